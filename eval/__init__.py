@@ -1,0 +1,1 @@
+"""Measuring: SciFact as a proxy, and the measures that cannot be fooled."""

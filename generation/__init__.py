@@ -1,0 +1,1 @@
+"""Writing answers in which every sentence is cited."""

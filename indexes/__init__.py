@@ -1,0 +1,1 @@
+"""Building an index: readers for the formats literature comes in, the writer, updates."""

@@ -1,0 +1,1 @@
+"""Reading sentences: their boundaries, their negations, and what they say about a claim."""

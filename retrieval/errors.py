@@ -1,0 +1,94 @@
+"""One exception tree for the whole project.
+
+Every error a user can cause, or can do something about, is a `CounterpointError` whose message is one sentence: what was
+expected, what came, what to do. The command line prints it and exits with 2; HTTP answers with `status`. Errors of
+libraries (Lucene, SQLite, YAML, …) are translated where they enter, never passed on.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class CounterpointError(Exception):
+    """Root of every error that is told to the user as one sentence."""
+
+    status = 400
+
+
+class BadInput(CounterpointError):
+    """The user's text, file or option cannot be used as it is."""
+
+    status = 422
+
+
+class BadRecord(BadInput):
+    """One record of a source cannot be read.
+
+    `source` is the file, `record` says which one in the words of its format ("line 12", "article 3 (PMID 17)"), `expected`
+    what the format asks for and what came instead.
+    """
+
+    def __init__(self, source: Path | str, record: str, expected: str) -> None:
+        super().__init__(f"{source}, {record}: {expected}")
+        self.source, self.record, self.expected = str(source), record, expected
+
+
+class BadConfig(BadInput):
+    """A configuration holds an unknown key, a wrong value, or names something that does not exist."""
+
+
+class IndexUnusable(CounterpointError):
+    """An index is missing, damaged, unfinished, or made by another version."""
+
+    status = 503
+
+
+class ModelUnusable(CounterpointError):
+    """A model's files are missing or do not fit the seam they are used behind."""
+
+    status = 503
+
+
+class OutOfSpace(CounterpointError):
+    """The disk is full; what was finished before stays."""
+
+    status = 507
+
+
+class Interrupted(CounterpointError):
+    """The user stopped a long job; what was finished before stays."""
+
+
+_FULL = ("no space left", "disk is full", "disk full", "disk quota", "database or disk is full")
+
+
+def _is_full(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return any(words in str(error).lower() for words in _FULL)
+
+
+@contextmanager
+def writing(what: str, where: Path, hint: str) -> Iterator[None]:
+    """Translate what a full, read-only or missing disk does to a writer into one sentence.
+
+    `what` is being written, `where` to, and `hint` says how to go on ("free some space and run the same command again").
+    Errors that are not the disk's pass unchanged. Java's exceptions are known by their text alone, so any exception is read.
+    """
+    try:
+        yield
+    except CounterpointError:
+        raise
+    except Exception as error:
+        if _is_full(error):
+            raise OutOfSpace(f"The disk under {where} is full while writing {what}; {hint}.") from error
+        if isinstance(error, (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)):
+            raise BadInput(f"Cannot write {what} at {where}: {error.strerror}; name a place that can be written.") from error
+        if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
+            raise BadInput(f"Cannot write {what} at {where}: it is read-only; name a place that can be written.") from error
+        raise

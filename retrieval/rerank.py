@@ -1,0 +1,26 @@
+"""The reranker's seam: how well a text answers a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from retrieval.values import Document
+
+
+class Reranker(Protocol):
+    """`name` identifies model and weights, so that every score can be traced to them."""
+
+    name: str
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order; higher is more relevant, and scores of different queries do not compare."""
+        ...
+
+
+def passage(document: Document) -> str:
+    """What a reranker reads of a document: "Title. Abstract", as MedCPT was trained (ncbi/MedCPT-Cross-Encoder)."""
+    title = document.title.strip()
+    if title and title[-1] not in ".?!":
+        title += "."
+    return f"{title} {document.abstract}".strip()

@@ -1,0 +1,177 @@
+"""What flows through Counterpoint: plain, frozen values. Storage, models and HTTP live elsewhere.
+
+Offsets are Python character offsets, half open, into the text that the field's docstring names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Stance = Literal["support", "contradict"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A question to be answered (TREC BioGen Task B)."""
+
+    id: str
+    question: str
+    topic: str = ""
+    narrative: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence to be grounded (TREC BioGen Task A): `known_pmids` already support it and are not to be repeated."""
+
+    text: str
+    question: str = ""
+    known_pmids: tuple[str, ...] = ()
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A link between two publications, as PubMed gives it: `kind` is its RefType, such as "RetractionIn" or "ErratumFor"."""
+
+    kind: str
+    pmid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A labelled part of an abstract ("BACKGROUND", or "" where the source has no label); offsets into the abstract."""
+
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One publication: what every reader yields and the store keeps.
+
+    `sections` never overlap and lie in order; a sentence never crosses their edges. `spans` holds the sentence boundaries
+    where the source itself fixes them (SciFact's rationales are counted in them), else None: the index finds them.
+    `version` is PubMed's: of two records with one PMID the higher version stands.
+    """
+
+    pmid: str
+    title: str
+    abstract: str
+    year: int | None = None
+    journal: str = ""
+    types: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    sections: tuple[Section, ...] = ()
+    spans: tuple[Span, ...] | None = None
+    version: int = 1
+    retracted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document found, with the score of whatever ranked it; a list of hits is a ranking, best first."""
+
+    pmid: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A negation cue in a sentence: `name` is its entry in the cue list, offsets are into the abstract."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an abstract, found when the index was built: `text == abstract[start:end]`, `index` counts from 0."""
+
+    pmid: str
+    index: int
+    start: int
+    end: int
+    text: str
+    cues: tuple[Cue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """What a judge reads: the text that may bear on the claim, and the context that helps to read it.
+
+    `before` and `after` are the neighbouring sentences ("" at the edges and where a whole document is judged).
+    """
+
+    text: str
+    title: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1."""
+
+    support: float
+    neutral: float
+    contradict: float
+
+    @property
+    def label(self) -> Literal["support", "neutral", "contradict"]:
+        """The most probable class; neutral wins ties, then support, so that a tie never accuses a paper."""
+        if self.neutral >= self.support and self.neutral >= self.contradict:
+            return "neutral"
+        return "support" if self.support >= self.contradict else "contradict"
+
+
+@dataclass(frozen=True, slots=True)
+class NegationScope:
+    """A cue and the stretch of text that it negates by NegEx's rules; offsets into the abstract."""
+
+    cue: Cue
+    scope_start: int
+    scope_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One document for or against a claim, with the very sentence that says so.
+
+    `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's opinion of the
+    sentence where one was asked for; `why` says in words what speaks for the stance.
+    """
+
+    document: Document
+    stance: Stance
+    sentence: Sentence | None
+    rank: int
+    score: float
+    scored_by: str
+    verdict: Verdict | None = None
+    negations: tuple[NegationScope, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchCounts:
+    """How much one branch looked at: documents retrieved, sentences they hold, sentences past the filter, sentences judged."""
+
+    documents: int
+    sentences: int
+    candidates: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The answer to a claim: evidence on both sides and how much was checked to find it."""
+
+    claim: Claim
+    contradicting: tuple[Evidence, ...]
+    supporting: tuple[Evidence, ...]
+    checked: dict[Stance, BranchCounts]
