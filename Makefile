@@ -1,0 +1,40 @@
+# Everything needs only Python 3.11 or newer and make: `make serve` and `make test` do all their own set-up.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DEMO := indexes/built/demo
+
+.PHONY: install serve test test-all lint clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Counterpoint needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+# An index is made anew when its corpus changes; a half-made one is never opened.
+$(DEMO)/manifest.json: $(INSTALLED) indexes/demo/corpus.jsonl
+	$(BIN)/counterpoint index build indexes/demo/corpus.jsonl --out $(DEMO) --overwrite
+
+serve: $(DEMO)/manifest.json
+	$(BIN)/counterpoint serve --index $(DEMO) --port $(PORT)
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+test-all: $(INSTALLED)
+	$(BIN)/python -m pytest -m 'slow or not slow'
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) indexes/built build *.egg-info

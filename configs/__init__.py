@@ -1,0 +1,1 @@
+"""One YAML file a grounding variant; in `profiles`, one a set of models. Data only."""

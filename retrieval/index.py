@@ -1,0 +1,35 @@
+"""An index, opened: BM25 over it, and the documents, sentences and cues behind the hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from retrieval.lucene import Lucene
+from retrieval.manifest import LUCENE, STORE, Manifest, read_manifest
+from retrieval.store import Entry, Store
+from retrieval.values import Hit
+
+
+class Index:
+    """The one shared index that every branch searches; safe to use from several threads at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the index in `folder`; raises `IndexUnusable` where it is missing, damaged or of another version."""
+        self.folder = folder
+        self.manifest: Manifest = read_manifest(folder)
+        data = folder / self.manifest.data
+        self.store = Store(data / STORE)
+        self._lucene = Lucene(data / LUCENE)
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first."""
+        return self._lucene.search(query, k)
+
+    def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
+        """The documents of these ids, in order, with their sentences and cues."""
+        return self.store.entries(pmids)
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        self._lucene.close()

@@ -1,0 +1,97 @@
+"""BM25 on Lucene, through Pyserini: one searcher an index, ids only, negations kept.
+
+Lucene's default English analyzer drops "no" and "not"; ours keeps every stop word, in the index and in the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from retrieval import java
+from retrieval.errors import IndexUnusable
+from retrieval.values import Hit
+
+# BM25's constants as the paper (and Anserini's MS MARCO baselines) set them.
+K1, B = 0.9, 0.4
+# Lucene counts one clause a distinct query term and refuses more than 1,024 by default. A claim and its question, at the
+# lengths that the service accepts, stay below this.
+_MAX_CLAUSES = 8192
+
+_Result = TypeVar("_Result")
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """The only threads that touch Java once a service runs: a Python thread that does stays attached to the JVM for good."""
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="lucene")
+
+
+def on_lucene_thread(work: Callable[[], _Result]) -> _Result:
+    """Run `work` on one of the fixed threads that are attached to the Java machine, and wait for its result."""
+    return _threads().submit(work).result()
+
+
+@cache
+def pyserini() -> Any:
+    """Pyserini's searcher, indexer and analyzer as one namespace, the Java machine started and its loggers hushed first."""
+    from types import SimpleNamespace
+
+    java.start()
+    configurator = java.java_class("org.apache.logging.log4j.core.config.Configurator")
+    level = java.java_class("org.apache.logging.log4j.Level")
+    configurator.setAllLevels("", level.ERROR)
+    java_logger = java.java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
+    java_logger.setLevel(java.java_class("java.util.logging.Level").SEVERE)
+    # Java keeps loggers by weak reference: hold ours, or its level is forgotten at the next collection.
+    from pyserini.analysis import get_lucene_analyzer
+    from pyserini.index.lucene import LuceneIndexer
+    from pyserini.search.lucene import LuceneSearcher
+
+    java.java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
+    return SimpleNamespace(searcher=LuceneSearcher, indexer=LuceneIndexer, analyzer=get_lucene_analyzer, logger=java_logger)
+
+
+class Lucene:
+    """A Lucene index opened for BM25 search; safe to use from several threads at once."""
+
+    def __init__(self, folder: Path, k1: float = K1, b: float = B) -> None:
+        self.folder = folder
+
+        def opened() -> Any:
+            modules = pyserini()
+            searcher = modules.searcher(str(folder))
+            searcher.set_bm25(k1, b)
+            searcher.set_analyzer(modules.analyzer(stopwords=False))
+            return searcher
+
+        try:
+            self._searcher = on_lucene_thread(opened)
+        except Exception as error:
+            raise IndexUnusable(
+                f"The Lucene index in {folder} cannot be opened ({_first_line(error)}); it is damaged: build it again."
+            ) from error
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """The `k` best documents for a bag-of-words query, best first; none when no term of the query is indexed."""
+        if not query.strip():
+            return []
+        try:
+            found = on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
+        except Exception as error:
+            raise IndexUnusable(
+                f"Searching the Lucene index in {self.folder} failed ({_first_line(error)}); if it was changed or moved "
+                "while in use, restart, else build it again."
+            ) from error
+        return [Hit(pmid, score) for pmid, score in found]
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        on_lucene_thread(self._searcher.close)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
