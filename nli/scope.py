@@ -1,0 +1,72 @@
+"""What a cue negates, by NegEx's rules, through negspacy on a blank spaCy pipeline (no model to download).
+
+NegEx (Chapman et al. 2001): a cue negates what follows it (or, for a few, what precedes it) up to a termination term or the
+sentence's end. negspacy finds and cleans the cues and cuts the sentence; the spans between are the scopes. This costs some
+0.2 ms a sentence, so it is asked only of sentences that are shown.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nli.cues import cue_list
+from retrieval.values import NegationScope, Sentence
+
+if TYPE_CHECKING:
+    from negspacy.negation import Negex
+
+# spaCy's vocabulary grows while it reads: one sentence at a time.
+_lock = threading.Lock()
+
+
+@cache
+def _negex() -> Negex:
+    import spacy
+    from negspacy.negation import Negex
+
+    listed = cue_list()
+    nlp = spacy.blank("en")
+    return Negex(
+        nlp,
+        "negex",
+        neg_termset={
+            "pseudo_negations": list(listed.pseudo),
+            "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
+            "following_negations": [form for cue in listed.cues if cue.direction == "before" for form in cue.forms],
+            "termination": list(listed.termination),
+        },
+    )
+
+
+def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
+    """The scope of each stored cue of a sentence, offsets into the abstract; a cue that NegEx sets aside has none."""
+    if not sentence.cues:
+        return ()
+    with _lock:
+        negex = _negex()
+        doc = negex.nlp(sentence.text)
+        if not len(doc):
+            return ()
+        doc[0].is_sent_start = True
+        for token in doc[1:]:
+            token.is_sent_start = False
+        preceding, following, terminating = negex.process_negations(doc)
+        boundaries = negex.termination_boundaries(doc, terminating)
+    stretches: list[tuple[int, int, bool, int, int]] = []
+    for matches, negates_after in ((preceding, True), (following, False)):
+        for _, first, last in matches:
+            left, right = next((b for b in boundaries if b[0] <= first < b[1]), (0, len(doc)))
+            tokens = doc[last:right] if negates_after else doc[left:first]
+            cue_span = doc[first:last]
+            stretches.append((cue_span.start_char, cue_span.end_char, bool(len(tokens)), tokens.start_char, tokens.end_char))
+    scopes: list[NegationScope] = []
+    for cue in sentence.cues:
+        start, end = cue.start - sentence.start, cue.end - sentence.start
+        # spaCy cuts "didn't" in two tokens and matches both; overlap, not equality, says which match is this cue's.
+        own = [s for s in stretches if s[0] < end and start < s[1] and s[2]]
+        if own:
+            best = max(own, key=lambda s: (min(s[1], end) - max(s[0], start), s[1] - s[0]))
+            scopes.append(NegationScope(cue, sentence.start + best[3], sentence.start + best[4]))
+    return tuple(scopes)
