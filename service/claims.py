@@ -1,0 +1,36 @@
+"""What a claim must be before anything is searched for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from retrieval.errors import BadInput
+from retrieval.values import Claim
+
+MAX_CHARACTERS = 2000
+MAX_KNOWN = 1000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
+
+
+def checked_claim(text: str, question: str = "", known_pmids: Iterable[str | int] = (), id: str = "") -> Claim:
+    """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without repeats."""
+    known = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
+    if len(known) > MAX_KNOWN:
+        raise BadInput(f"{len(known):,} known PMIDs were given; give at most {MAX_KNOWN:,}.")
+    return Claim(text=_checked(text, "claim", required=True), question=_checked(question, "question"), known_pmids=known, id=id)
+
+
+def _checked(text: str, what: str, required: bool = False) -> str:
+    clean = _one_line(text)
+    if required and not clean:
+        raise BadInput(f"The {what} is empty; give one sentence that can be true or false, such as “Aspirin reduces fever.”")
+    if len(clean) > MAX_CHARACTERS:
+        raise BadInput(
+            f"The {what} has {len(clean):,} characters and at most {MAX_CHARACTERS:,} are read; shorten it to one sentence."
+        )
+    return clean
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_CONTROL.sub(" ", text).split())

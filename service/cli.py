@@ -1,0 +1,236 @@
+"""The command line. Heavy things are imported inside the command that needs them, so that --help answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from retrieval.errors import CounterpointError
+
+app = typer.Typer(
+    name="counterpoint",
+    help="For any biomedical claim: the papers that contradict it and the papers that support it, sentence by sentence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+index_app = typer.Typer(help="Build an index of documents, update it, look into it.", no_args_is_help=True)
+run_app = typer.Typer(help="Make TREC run files.", no_args_is_help=True)
+check_app = typer.Typer(help="Check TREC run files before they are sent in.", no_args_is_help=True)
+app.add_typer(index_app, name="index")
+app.add_typer(run_app, name="run")
+app.add_typer(check_app, name="check-run")
+
+IndexOption = Annotated[Path, typer.Option("--index", help="The folder of a built index.", show_default=False)]
+ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant by name, or a YAML file.")]
+ProfileOption = Annotated[str, typer.Option("--profile", help="A set of models by name, or a YAML file.")]
+SourcesArgument = Annotated[
+    list[Path], typer.Argument(metavar="SOURCE...", help="Files, or folders of files; gzipped or not.", show_default=False)
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="pyserini, counterpoint, scifact or pubmed; auto looks at the first record.")
+]
+SkipBadOption = Annotated[
+    int, typer.Option("--skip-bad", min=0, metavar="N", help="Let up to N bad records pass, counted and listed.")
+]
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn every error that the user can do something about into one sentence and exit code 2."""
+    try:
+        yield
+    except CounterpointError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped.", err=True)
+        raise typer.Exit(130) from None
+
+
+def say(line: str) -> None:
+    """A line about the work, apart from its result: on standard error."""
+    typer.echo(line, err=True)
+
+
+@index_app.command("build")
+def index_build(
+    sources: SourcesArgument,
+    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    format: FormatOption = "auto",
+    skip_bad: SkipBadOption = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an index that is there already.")] = False,
+) -> None:
+    """Build one BM25 index of every document in SOURCE, with its sentences and negation cues beside it."""
+    import time
+
+    from indexes.build import Report, build
+
+    with told():
+        say(f"Building an index at {out}.")
+        started = time.monotonic()
+        report: Report = build(sources, out, format, skip_bad, overwrite)
+        counts, seconds = report.manifest.counts, time.monotonic() - started
+        _list_bad(report)
+        say(
+            f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
+            f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
+        )
+
+
+@index_app.command("update")
+def index_update(
+    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a built index.", show_default=False)],
+    sources: SourcesArgument,
+    format: FormatOption = "auto",
+    skip_bad: SkipBadOption = 0,
+) -> None:
+    """Replace documents by PMID, apply deletions, mark retractions; queries see the old index until all is done."""
+    from indexes.build import update
+
+    with told():
+        say(f"Updating the index at {index}.")
+        report = update(index, sources, format, skip_bad)
+        _list_bad(report)
+        say(
+            f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
+            f"{report.manifest.counts.documents:,} in it now, {report.manifest.counts.retracted:,} marked as retracted."
+        )
+
+
+@index_app.command("info")
+def index_info(
+    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a built index.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="The manifest as it is.")] = False,
+) -> None:
+    """Print what is in an index, where it came from and how it was made."""
+    import json
+    from dataclasses import asdict
+
+    from retrieval.manifest import read_manifest
+    from service.render import manifest_lines
+
+    with told():
+        manifest = read_manifest(index)
+        typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
+
+
+def _list_bad(report: object) -> None:
+    from indexes.build import Report
+
+    assert isinstance(report, Report)
+    if report.bad:
+        say(f"{len(report.bad)} bad records were left out:")
+        for fault in report.bad:
+            say(f"  {fault}")
+
+
+@app.command()
+def ground(
+    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false.")],
+    index: IndexOption,
+    question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
+    known: Annotated[str, typer.Option("--known", metavar="PMID,...", help="Documents known to support it.")] = "",
+    config: ConfigOption = "v5",
+    profile: ProfileOption = "embedded",
+    as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /ground.")] = False,
+) -> None:
+    """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
+    from service.claims import checked_claim
+
+    with told():
+        checked = checked_claim(claim, question, known.split(","))
+        from service.assemble import assemble
+        from service.render import print_grounding
+        from service.schemas import GroundResponse, Provenance
+
+        grounder = assemble(index, config, profile)
+        response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))
+        if as_json:
+            typer.echo(response.model_dump_json(indent=2))
+        else:
+            print_grounding(response)
+
+
+@app.command()
+def serve(
+    index: IndexOption,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    config: ConfigOption = "v5",
+    profile: ProfileOption = "embedded",
+) -> None:
+    """Answer over HTTP: a page at /, POST /ground, GET /health."""
+    with told():
+        from retrieval.manifest import read_manifest
+        from service.config import load_config, load_profile
+
+        # A wrong name or a damaged index is told here, before a server starts that could never become ready.
+        read_manifest(index)
+        load_config(config)
+        load_profile(profile)
+        import uvicorn
+
+        from service.app import create_app
+        from service.assemble import assemble
+
+        say(f"Counterpoint listens on http://{host}:{port} (stop it with Ctrl-C).")
+        uvicorn.run(create_app(lambda: assemble(index, config, profile)), host=host, port=port, log_level="warning")
+
+
+@run_app.command("task-a")
+def run_task_a(
+    input: Annotated[Path, typer.Argument(metavar="INPUT", help="The track's Task A input file.", show_default=False)],
+    index: IndexOption,
+    out: Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)],
+    team: Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)],
+    run_id: Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)],
+    config: ConfigOption = "v5",
+    profile: ProfileOption = "embedded",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
+) -> None:
+    """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a killed run goes on where it stopped."""
+    with told():
+        from service.task_a import read_items
+        from service.task_a_run import check_target, run
+
+        items = read_items(input)
+        check_target(out, overwrite)
+        from service.assemble import assemble
+
+        grounder = assemble(index, config, profile)
+        sentences = sum(len(item.answer) for item in items)
+        say(f"Grounding {sentences:,} sentences of {len(items):,} items with {config} over {index}.")
+        report = run(items, input, grounder, out, team, run_id)
+        say(
+            f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
+            f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were there from an earlier try)."
+        )
+
+
+@check_app.command("task-a")
+def check_task_a(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run file to check.", show_default=False)],
+    input: Annotated[Path, typer.Option("--input", help="The track's Task A input file.", show_default=False)],
+    index: IndexOption,
+) -> None:
+    """Check a Task A run against its input and the index; every fault is named by item and sentence (exit code 1)."""
+    with told():
+        from retrieval.manifest import STORE, read_manifest
+        from retrieval.store import Store
+        from service.task_a import read_items
+        from service.task_a_check import check
+
+        items = read_items(input)
+        store = Store(index / read_manifest(index).data / STORE)
+        faults = check(run, items, store)
+        for fault in faults:
+            typer.echo(fault)
+        if faults:
+            say(f"{len(faults)} faults in {run}.")
+            raise typer.Exit(1)
+        say(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")

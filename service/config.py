@@ -1,0 +1,151 @@
+"""Configurations and profiles: YAML in, checked values out; an unknown key is refused and the known ones are named."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from retrieval.errors import BadConfig
+
+DEFAULT_CONFIG = "v5"
+DEFAULT_PROFILE = "embedded"
+
+Count = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Retrieve(_Strict):
+    """Where candidates come from: `k` documents for the claim, with or without its question in the query."""
+
+    sources: list[Literal["bm25"]] = ["bm25"]
+    k: Count
+    query: Literal["question+claim", "claim"] = "question+claim"
+
+
+class Rerank(_Strict):
+    """Which reranker of the profile orders the candidates, and what it takes for the query."""
+
+    model: str
+    query: Literal["claim", "question+claim"] = "claim"
+
+
+class JudgeStep(_Strict):
+    """Which judge of the profile reads the sentences (or, at document level, each abstract as one text)."""
+
+    model: str
+    level: Literal["sentence", "document"] = "sentence"
+
+
+class Select(_Strict):
+    """Which candidates are returned: the `top` n of the ranking, or the `first` n in its order with the label."""
+
+    rule: Literal["top", "first"]
+    label: Literal["support", "contradict"] | None = None
+    n: Count = 3
+
+
+class EvidenceStep(_Strict):
+    """Which sentence of a chosen document is shown: the one a judge of the profile likes best, or the largest word overlap."""
+
+    by: str = "overlap"
+
+
+class Branch(_Strict):
+    """retrieve → drop known → rerank → filter → judge → select → show, every step but the first and last optional."""
+
+    retrieve: Retrieve
+    drop_known: bool
+    rerank: Rerank | None = None
+    filter: Literal["negex"] | None = None
+    judge: JudgeStep | None = None
+    select: Select
+    evidence: EvidenceStep | None = None
+
+
+class GroundingConfig(_Strict):
+    """One grounding variant."""
+
+    name: str
+    description: str = ""
+    contradict: Branch
+    support: Branch
+
+
+class Profile(_Strict):
+    """Which models stand behind the names that configurations use: `kind` says how to load one, the rest is its options."""
+
+    name: str
+    description: str = ""
+    rerankers: dict[str, dict[str, Any]] = {}
+    judges: dict[str, dict[str, Any]] = {}
+
+
+def load_config(name: str) -> GroundingConfig:
+    """A shipped configuration by name, or any by the path of its YAML file."""
+    return _load(GroundingConfig, name, "configs", "configuration")
+
+
+def load_profile(name: str) -> Profile:
+    """A shipped profile by name, or any by the path of its YAML file."""
+    return _load(Profile, name, "configs.profiles", "profile")
+
+
+def shipped(package: str) -> list[str]:
+    """The names of the YAML files in a package, sorted."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in files(package).iterdir() if entry.name.endswith(".yaml"))
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def _load(model: type[_Model], name: str, package: str, what: str) -> _Model:
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        if not path.is_file():
+            raise BadConfig(f"There is no {what} file {name}; give an existing YAML file or one of {shipped(package)}.")
+        text = path.read_text("utf-8", errors="replace")
+    elif name in shipped(package):
+        text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
+    else:
+        known = ", ".join(shipped(package))
+        raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f", line {where.line + 1}" if where else ""
+        raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
+    if not isinstance(data, dict):
+        raise BadConfig(f"The {what} {name} should hold keys and values ({', '.join(model.model_fields)}).")
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, model)}") from None
+
+
+def _first_fault(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first fault as a sentence; an unknown key is told with the keys that are known at its place."""
+    fault = error.errors()[0]
+    where = [str(part) for part in fault["loc"]]
+    if fault["type"] == "extra_forbidden":
+        place = ".".join(where[:-1])
+        known = ", ".join(_model_at(model, where[:-1]).model_fields)
+        return f"unknown key {where[-1]!r}{f' in {place}' if place else ''}; the keys known there are {known}."
+    if fault["type"] == "missing":
+        return f"the key {'.'.join(where)!r} is missing."
+    return f"{'.'.join(where)}: {fault['msg']}, not {fault['input']!r}."
+
+
+def _model_at(model: type[BaseModel], path: list[str]) -> type[BaseModel]:
+    for part in path:
+        annotation = model.model_fields[part].annotation
+        candidates = [annotation, *getattr(annotation, "__args__", ())]
+        model = next(c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel))
+    return model

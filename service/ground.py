@@ -1,0 +1,197 @@
+"""Grounding a claim: two branches over one index, contradictions first, no document on both sides.
+
+A branch is data (service.config.Branch): retrieve → drop known → rerank → filter → judge → select → show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nli.judge import Judge
+from nli.scope import negation_scopes
+from nli.select import Judged, best_sentence, first_with_label, overlap, probability
+from retrieval.index import Index
+from retrieval.rerank import passage
+from retrieval.store import Entry
+from retrieval.values import (
+    BranchCounts,
+    Claim,
+    Evidence,
+    Grounding,
+    Hit,
+    Premise,
+    Sentence,
+    Stance,
+    Verdict,
+)
+from service.config import Branch, GroundingConfig
+from service.models import Models
+from service.reasons import why
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A document of a branch's ranking: where it stands, what put it there, and its stored text."""
+
+    position: int
+    hit: Hit
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A document that a branch returns, with the sentence that speaks for it."""
+
+    candidate: _Candidate
+    sentence: Sentence | None
+    verdict: Verdict | None
+    score: float
+    scored_by: str
+
+
+class Grounder:
+    """Grounds claims on one index with one configuration and its models; safe to use from several threads at once."""
+
+    def __init__(self, index: Index, config: GroundingConfig, models: Models) -> None:
+        self.index, self.config, self.models = index, config, models
+
+    def ground(self, claim: Claim) -> Grounding:
+        """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
+        contradicting, contradict_counts = self.run_branch(claim, "contradict")
+        taken = frozenset(evidence.document.pmid for evidence in contradicting)
+        supporting, support_counts = self.run_branch(claim, "support", without=taken)
+        return Grounding(claim, contradicting, supporting, checked={"contradict": contradict_counts, "support": support_counts})
+
+    def run_branch(
+        self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()
+    ) -> tuple[tuple[Evidence, ...], BranchCounts]:
+        """One side of a claim, without the documents in `without`, and how much was looked at."""
+        branch: Branch = self.config.contradict if stance == "contradict" else self.config.support
+        candidates = self._retrieve(claim, branch, without)
+        candidates, scored_by = self._rerank(claim, branch, candidates)
+        run = _Run(claim, stance, branch, self.models, scored_by)
+        chosen = run.judged(candidates) if branch.judge else run.unjudged(candidates)
+        evidence = tuple(_evidence(one, stance, rank) for rank, one in enumerate(chosen, 1))
+        return evidence, BranchCounts(
+            documents=len(candidates),
+            sentences=sum(len(c.entry) for c in candidates),
+            candidates=sum(c.entry.cue_sentence_count() if branch.filter else len(c.entry) for c in candidates),
+            judged=run.judged_count,
+        )
+
+    def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:
+        hits = self.index.search(_query(claim, branch.retrieve.query), branch.retrieve.k)
+        dropped = without | (set(claim.known_pmids) if branch.drop_known else set())
+        hits = [hit for hit in hits if hit.pmid not in dropped]
+        entries = self.index.entries([hit.pmid for hit in hits])
+        return [_Candidate(i, hit, entry) for i, (hit, entry) in enumerate(zip(hits, entries, strict=True))]
+
+    def _rerank(self, claim: Claim, branch: Branch, candidates: list[_Candidate]) -> tuple[list[_Candidate], str]:
+        if branch.rerank is None:
+            return candidates, "bm25"
+        reranker = self.models.rerankers[branch.rerank.model]
+        query = _query(claim, branch.rerank.query)
+        scores = reranker(query, [passage(candidate.entry.document) for candidate in candidates])
+        # sorted() is stable: of two equal scores the better BM25 rank stands first.
+        ranked = sorted(zip(candidates, scores, strict=True), key=lambda pair: -pair[1])
+        return [_Candidate(i, Hit(c.hit.pmid, s), c.entry) for i, (c, s) in enumerate(ranked)], reranker.name
+
+
+class _Run:
+    """One pass of one branch over its ranked candidates, counting what it looks at."""
+
+    def __init__(self, claim: Claim, stance: Stance, branch: Branch, models: Models, ranked_by: str) -> None:
+        self.claim, self.stance, self.branch, self.models, self.ranked_by = claim, stance, branch, models, ranked_by
+        self.judged_count = 0
+
+    def judged(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
+        """What the judge's verdicts choose."""
+        step = self.branch.judge
+        assert step is not None
+        judge = self.models.judges[step.model]
+        stream = self._sentences(candidates) if step.level == "sentence" else self._documents(candidates)
+        label = self.branch.select.label or self.stance
+        chosen = first_with_label(self._verdicts(judge, stream), label, self.branch.select.n)
+        found = [
+            _Chosen(candidates[one.position], one.sentence, one.verdict, probability(one.verdict, label), judge.name)
+            for one in chosen
+        ]
+        return [self._shown(one) if one.sentence is None else one for one in found]
+
+    def unjudged(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
+        """The top of the ranking, among the documents that pass the filter."""
+        passing = [c for c in candidates if self.branch.filter is None or c.entry.cue_sentence_count()]
+        top = passing[: self.branch.select.n]
+        return [self._shown(_Chosen(c, None, None, c.hit.score, self.ranked_by)) for c in top]
+
+    def _filtered(self, candidate: _Candidate) -> tuple[Sentence, ...]:
+        entry = candidate.entry
+        return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
+
+    def _sentences(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
+        for candidate in candidates:
+            for sentence in self._filtered(candidate):
+                yield candidate.position, sentence, _premise(candidate.entry, sentence)
+
+    def _documents(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
+        for candidate in candidates:
+            if candidate.entry.document.abstract and self._filtered(candidate):
+                document = candidate.entry.document
+                yield candidate.position, None, Premise(text=document.abstract, title=document.title)
+
+    def _verdicts(self, judge: Judge, stream: Iterator[tuple[int, Sentence | None, Premise]]) -> Iterator[Judged]:
+        """Verdicts in ranking order; the judge reads a window ahead, the counts say how many verdicts were used."""
+        pending: list[tuple[int, Sentence | None]] = []
+
+        def premises() -> Iterator[Premise]:
+            for position, sentence, premise in stream:
+                pending.append((position, sentence))
+                yield premise
+
+        for verdict in judge(self.claim.text, premises()):
+            position, sentence = pending[self.judged_count]
+            self.judged_count += 1
+            yield Judged(position, sentence, verdict)
+
+    def _shown(self, chosen: _Chosen) -> _Chosen:
+        """The chosen document with the sentence to show for it: by a judge's verdict, or by the words it shares."""
+        sentences = self._filtered(chosen.candidate)
+        if not sentences:
+            return chosen
+        by = self.branch.evidence.by if self.branch.evidence else "overlap"
+        if by == "overlap":
+            return replace(chosen, sentence=max(sentences, key=overlap(self.claim.text)))
+        premises = [_premise(chosen.candidate.entry, sentence) for sentence in sentences]
+        verdicts = list(self.models.judges[by](self.claim.text, premises))
+        self.judged_count += len(verdicts)
+        sentence, verdict = best_sentence(sentences, verdicts, self.stance)
+        return replace(chosen, sentence=sentence, verdict=verdict)
+
+
+def _query(claim: Claim, parts: str) -> str:
+    return f"{claim.question} {claim.text}".strip() if parts == "question+claim" else claim.text
+
+
+def _premise(entry: Entry, sentence: Sentence) -> Premise:
+    spans, abstract = entry.spans, entry.document.abstract
+
+    def text(index: int) -> str:
+        return abstract[slice(*spans[index])] if 0 <= index < len(spans) else ""
+
+    return Premise(sentence.text, entry.document.title, text(sentence.index - 1), text(sentence.index + 1))
+
+
+def _evidence(chosen: _Chosen, stance: Stance, rank: int) -> Evidence:
+    scopes = negation_scopes(chosen.sentence) if chosen.sentence else ()
+    return Evidence(
+        document=chosen.candidate.entry.document,
+        stance=stance,
+        sentence=chosen.sentence,
+        rank=rank,
+        score=chosen.score,
+        scored_by=chosen.scored_by,
+        verdict=chosen.verdict,
+        negations=scopes,
+        why=why(stance, chosen.sentence, chosen.verdict, scopes, chosen.scored_by),
+    )

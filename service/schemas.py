@@ -1,0 +1,243 @@
+"""What goes over the wire: HTTP bodies and the JSON of the command line, built from the values, never the other way round."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from retrieval.index import Index
+from retrieval.values import BranchCounts, Document, Evidence, Grounding, NegationScope, Sentence
+from service.ground import Grounder
+
+
+class GroundRequest(BaseModel):
+    """A claim to ground."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "claim": "Hormone therapy prevents coronary heart disease in postmenopausal women.",
+                    "question": "Should hormone therapy be used to prevent heart disease?",
+                    "known_pmids": [],
+                }
+            ]
+        },
+    )
+
+    claim: str = Field(description="One sentence that can be true or false.")
+    question: str = Field("", description="The question that the claim answers; it widens the search.")
+    known_pmids: list[str | int] = Field(
+        default_factory=list, description="Documents already known to support the claim; never returned as support."
+    )
+
+
+class SentenceOut(BaseModel):
+    """A sentence exactly as it stands in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
+
+    index: int
+    start: int
+    end: int
+    text: str
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> SentenceOut:
+        """From the value."""
+        return cls(index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text)
+
+
+class NegationOut(BaseModel):
+    """A negation cue and what it negates; offsets are into the abstract."""
+
+    cue: str
+    start: int
+    end: int
+    scope_start: int
+    scope_end: int
+
+    @classmethod
+    def of(cls, scope: NegationScope) -> NegationOut:
+        """From the value."""
+        return cls(
+            cue=scope.cue.name,
+            start=scope.cue.start,
+            end=scope.cue.end,
+            scope_start=scope.scope_start,
+            scope_end=scope.scope_end,
+        )
+
+
+class VerdictOut(BaseModel):
+    """The judge's probabilities for the sentence; they sum to 1."""
+
+    support: float
+    neutral: float
+    contradict: float
+
+
+class EvidenceOut(BaseModel):
+    """One document for or against the claim, with the sentence that says so."""
+
+    rank: int
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    types: list[str]
+    retracted: bool
+    stance: str
+    sentence: SentenceOut | None
+    negations: list[NegationOut]
+    score: float = Field(description="What ranked the document within its list; scores of different scorers do not compare.")
+    scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
+    verdict: VerdictOut | None = Field(description="The judge's opinion of the sentence; null where none was asked.")
+    why: str
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> EvidenceOut:
+        """From the value."""
+        document: Document = evidence.document
+        verdict = evidence.verdict
+        return cls(
+            rank=evidence.rank,
+            pmid=document.pmid,
+            title=document.title,
+            year=document.year,
+            journal=document.journal,
+            types=list(document.types),
+            retracted=document.retracted,
+            stance=evidence.stance,
+            sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
+            negations=[NegationOut.of(scope) for scope in evidence.negations],
+            score=round(evidence.score, 6),
+            scored_by=evidence.scored_by,
+            verdict=VerdictOut(
+                support=round(verdict.support, 6),
+                neutral=round(verdict.neutral, 6),
+                contradict=round(verdict.contradict, 6),
+            )
+            if verdict
+            else None,
+            why=evidence.why,
+        )
+
+
+class CountsOut(BaseModel):
+    """How much one side looked at."""
+
+    documents: int = Field(description="documents retrieved")
+    sentences: int = Field(description="sentences that these documents hold")
+    candidates: int = Field(description="sentences past the side's filter")
+    judged: int = Field(description="sentences the judge read before the side was decided")
+
+    @classmethod
+    def of(cls, counts: BranchCounts) -> CountsOut:
+        """From the value."""
+        return cls(documents=counts.documents, sentences=counts.sentences, candidates=counts.candidates, judged=counts.judged)
+
+
+class CheckedOut(BaseModel):
+    """How much was looked at on each side."""
+
+    contradict: CountsOut
+    support: CountsOut
+
+
+class Provenance(BaseModel):
+    """What every figure in the answer comes from."""
+
+    config: str
+    profile: str
+    models: dict[str, str]
+    index: str
+    documents: int
+
+    @classmethod
+    def of(cls, grounder: Grounder) -> Provenance:
+        """Of a loaded service."""
+        index: Index = grounder.index
+        return cls(
+            config=grounder.config.name,
+            profile=grounder.models.profile.name,
+            models=grounder.models.names(),
+            index=index.manifest.id,
+            documents=index.manifest.counts.documents,
+        )
+
+
+class ClaimOut(BaseModel):
+    """The claim as it was read."""
+
+    text: str
+    question: str
+    known_pmids: list[str]
+
+
+class GroundResponse(BaseModel):
+    """Both sides of a claim, contradictions first."""
+
+    claim: ClaimOut
+    contradicting: list[EvidenceOut]
+    supporting: list[EvidenceOut]
+    checked: CheckedOut
+    summary: str
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, grounding: Grounding, provenance: Provenance) -> GroundResponse:
+        """From the value, with where its figures come from."""
+        claim = grounding.claim
+        return cls(
+            claim=ClaimOut(text=claim.text, question=claim.question, known_pmids=list(claim.known_pmids)),
+            contradicting=[EvidenceOut.of(evidence) for evidence in grounding.contradicting],
+            supporting=[EvidenceOut.of(evidence) for evidence in grounding.supporting],
+            checked=CheckedOut(
+                contradict=CountsOut.of(grounding.checked["contradict"]),
+                support=CountsOut.of(grounding.checked["support"]),
+            ),
+            summary=summary(grounding),
+            provenance=provenance,
+        )
+
+
+def summary(grounding: Grounding) -> str:
+    """What was found and how much was checked for it, in one or two sentences; silence is never an answer."""
+    counts = grounding.checked["contradict"]
+    if not counts.documents and not grounding.checked["support"].documents:
+        return "No document of the index shares a word with this claim, so nothing could be checked."
+    where = f"{counts.judged:,} sentences checked" if counts.judged else f"{counts.candidates:,} candidate sentences"
+    against = len(grounding.contradicting)
+    first = (
+        f"{_documents(against)} found that may contradict the claim, {where}"
+        if against
+        else f"No contradiction found among {where}"
+    )
+    first += f" in {_documents(counts.documents)}."
+    for_it = len(grounding.supporting)
+    second = (
+        f" {_documents(for_it)} found that may support it, among {_documents(grounding.checked['support'].documents)}."
+        if for_it
+        else f" No support found among {_documents(grounding.checked['support'].documents)}."
+    )
+    return first + second
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'' if count == 1 else 's'}"
+
+
+class Health(BaseModel):
+    """Whether requests can be answered now."""
+
+    status: str
+    documents: int
+    index: str
+    config: str
+    profile: str
+    models: dict[str, str]
+
+
+class Problem(BaseModel):
+    """What was wrong with a request, in one sentence."""
+
+    error: str
