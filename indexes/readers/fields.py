@@ -1,0 +1,95 @@
+"""The parts of a record that formats share: clean text, ids, and sections with their offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from indexes.readers.records import RecordError
+from retrieval.values import Section
+
+RETRACTED = "Retracted Publication"
+"""The publication type with which PubMed marks a retracted paper (the notice's own type is another one)."""
+
+# Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """`text` on one line, in characters that every later writer can encode; stripped, otherwise left as it is.
+
+    Control characters, newlines among them, become spaces one for one; halves of surrogate pairs (JSON can spell them,
+    UTF-8 cannot) become U+FFFD.
+    """
+    # The two searches cost more than all else that is done to a plain ASCII abstract.
+    if not text.isprintable():
+        text = _LONE_SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
+    return text.strip()
+
+
+def came(value: object) -> str:
+    """`value`, as JSON has it, in a few words for an error."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        shown = value if len(value) <= 40 else value[:40] + "…"
+        return f"the text {shown!r}" if value.strip() else "an empty text"
+    if isinstance(value, (int, float)):
+        return f"the number {value}" if abs(value) < 10**20 else "a very large number"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def required(record: Mapping[str, Any], *keys: str) -> None:
+    """Refuse a record that lacks one of `keys`: a missing key is more likely misspelt than meant."""
+    for key in keys:
+        if key not in record:
+            raise RecordError(f'expected the key "{key}", came {came_keys(record)}')
+
+
+def came_keys(record: Iterable[str]) -> str:
+    """A record's keys in a few words for an error."""
+    names = sorted(record)
+    shown = ", ".join(clean(name[:40]) for name in names[:8])
+    return f"an object with the keys {shown}{', …' if len(names) > 8 else ''}" if names else "an object without keys"
+
+
+def identifier(value: object, key: str) -> str:
+    """A document's id as text: JSON text or whole number, never blank, one word, so that it fits a TREC run."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise RecordError(f'expected an id, text or whole number, in "{key}", came {came(value)}')
+    word = value.strip()
+    if " " in word or not word.isprintable():
+        raise RecordError(f'expected an id without blanks or control characters in "{key}", came {came(value)}')
+    return word
+
+
+def text(record: Mapping[str, Any], key: str) -> str:
+    """The clean text under `key`; null is read as empty, as exports write a title or abstract they do not have."""
+    value = record.get(key)
+    if isinstance(value, str):
+        return clean(value)
+    if value is None:
+        return ""
+    raise RecordError(f'expected text in "{key}", came {came(value)}')
+
+
+def join(parts: Iterable[tuple[str, str]]) -> tuple[str, tuple[Section, ...]]:
+    """One abstract from (label, text) parts, joined by a space, and where each part lies in it.
+
+    Parts without text vanish. An abstract of a single part without a label has no sections: they would say nothing.
+    """
+    texts: list[str] = []
+    sections: list[Section] = []
+    start = 0
+    for label, part in parts:
+        if part:
+            texts.append(part)
+            sections.append(Section(label, start, start + len(part)))
+            start += len(part) + 1
+    if len(sections) == 1 and not sections[0].label:
+        sections = []
+    return " ".join(texts), tuple(sections)

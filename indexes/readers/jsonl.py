@@ -1,0 +1,77 @@
+"""JSON lines, one object a line: what the three JSON formats share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from indexes.readers import source
+from indexes.readers.records import OnBad, RecordError
+from retrieval.errors import BadRecord
+from retrieval.values import Document
+
+LONGEST = 64 * 2**20
+"""Bytes in a line, at most: a file without line breaks must not be read into memory whole."""
+
+_BOM = b"\xef\xbb\xbf"
+_decode = json.JSONDecoder().decode
+
+
+def documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad: OnBad) -> Iterator[Document]:
+    """Each line of `path` through `document`, which raises RecordError where it cannot use the object; blank lines pass."""
+    for number, line in lines(path):
+        try:
+            found = document(parse(line))
+        except RecordError as fault:
+            if _cut_off(line):
+                hint = "expected the object to end, came the end of the file; it is cut off, fetch it again."
+                raise BadRecord(path, f"line {number}", hint) from fault
+            on_bad(BadRecord(path, f"line {number}", str(fault)))
+        else:
+            yield found
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers from 1."""
+    number = 0
+    with source.opened(path) as stream:
+        while True:
+            try:
+                line = stream.readline(LONGEST)
+            except source.READ_ERRORS as error:
+                raise source.broken(path, f"after line {number}", error) from error
+            if not line:
+                return
+            number += 1
+            if len(line) == LONGEST and not line.endswith(b"\n"):
+                size = f"a line of over {LONGEST // 2**20} MiB"
+                hint = f"expected one object a line, came {size}; write each object on a line of its own."
+                raise BadRecord(path, f"line {number}", hint)
+            if number == 1:
+                line = line.removeprefix(_BOM)
+            if line.strip():
+                yield number, line
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """The object on a line."""
+    try:
+        value = _decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RecordError(f"expected UTF-8, came the byte 0x{line[error.start]:02x} at byte {error.start + 1}") from error
+    except json.JSONDecodeError as error:
+        raise RecordError(f"expected one JSON object, came no JSON ({error.msg} at column {error.colno})") from error
+    except (ValueError, RecursionError) as error:
+        # Python refuses numbers of thousands of digits and brackets nested as deep, which JSON itself allows.
+        raise RecordError(f"expected one JSON object, came one too large to read ({error})") from error
+    if not isinstance(value, dict):
+        kind = "a list" if isinstance(value, list) else "a bare value"
+        raise RecordError(f"expected one JSON object, came {kind}")
+    return value
+
+
+def _cut_off(line: bytes) -> bool:
+    """Whether a bad line is the torn end of a file rather than a slip in its midst."""
+    return not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")

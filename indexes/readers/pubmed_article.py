@@ -1,0 +1,177 @@
+"""One <PubmedArticle> or <PubmedBookArticle> as a `Document`.
+
+The elements are described at https://www.nlm.nih.gov/bsd/licensee/elements_descriptions.html.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+from indexes.readers.fields import RETRACTED, clean, identifier, join
+from indexes.readers.records import RecordError
+from retrieval.values import Document, Notice, Section
+
+# An article's reference list stood among its corrections until 2018, by the dozen: it says nothing about the article.
+_NO_NOTICE = frozenset({"Cites"})
+_RETRACTING = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
+# What PubMed writes in ArticleTitle where a paper has a title in its own language alone.
+_NO_TITLE = frozenset({"", "[Not Available].", "[Not Available]"})
+# Labels that NLM's mapping writes where the publisher gave none.
+_NO_LABEL = frozenset({"UNASSIGNED", "UNLABELLED"})
+# TeX and content markup beside the presentation of one formula: the same text again.
+_ANNOTATION = ("}annotation", "}annotation-xml")
+
+# XML's own white space, where it is not a single space already; other Unicode spaces are kept.
+_BLANKS = re.compile("[ \t\r\n]{2,}|[\t\r\n]")
+_YEAR = re.compile("[0-9]{4}")
+_VERSION = re.compile("[0-9]{1,9}")
+
+
+def pmid(element: etree._Element) -> str:
+    """The record's PMID as it stands there, "" where there is none: for an error about a record that is no document."""
+    return clean(element.findtext("*/PMID") or "")
+
+
+def document(element: etree._Element) -> Document:
+    """The record of one element; raises RecordError where it has no usable PMID."""
+    return _book(element) if element.tag == "PubmedBookArticle" else _article(element)
+
+
+def _article(element: etree._Element) -> Document:
+    citation = element.find("MedlineCitation")
+    number, version = _identity(citation)
+    assert citation is not None
+    article = citation.find("Article")
+    if article is None:
+        raise RecordError("expected an <Article>, came a citation without one")
+    abstract, sections = _abstract(article.find("Abstract"))
+    if not abstract:
+        abstract, sections = _other_abstract(citation)
+    types = _types(article.find("PublicationTypeList"))
+    kinds, notices = _notices(citation.find("CommentsCorrectionsList"))
+    journal = article.find("Journal")
+    title = flat(article.find("ArticleTitle"))
+    if title in _NO_TITLE:
+        title = flat(article.find("VernacularTitle")) or title
+    return Document(
+        pmid=number,
+        title=title,
+        abstract=abstract,
+        year=_year(journal, "JournalIssue/PubDate") or _year(article, "ArticleDate"),
+        journal=_first(journal, "Title", "ISOAbbreviation"),
+        types=types,
+        notices=notices,
+        sections=sections,
+        version=version,
+        retracted=RETRACTED in types or not _RETRACTING.isdisjoint(kinds),
+    )
+
+
+def _book(element: etree._Element) -> Document:
+    """A chapter by its own title, or a whole book by the book's."""
+    chapter = element.find("BookDocument")
+    number, version = _identity(chapter)
+    assert chapter is not None
+    book_title = _first(chapter, "Book/BookTitle")
+    abstract, sections = _abstract(chapter.find("Abstract"))
+    types = tuple(filter(None, map(flat, chapter.findall("PublicationType"))))
+    return Document(
+        pmid=number,
+        title=_first(chapter, "ArticleTitle", "VernacularTitle") or book_title,
+        abstract=abstract,
+        year=_year(chapter, "Book/PubDate") or _year(chapter, "ContributionDate"),
+        journal=book_title,
+        types=types,
+        sections=sections,
+        version=version,
+        retracted=RETRACTED in types,
+    )
+
+
+def _identity(citation: etree._Element | None) -> tuple[str, int]:
+    element = None if citation is None else citation.find("PMID")
+    if element is None:
+        raise RecordError("expected a PMID, came a record without one")
+    version = element.get("Version", "1")
+    if not _VERSION.fullmatch(version):
+        raise RecordError(f"expected a whole number as the PMID's Version, came {version!r}")
+    return identifier(element.text, "PMID"), int(version)
+
+
+def flat(element: etree._Element | None) -> str:
+    """An element's text on one line, inline markup (<i>, <sub>, MathML) flattened away."""
+    if element is None:
+        return ""
+    text = "".join(_pieces(element)) if len(element) else element.text or ""
+    # Line breaks are not printable; looking first spares most texts the search.
+    if not text.isprintable() or "  " in text:
+        text = _BLANKS.sub(" ", text)
+    return clean(text)
+
+
+def _pieces(element: etree._Element) -> list[str]:
+    pieces = [element.text or ""]
+    for child in element:
+        tag = child.tag
+        if not isinstance(tag, str):
+            raise RecordError(f"expected text, came the entity {child.text}, which is not expanded")
+        if not tag.endswith(_ANNOTATION):
+            pieces += _pieces(child) if len(child) else (child.text or "",)
+        pieces.append(child.tail or "")
+    return pieces
+
+
+def _first(element: etree._Element | None, *paths: str) -> str:
+    """The first of `paths` that leads to text."""
+    if element is None:
+        return ""
+    return next(filter(None, (flat(element.find(path)) for path in paths)), "")
+
+
+def _abstract(element: etree._Element | None) -> tuple[str, tuple[Section, ...]]:
+    if element is None:
+        return "", ()
+    return join([(_label(part), flat(part)) for part in element.findall("AbstractText")])
+
+
+def _label(part: etree._Element) -> str:
+    """The publisher's heading, or else NLM's category for it."""
+    for name in ("Label", "NlmCategory"):
+        label = clean(part.get(name, ""))
+        if label and label not in _NO_LABEL:
+            return label
+    return ""
+
+
+def _other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, ...]]:
+    """An English abstract from elsewhere (the publisher, a plain-language summary); English is the DTD's default."""
+    for other in citation.findall("OtherAbstract"):
+        if other.get("Language", "eng") == "eng":
+            abstract, sections = _abstract(other)
+            if abstract:
+                return abstract, sections
+    return "", ()
+
+
+def _year(element: etree._Element | None, date: str) -> int | None:
+    """From <Year>, or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
+    found = _YEAR.search(_first(element, f"{date}/Year", f"{date}/MedlineDate"))
+    return int(found.group()) if found else None
+
+
+def _types(element: etree._Element | None) -> tuple[str, ...]:
+    return () if element is None else tuple(filter(None, map(flat, element.findall("PublicationType"))))
+
+
+def _notices(element: etree._Element | None) -> tuple[set[str], tuple[Notice, ...]]:
+    """All the kinds of link, and the links themselves; a link to something without a PMID leads nowhere."""
+    kinds: set[str] = set()
+    notices: list[Notice] = []
+    for link in [] if element is None else element.findall("CommentsCorrections"):
+        kind, number = link.get("RefType", ""), clean(link.findtext("PMID") or "")
+        kinds.add(kind)
+        if number and kind and kind not in _NO_NOTICE:
+            notices.append(Notice(kind, number))
+    return kinds, tuple(notices)

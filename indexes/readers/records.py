@@ -1,0 +1,52 @@
+"""What readers yield, and what becomes of a record that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from retrieval.errors import BadInput, BadRecord
+from retrieval.values import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """PubMed has withdrawn this PMID: whatever an index holds of it is to go."""
+
+    pmid: str
+
+
+Record = Document | Deletion
+OnBad = Callable[[BadRecord], None]
+
+
+class RecordError(ValueError):
+    """Why one record cannot be read ("expected …, came …"), before its place is known; it becomes a BadRecord."""
+
+
+def raise_bad(fault: BadRecord) -> None:
+    """Stop at the first bad record, and say how to go on."""
+    hint = "correct the record, or let up to N such records pass with --skip-bad N."
+    raise BadRecord(fault.source, fault.record, f"{fault.expected}; {hint}") from None
+
+
+class SkipBad:
+    """Let up to `limit` bad records pass, over all the files of one job; `faults` lists them in the order they came."""
+
+    SHOWN = 5
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.faults: list[BadRecord] = []
+
+    def __call__(self, fault: BadRecord) -> None:
+        """Note one fault; raise where it is one too many."""
+        if self.limit <= 0:
+            raise_bad(fault)
+        self.faults.append(fault)
+        if len(self.faults) > self.limit:
+            first = "; ".join(str(seen) for seen in self.faults[: self.SHOWN])
+            raise BadInput(
+                f"More than {self.limit} bad records, as many as --skip-bad lets pass; the first ones: {first}; "
+                f"correct them, or allow more with --skip-bad N."
+            ) from fault

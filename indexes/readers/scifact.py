@@ -1,0 +1,44 @@
+"""SciFact's corpus (Wadden et al. 2020, https://github.com/allenai/scifact): abstracts already split into sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from indexes.readers import jsonl
+from indexes.readers.fields import came, clean, identifier, required, text
+from indexes.readers.records import OnBad, RecordError, raise_bad
+from retrieval.values import Document, Span
+
+
+def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
+    """The documents of one file, in its order."""
+    return jsonl.documents(path, _document, on_bad)
+
+
+def _document(record: dict[str, Any]) -> Document:
+    required(record, "doc_id", "title", "abstract")
+    sentences = record["abstract"]
+    if not isinstance(sentences, list):
+        raise RecordError(f'expected a list of sentences in "abstract", came {came(sentences)}')
+    for sentence in sentences:
+        if not isinstance(sentence, str):
+            raise RecordError(f'expected texts in the list "abstract", came {came(sentence)}')
+    abstract, spans = _join([clean(sentence) for sentence in sentences])
+    return Document(pmid=identifier(record["doc_id"], "doc_id"), title=text(record, "title"), abstract=abstract, spans=spans)
+
+
+def _join(sentences: list[str]) -> tuple[str, tuple[Span, ...]]:
+    """The abstract and the span of every sentence in it.
+
+    A sentence without text keeps its place in the count, as an empty span: rationales are indices into the list.
+    """
+    spans: list[Span] = []
+    end = 0
+    for sentence in sentences:
+        # No space goes before the first text, nor before a sentence without text.
+        start = end + 1 if sentence and end else end
+        end = start + len(sentence)
+        spans.append((start, end))
+    return " ".join(filter(None, sentences)), tuple(spans)
