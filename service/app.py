@@ -12,6 +12,7 @@ from importlib.resources import files
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
 
 from retrieval.errors import CounterpointError
 from service.claims import checked_claim
@@ -62,6 +63,10 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(CounterpointError)
     async def _told(_request: Request, error: CounterpointError) -> JSONResponse:
         return JSONResponse({"error": str(error)}, status_code=error.status)
+
+    @app.exception_handler(HTTPException)
+    async def _refused(_request: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"error": str(error.detail)}, status_code=error.status_code, headers=error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:

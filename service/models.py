@@ -73,4 +73,7 @@ def _load(name: str, listed: Mapping[str, dict[str, Any]], kinds: Mapping[str, s
                 f"The {what} {name!r} of profile {profile.name} has the unknown option {option!r}; "
                 f"a {kind} {what} knows {', '.join(accepted)}."
             )
+    missing = [n for n, parameter in accepted.items() if parameter.default is parameter.empty and n not in options]
+    if missing:
+        raise BadConfig(f"The {what} {name!r} of profile {profile.name} lacks {', '.join(missing)}; a {kind} {what} needs it.")
     return loader(**options)

@@ -1,0 +1,58 @@
+"""Small stand-ins for the seams: a judge that goes by a word, a reranker that counts one, and an index made of a few lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from indexes.build import build
+from retrieval.index import Index
+from retrieval.values import Premise, Verdict
+from service.config import load_config, load_profile
+from service.ground import Grounder
+from service.models import Models
+
+CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.2, 0.1)
+NEUTRAL = Verdict(0.2, 0.6, 0.2)
+
+
+class WordJudge:
+    """Contradict where the text holds "against", support where it holds "for", else neutral; keeps what it was asked."""
+
+    name = "word-judge@1"
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        for premise in premises:
+            self.read.append(premise.text)
+            words = premise.text.lower().replace(".", " ").split()
+            yield CONTRADICTS if "against" in words else SUPPORTS if "for" in words else NEUTRAL
+
+
+class WordReranker:
+    """The more often a text says "best", the better it is."""
+
+    name = "word-reranker@1"
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [float(text.lower().count("best")) for text in texts]
+
+
+def make_index(folder: Path, documents: Iterable[dict[str, Any]]) -> Index:
+    """A real index of a few documents in Counterpoint's own format."""
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = folder / "corpus.jsonl"
+    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in documents), "utf-8")
+    build([corpus], folder / "index")
+    return Index(folder / "index")
+
+
+def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge]:
+    """The named variant over an index, with the stand-ins for models."""
+    judge = WordJudge()
+    models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge})
+    return Grounder(index, load_config(config), models), judge

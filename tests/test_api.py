@@ -1,0 +1,137 @@
+"""The HTTP service: ready only when it is, the same JSON as the command line, one sentence for every fault."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from fastapi.testclient import TestClient
+
+from retrieval.errors import IndexUnusable
+from retrieval.index import Index
+from service.app import create_app
+from service.ground import Grounder
+from tests.fakes import make_grounder, make_index
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(
+        tmp_path_factory.mktemp("api"),
+        [
+            {"pmid": "1", "title": "One", "abstract": "Zeta is not against pressure.", "year": 1999, "types": ["Review"]},
+            {"pmid": "2", "title": "Two", "abstract": "Zeta is for pressure.", "retracted": True},
+            *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
+        ],
+    )
+
+
+@pytest.fixture
+def client(index: Index) -> Iterator[TestClient]:
+    folder = index.folder
+    with TestClient(create_app(lambda: make_grounder(Index(folder))[0])) as opened:
+        wait_until_ready(opened)
+        yield opened
+
+
+def wait_until_ready(client: TestClient) -> None:
+    deadline = time.monotonic() + 20
+    while client.get("/health").status_code != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_ground_answers_with_both_sides(client: TestClient) -> None:
+    body = client.post("/ground", json={"claim": "zeta pressure"}).json()
+    assert [one["pmid"] for one in body["contradicting"]] == ["1"]
+    assert [one["pmid"] for one in body["supporting"]] == ["2"]
+    against = body["contradicting"][0]
+    assert against["sentence"] == {"index": 0, "start": 0, "end": 29, "text": "Zeta is not against pressure."}
+    assert against["negations"][0]["cue"] == "not"
+    assert (against["year"], against["types"]) == (1999, ["Review"])
+    assert body["supporting"][0]["retracted"] is True
+    assert body["provenance"]["models"] == {"relevance": "word-reranker@1", "stance": "word-judge@1"}
+    assert body["provenance"]["config"] == "v5"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"claim": ""}, "claim is empty"),
+        ({"claim": " \u0000\n "}, "claim is empty"),
+        ({"claim": "a " * 50_000}, "99,999 characters"),
+        ({"claim": "x", "question": "q" * 3000}, "question has 3,000"),
+        ({}, "claim: Field required"),
+        ({"claim": 3}, "claim: Input should be a valid string"),
+        ({"claim": "x", "clam": "y"}, "known fields: claim, question, known_pmids"),
+        ({"claim": "x", "known_pmids": "1"}, "known_pmids"),
+        ({"claim": "x", "known_pmids": list(range(1001))}, "1,001 known PMIDs"),
+    ],
+)
+def test_a_wrong_body_is_told_in_one_sentence(client: TestClient, body: object, told: str) -> None:
+    response = client.post("/ground", json=body)
+    assert response.status_code == 422
+    assert told in response.json()["error"]
+    assert "\n" not in response.json()["error"]
+
+
+@pytest.mark.parametrize("claim", ["‮ zeta", "zeta \u0000 pressure", "ζητα", "AND OR NOT ( * ?", "\ud800", "🙂" * 500])
+def test_odd_text_gets_a_good_answer(client: TestClient, claim: str) -> None:
+    import json
+
+    response = client.post("/ground", content=json.dumps({"claim": claim}), headers={"content-type": "application/json"})
+    assert response.status_code in (200, 422)
+
+
+def test_a_body_that_is_not_json_is_told(client: TestClient) -> None:
+    response = client.post("/ground", content=b"\xff{", headers={"content-type": "application/json"})
+    assert 400 <= response.status_code < 500
+    assert response.json()["error"]
+
+
+def test_requests_at_once_get_their_own_answers(client: TestClient) -> None:
+    claims = ["zeta pressure", "filler number 3", "filler number 11"] * 10
+    alone = [client.post("/ground", json={"claim": claim}).json() for claim in claims[:3]]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda claim: client.post("/ground", json={"claim": claim}).json(), claims))
+    assert together == alone * 10
+
+
+def test_openapi_has_an_example(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["components"]["schemas"]["GroundRequest"]["examples"][0]["claim"]
+    assert "/ground" in document["paths"]
+
+
+def test_health_is_not_ready_while_loading_and_ready_after(index: Index) -> None:
+    gate = threading.Event()
+    folder = index.folder
+
+    def slow() -> Grounder:
+        gate.wait(20)
+        return make_grounder(Index(folder))[0]
+
+    with TestClient(create_app(slow)) as client:
+        health = client.get("/health")
+        assert (health.status_code, health.json()["status"]) == (503, "loading")
+        answer = client.post("/ground", json={"claim": "zeta"})
+        assert answer.status_code == 503
+        assert "still loading" in answer.json()["error"]
+        gate.set()
+        wait_until_ready(client)
+        assert client.get("/health").json()["documents"] == 22
+
+
+def test_a_service_that_cannot_load_says_why() -> None:
+    def broken() -> Grounder:
+        raise IndexUnusable("There is no index at nowhere.")
+
+    with TestClient(create_app(broken)) as client:
+        deadline = time.monotonic() + 10
+        while "nowhere" not in client.get("/health").json()["status"]:
+            assert time.monotonic() < deadline
+        response = client.post("/ground", json={"claim": "zeta"})
+        assert (response.status_code, response.json()["error"]) == (503, "There is no index at nowhere.")
