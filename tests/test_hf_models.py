@@ -19,10 +19,11 @@ import pytest
 
 from nli.classifier import ClassifierJudge, columns, softmax
 from nli.t5 import CERTAIN, MEDNLI, T5Judge, verdict, without_tail
-from retrieval import torch_runtime
+from retrieval import hub
 from retrieval.cross_encoder import HuggingFaceReranker
 from retrieval.errors import BadConfig, ModelUnusable
-from retrieval.torch_runtime import Row, Runtime, by_length, find, weight_files
+from retrieval.hub import find, weight_files
+from retrieval.torch_runtime import Row, Runtime, by_length
 from retrieval.values import Premise
 from tests.tiny_models import tiny_classifier, tiny_t5
 
@@ -402,7 +403,7 @@ def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     import huggingface_hub
 
-    monkeypatch.setattr(torch_runtime, "HUB_TIMEOUT", 0.2)
+    monkeypatch.setattr(hub, "HUB_TIMEOUT", 0.2)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
@@ -515,7 +516,7 @@ def test_a_model_is_downloaded_once_and_then_found_in_the_cache(models: Path, tm
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     # A process of its own, because huggingface_hub reads its settings when it is imported.
     code = (
-        "import sys\nfrom retrieval.torch_runtime import find, identify\nfrom retrieval.errors import ModelUnusable\n"
+        "import sys\nfrom retrieval.hub import find, identify\nfrom retrieval.errors import ModelUnusable\n"
         "try:\n    print(identify(sys.argv[1], find(sys.argv[1])))\nexcept ModelUnusable as error:\n    print(error)"
     )
     kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
