@@ -24,7 +24,7 @@ from indexes.build import build
 from retrieval.errors import BadInput
 from retrieval.values import Claim, Stance
 from service.assemble import assemble
-from service.config import Branch, GroundingConfig
+from service.config import Branch
 from service.ground import Grounder
 
 CLAIMS, CORPUS = "claims_dev", "corpus"
@@ -139,22 +139,30 @@ def evaluate(claims: Sequence[LabelledClaim], corpus: Path, config: str, profile
 
 
 def _ranking(grounder: Grounder, labelled: LabelledClaim) -> list[str]:
-    """The whole ranking of the branch that the claim's own stance asks for, as the paper measures it."""
+    """The ranking of the branch that the claim's own stance asks for, uncut, as the paper measures it.
+
+    It ends with the last gold document: what stands behind it cannot change the rank of the first.
+    """
     stance = labelled.stance
     assert stance is not None
-    whole = Grounder(grounder.index, _uncut(grounder.config), grounder.models)
+    branch: Branch = getattr(grounder.config, stance)
+    k = branch.retrieve.k
+    if branch.rerank is None:
+        found = [rank for rank, hit in enumerate(grounder.index.search(labelled.claim.text, k), 1) if hit.pmid in labelled.gold]
+        if not found:
+            return []
+        k = found[-1]
+    # Which sentence a document would show plays no part in its rank.
+    uncut = branch.model_copy(
+        update={
+            "retrieve": branch.retrieve.model_copy(update={"k": k}),
+            "select": branch.select.model_copy(update={"n": k}),
+            "evidence": None,
+        }
+    )
+    whole = Grounder(grounder.index, grounder.config.model_copy(update={stance: uncut}), grounder.models)
     evidence, _ = whole.run_branch(labelled.claim, stance)
     return [one.document.pmid for one in evidence]
-
-
-def _uncut(config: GroundingConfig) -> GroundingConfig:
-    """The same branches, returning all they can; which sentence they would show plays no part in a ranking."""
-
-    def branch(one: Branch) -> Branch:
-        select = one.select.model_copy(update={"n": one.retrieve.k})
-        return one.model_copy(update={"select": select, "evidence": None})
-
-    return config.model_copy(update={"contradict": branch(config.contradict), "support": branch(config.support)})
 
 
 def _bm25(grounder: Grounder, labelled: LabelledClaim) -> list[str]:
