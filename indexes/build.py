@@ -1,4 +1,8 @@
-"""Building an index and updating it: whole or not at all, resumed where a killed build stopped."""
+"""Building an index and updating it: whole or not at all, resumed where a killed build stopped.
+
+One pass: each batch of records goes into the store, sentences and cues found, and, while the next is read, into Lucene. The
+store alone remembers how far a build has come; a build that goes on gives Lucene what is in the store and then reads on.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +12,30 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from indexes import lucene_writer
-from indexes.readers import Deletion, SkipBad, detect, read, sources
+from indexes.lucene_writer import LuceneWriter, contents, link
+from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
 from indexes.writer import StoreWriter
 from nli.cues import cue_list
-from retrieval.errors import BadInput, BadRecord, Interrupted, writing
+from retrieval import java
+from retrieval.errors import BadInput, BadRecord, IndexUnusable, Interrupted, writing
 from retrieval.lucene import K1, B
-from retrieval.manifest import FORMAT, LUCENE, NAME, STORE, Manifest, Source, data_files, read_manifest
+from retrieval.manifest import FORMAT, LUCENE, NAME, STORE, Manifest, Source, data_files, read_manifest, staging_folder
 
-_GO_ON = "what was read so far is kept: free some space and run the same command again to go on"
 _BATCH = 1000
+# Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.
+_BRIEF = 100_000_000
+_Files = Sequence[tuple[Path, str]]
 
 
 @dataclass(frozen=True)
@@ -42,24 +50,34 @@ class Report:
 def build(paths: Sequence[Path], out: Path, format: str = "auto", skip_bad: int = 0, overwrite: bool = False) -> Report:
     """Build an index of every document in `paths` (files or folders) at `out`.
 
-    The index is made in a hidden folder beside `out` and renamed at the end. A build that was killed or ran out of disk goes
-    on where it stopped when it is started again with the same sources. Raises `BadInput` where `out` exists (unless
-    `overwrite`) or a source cannot be read, `OutOfSpace` where the disk is full.
+    The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, inside the index that is
+    there, which serves until the new one is whole. A build that was killed or ran out of disk goes on where it stopped when
+    it is started again with the same sources. Raises `BadInput` where `out` exists (unless `overwrite`) or a source cannot be
+    read, `OutOfSpace` where the disk is full, `Interrupted` where the user stops it.
     """
-    _check_target(out, overwrite)
-    files = [(path, detect(path) if format == "auto" else format) for path in sources(paths)]
-    staging = out.parent / f".{out.name}.building"
-    with writing("the index", out.parent, _GO_ON):
-        staging.mkdir(parents=True, exist_ok=True)
-        with _only_one(staging):
-            data = staging / "v0001"
-            writer = _open_or_restart(data, _fingerprint(files))
+    target = out.resolve()
+    root = _root(target, out, overwrite)
+    files = _detected(paths, format)
+    _expect(files)
+    go_on = "what was read so far is kept: free some space and run the same command again to go on"
+    stopped = "what was read so far is kept, and the same command goes on from there"
+    with _stoppable(stopped), writing("the index", out.parent, go_on):
+        root.mkdir(parents=True, exist_ok=True)
+        with _only_one(root):
+            old = _version(root)
+            data = root / _data_name(old + 1)
+            store = _open_or_restart(data, old + 1, _fingerprint(files))
             try:
-                report = _fill(writer, data, files, skip_bad, version=1, previous=())
+                shutil.rmtree(data / LUCENE, ignore_errors=True)
+                report = _fill(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad)
             finally:
-                writer.close()
-            report.manifest.write(staging)
-            _replace(out, staging)
+                store.close()
+            report.manifest.write(root)
+            if root == target:
+                _drop_others(root, keep=(_data_name(old), data.name))
+            else:
+                (root / _LOCK).unlink()
+                os.rename(root, target)
     return report
 
 
@@ -67,76 +85,107 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
     Queries see the old version until the last moment; the one before it stays until the next update, for readers that still
-    have it open.
+    have it open. An update that does not come to its end leaves the index as it was.
     """
-    old = read_manifest(folder)
-    files = [(path, detect(path) if format == "auto" else format) for path in sources(paths)]
-    version = old.version + 1
-    data = folder / f"v{version:04d}"
-    hint = "the index is as it was before: free some space and run the same command again"
-    with writing("the update", folder, hint), _only_one(folder):
+    read_manifest(folder)
+    files = _detected(paths, format)
+    go_on = "the index is as it was before: free some space and run the same command again"
+    with _stoppable("the index is as it was before"), writing("the update", folder, go_on), _only_one(folder):
+        # Read under the lock: another update may just have ended.
+        old = read_manifest(folder)
+        if old.settings != _settings():
+            raise IndexUnusable(
+                f"The index at {folder} was built with other settings or another list of cues, and an update would mix the two; "
+                "build it again with `counterpoint index build --overwrite`."
+            )
+        _expect(files, held=sum(old.files.values()))
+        data = folder / _data_name(old.version + 1)
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir()
         try:
             shutil.copyfile(folder / old.data / STORE, data / STORE)
-            writer = StoreWriter(data / STORE, version)
+            link(folder / old.data / LUCENE, data / LUCENE)
+            store = StoreWriter(data / STORE, old.version + 1)
             try:
-                lucene_writer.link(folder / old.data / LUCENE, data / LUCENE)
-                report = _fill(writer, data, files, skip_bad, version, previous=old.sources)
+                report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old.sources)
             finally:
-                writer.close()
+                store.close()
             report.manifest.write(folder)
         except BaseException:
             shutil.rmtree(data, ignore_errors=True)
             raise
-        for leftover in folder.glob("v[0-9]*"):
-            if leftover.name not in (old.data, data.name):
-                shutil.rmtree(leftover, ignore_errors=True)
+        _drop_others(folder, keep=(old.data, data.name))
     return report
 
 
-def _check_target(out: Path, overwrite: bool) -> None:
-    """Refuse a target that holds something: an index unless it may be overwritten, anything else always."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not (out / NAME).exists():
+def _expect(files: _Files, held: int = 0) -> None:
+    """Prepare Java for the size of the job: the sources, and the bytes that an index holds already."""
+    if held + sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
+        java.expect_brief()
+
+
+def _detected(paths: Sequence[Path], format: str) -> _Files:
+    return [(path, detect(path) if format == "auto" else format) for path in sources(paths)]
+
+
+def _root(target: Path, out: Path, overwrite: bool) -> Path:
+    """The folder to work in; a target that holds something is refused, unless it is an index and may be overwritten."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        if os.path.ismount(target):
+            raise BadInput(f"{out} is where a disk is mounted, and an index appears by renaming; name a new folder inside it.")
+        return staging_folder(target)
+    if not (target / NAME).is_file() or not any(target.glob(f"v[0-9]*/{LUCENE}")):
         raise BadInput(f"{out} exists and is not an index, so it is not overwritten; name a new folder.")
     if not overwrite:
         raise BadInput(f"{out} already exists; name a new folder, or add --overwrite to replace it when the build is done.")
+    return target
 
 
-def _fill(
-    writer: StoreWriter,
-    data: Path,
-    files: Sequence[tuple[Path, str]],
-    skip_bad: int,
-    version: int,
-    previous: tuple[Source, ...],
-) -> Report:
-    """Read every source into the store, then bring Lucene to the same state, and say what came of it."""
-    skip = SkipBad(skip_bad)
-    read_sources = []
+def _data_name(version: int) -> str:
+    return f"v{version:04d}"
+
+
+def _version(root: Path) -> int:
+    """The version of the index in `root`, which may be damaged or of another format; 0 where there is none."""
     try:
+        return int(json.loads((root / NAME).read_text("utf-8"))["version"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return 0
+
+
+def _drop_others(folder: Path, keep: Sequence[str]) -> None:
+    """Remove the data of versions that nobody should have open any more."""
+    for leftover in folder.glob("v[0-9]*"):
+        if leftover.name not in keep:
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int, previous: tuple[Source, ...] = ()) -> Report:
+    """Read every source into the store and into Lucene, and say what came of it."""
+    skip = SkipBad(skip_bad)
+    try:
+        touched = _index_stored(store, lucene) if not previous else 0
+        read_sources = []
         for number, (path, kind) in enumerate(files):
-            label = f"reading {path.name} [{number + 1}/{len(files)}]"
+            bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
             bad_before = len(skip.faults)
-            records = _read_source(writer, number, path, kind, skip, label)
+            with bar:
+                records, changed = _read_source(store, lucene, number, path, kind, skip, bar)
             bad = len(skip.faults) - bad_before
             read_sources.append(Source(str(path), kind, path.stat().st_size, records, bad))
-        writer.mark_retractions()
-        touched = writer.touched_count()
-        _index_touched(writer, data / LUCENE, touched, fresh=version == 1)
-    except KeyboardInterrupt:
-        kept = "what was read so far is kept, and the same command goes on from there" if version == 1 else "nothing was changed"
-        raise Interrupted(f"Stopped before the index was complete; {kept}.") from None
-    counts, digest = writer.summary()
-    if not counts.documents:
-        names = ", ".join(str(path) for path, _ in files)
-        raise BadInput(f"There is no document in {names}; an index needs at least one.")
-    writer.finish()
+            touched += changed
+        counts, digest = store.summary()
+        if not counts.documents:
+            names = ", ".join(str(path) for path, _ in files)
+            raise BadInput(f"There is no document in {names}; an index needs at least one.")
+        lucene.finish()
+        store.finish()
+    finally:
+        lucene.abandon()
+    data = store.path.parent
     manifest = Manifest(
         format=FORMAT,
-        version=version,
+        version=store.version,
         data=data.name,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         counts=counts,
@@ -149,50 +198,54 @@ def _fill(
     return Report(manifest, tuple(skip.faults), touched)
 
 
-def _read_source(writer: StoreWriter, number: int, path: Path, kind: str, skip: SkipBad, label: str) -> int:
-    """Read one source into the store, past what an earlier try has already kept; returns how many records it holds."""
-    done = writer.records_done(number)
-    seen = kept = 0
-    with _batches(writer) as restart, tqdm(desc=label, unit=" records", disable=None, mininterval=0.5) as bar:
-        for record in read(path, kind, skip):
-            seen += 1
-            bar.update()
-            if seen <= done:
-                continue
-            if isinstance(record, Deletion):
-                writer.delete(record.pmid)
-            elif kind != "pubmed" and writer.written_now(record.pmid):
-                # PubMed's files repeat a PMID to replace it; in a JSONL corpus it is a mistake.
-                skip(BadRecord(path, f"record {seen} (id {record.pmid})", "this id came before; every id must be unique"))
-            else:
-                writer.put(record)
-            kept += 1
-            if kept % _BATCH == 0:
-                writer.commit(number, seen)
-                restart()
-        writer.commit(number, seen)
-    return seen
+def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
+    """Give Lucene what an earlier try at this build has put into the store."""
+    given = 0
+    for texts in store.texts(_BATCH):
+        lucene.add((pmid, contents(title, abstract)) for pmid, title, abstract in texts)
+        given += len(texts)
+    return given
 
 
-@contextmanager
-def _batches(writer: StoreWriter) -> Iterator[Callable[[], None]]:
-    """A transaction that is open while a source is read, and rolled back to the last commit when reading fails."""
-    writer.begin()
-    try:
-        yield writer.begin
-    finally:
-        writer.rollback()
+def _read_source(
+    store: StoreWriter, lucene: LuceneWriter, number: int, path: Path, kind: str, skip: SkipBad, bar: tqdm[Any]
+) -> tuple[int, int]:
+    """Read one source, past what an earlier try has kept; how many records it holds, and how many documents it changed."""
+    done, seen, changed = store.records_done(number), 0, 0
+    for record, pmid in store.repeats_done(number):
+        skip(_repeated(path, record, pmid))
+    records = read(path, kind, skip)
+    while batch := list(islice(records, _BATCH)):
+        first, seen = seen + 1, seen + len(batch)
+        bar.update(len(batch))
+        fresh = list(enumerate(batch, first))[max(0, done + 1 - first) :]
+        if not fresh:
+            continue
+        repeats: list[tuple[int, str]] = []
+        # PubMed's files repeat a PMID to replace or delete it; in a JSONL corpus a second time is a mistake.
+        if kind != "pubmed":
+            repeats = list(_repeats(fresh, store.written_now([record.pmid for _, record in fresh])))
+            for repeat in repeats:
+                skip(_repeated(path, *repeat))
+        left_out = {record for record, _ in repeats}
+        kept = [record for n, record in fresh if n not in left_out]
+        change = store.write(kept, number, seen, repeats, newest=kind == "pubmed")
+        lucene.remove(change.removed)
+        lucene.add((pmid, contents(title, abstract)) for pmid, title, abstract in change.written)
+        changed += len(change.written) + len(set(change.removed) - {pmid for pmid, _, _ in change.written})
+    return seen, changed
 
 
-def _index_touched(writer: StoreWriter, folder: Path, total: int, fresh: bool) -> None:
-    """Bring Lucene to the state of the store: a fresh index of all, or the touched documents taken out and put in again."""
-    if fresh:
-        shutil.rmtree(folder, ignore_errors=True)
-    else:
-        lucene_writer.remove(folder, [pmid for pmid, _, _ in writer.touched()])
-    rows = tqdm(writer.touched(), desc="indexing", total=total, unit=" documents", disable=None, mininterval=0.5)
-    present = ((pmid, lucene_writer.contents(title or "", text)) for pmid, title, text in rows if text is not None)
-    lucene_writer.add(folder, present, append=not fresh)
+def _repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator[tuple[int, str]]:
+    """The numbered records whose id is `known` or stands twice among them."""
+    for number, record in records:
+        if record.pmid in known and not isinstance(record, Deletion):
+            yield number, record.pmid
+        known.add(record.pmid)
+
+
+def _repeated(path: Path, record: int, pmid: str) -> BadRecord:
+    return BadRecord(path, f"record {record} (id {pmid})", "this id came before; every id must be unique")
 
 
 def _settings() -> dict[str, Any]:
@@ -216,25 +269,28 @@ def _fingerprint(files: Iterable[tuple[Path, str]]) -> str:
     return hashlib.sha256(json.dumps([FORMAT, stats, _settings(), _versions()]).encode()).hexdigest()
 
 
-def _open_or_restart(data: Path, fingerprint: str) -> StoreWriter:
+def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:
     """The unfinished store of an earlier try at the same build, else an empty one."""
     if (data / STORE).exists():
         with suppress(Exception):
-            writer = StoreWriter(data / STORE, 1)
-            if writer.plan() == fingerprint:
-                return writer
-            writer.close()
+            store = StoreWriter(data / STORE, version)
+            if store.plan() == fingerprint:
+                return store
+            store.close()
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir()
-    writer = StoreWriter(data / STORE, 1)
-    writer.set_plan(fingerprint)
-    return writer
+    store = StoreWriter(data / STORE, version)
+    store.set_plan(fingerprint)
+    return store
+
+
+_LOCK = ".lock"
 
 
 @contextmanager
 def _only_one(folder: Path) -> Iterator[None]:
     """Keep a second build or update out of the folder while one is at work; the lock goes with the process."""
-    with open(folder / ".lock", "w") as lock:
+    with open(folder / _LOCK, "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -242,14 +298,10 @@ def _only_one(folder: Path) -> Iterator[None]:
         yield
 
 
-def _replace(out: Path, staging: Path) -> None:
-    """Put the finished index where it was asked for; an older one there goes only now."""
-    (staging / ".lock").unlink(missing_ok=True)
-    if out.exists():
-        old = out.parent / f".{out.name}.replaced"
-        shutil.rmtree(old, ignore_errors=True)
-        os.rename(out, old)
-        os.rename(staging, out)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        os.rename(staging, out)
+@contextmanager
+def _stoppable(kept: str) -> Iterator[None]:
+    """Ctrl-C as an error that says what becomes of the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"Stopped before the index was complete; {kept}.") from None

@@ -1,18 +1,27 @@
-"""Writing the Lucene side of an index, through Pyserini: ids and terms only, negations kept."""
+"""Writing the Lucene side of an index, through Pyserini: ids and terms only, negations kept.
+
+Pyserini's indexer reads and analyses documents on all the threads it is given, but only logs what goes wrong (Anserini,
+`SimpleIndexer.addToIndex` and `close`): on a full disk it would leave documents out without a word. So the `IndexWriter`
+inside it is taken in hand: its count of every batch is checked, and merging, committing and closing are asked of it directly.
+"""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-from collections.abc import Iterable, Sequence
-from itertools import islice
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
+from typing import Any
 
-from retrieval import java
-from retrieval.lucene import on_lucene_thread, pyserini
+from retrieval.errors import BadConfig, BadInput
+from retrieval.java import HEAP_VARIABLE, java_class
+from retrieval.lucene import pyserini, start_on_lucene_thread
 
-_BATCH = 500
-_THREADS = 2
+# Pyserini fixes 2 GB, more than the whole heap we give to Java; Lucene itself recommends some hundred megabytes at most.
+_BUFFER_MB = 96.0
 
 
 def contents(title: str, abstract: str) -> str:
@@ -20,44 +29,120 @@ def contents(title: str, abstract: str) -> str:
     return f"{title} {abstract}".strip()
 
 
-def add(folder: Path, documents: Iterable[tuple[str, str]], append: bool = False) -> None:
-    """Index (pmid, contents) pairs into `folder`; `append` adds to an index that does not hold them yet."""
-    arguments = ["-index", str(folder), "-keepStopwords", "-optimize"]
-    indexer = on_lucene_thread(lambda: pyserini().indexer(args=arguments, append=append, threads=_THREADS))
-    stream = (json.dumps({"id": pmid, "contents": text}) for pmid, text in documents)
-    try:
-        while batch := list(islice(stream, _BATCH)):
-            on_lucene_thread(lambda batch=batch: indexer.add_batch_raw(batch))  # type: ignore[misc]
-    finally:
-        on_lucene_thread(indexer.close)
+class LuceneWriter:
+    """A Lucene index being written: what it is given, it indexes on Java's threads while the caller prepares the next batch.
 
+    Nothing of it is seen by readers before `finish`; a fault of one batch is raised by the next call.
+    """
 
-def remove(folder: Path, pmids: Sequence[str]) -> None:
-    """Delete documents by id, and their share in the statistics that BM25 uses, as if they had never been there."""
+    def __init__(self, folder: Path, append: bool) -> None:
+        self.folder, self._append = folder, append
+        self._writer: Any = None
+        self._indexer: Any = None
+        self._pending: Future[None] | None = None
 
-    def work() -> None:
-        term = java.java_class("org.apache.lucene.index.Term")
-        directory = java.java_class("org.apache.lucene.store.FSDirectory").open(
-            java.java_class("java.nio.file.Paths").get(str(folder))
-        )
-        config = java.java_class("org.apache.lucene.index.IndexWriterConfig")()
-        writer = java.java_class("org.apache.lucene.index.IndexWriter")(directory, config)
+    def remove(self, pmids: Sequence[str]) -> None:
+        """Take documents out by id; those added after this call stay."""
+        if pmids:
+            self._start(lambda: self._remove(pmids))
+
+    def add(self, documents: Iterable[tuple[str, str]]) -> None:
+        """Index (pmid, contents) pairs that the index does not hold; a document without a word is left out."""
+        # As JSON with every character but ASCII escaped: this is what Pyserini reads, and no encoding is left to chance.
+        batch = [f'{{"id":{quoted(pmid)},"contents":{quoted(text)}}}' for pmid, text in documents if text]
+        if batch:
+            self._start(lambda: self._add(batch))
+
+    def finish(self) -> None:
+        """Merge everything into one segment, with the deleted gone from BM25's statistics, and close the index."""
+        self._start(self._finish)
+        self._wait()
+
+    def abandon(self) -> None:
+        """Close without keeping anything; after `finish` there is nothing left to abandon."""
+        pending, self._pending = self._pending, None
+        if pending:
+            pending.exception()
+        if self._writer is not None:
+            start_on_lucene_thread(self._rollback).exception()
+
+    def _start(self, work: Callable[[], None]) -> None:
+        # One batch is at work and one in preparation: memory stays bounded, and both cores are busy.
+        self._wait()
+        self._pending = start_on_lucene_thread(lambda: self._told(work))
+
+    def _wait(self) -> None:
+        if self._pending:
+            pending, self._pending = self._pending, None
+            pending.result()
+
+    def _told(self, work: Callable[[], None]) -> None:
+        """Run `work`, and raise what ails Java in words that the callers of a writer know."""
         try:
-            for pmid in pmids:
-                writer.deleteDocuments(term("id", pmid))
-            # Lucene counts deleted documents in its statistics until they are merged away.
-            writer.forceMergeDeletes()
-            writer.commit()
-        finally:
-            writer.close()
-            directory.close()
+            self._open()
+            work()
+        except Exception as error:
+            said = "\n".join((str(error), *(getattr(error, "stacktrace", None) or ())))
+            if "No space left" in said or "Disk quota" in said:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.folder)) from error
+            if "OutOfMemory" in said or "Java heap space" in said:
+                raise BadConfig(f"Lucene has not enough memory; give it more, for example with {HEAP_VARIABLE}=2g.") from error
+            raise
 
-    on_lucene_thread(work)
+    def _open(self) -> None:
+        if self._writer is None:
+            arguments = ["-index", str(self.folder), "-keepStopwords"]
+            threads = os.cpu_count() or 1
+            self._indexer = pyserini().indexer(args=arguments, append=self._append, threads=threads).object
+            self._writer = self._indexer.writer
+            self._writer.getConfig().setRAMBufferSizeMB(_BUFFER_MB)
+
+    def _add(self, batch: list[str]) -> None:
+        taken = self._indexer.addRawDocuments(batch)
+        if taken != len(batch):
+            cause = self._writer.getTragicException()
+            if cause is not None:
+                raise OSError(f"Lucene stopped writing: {_causes(cause)}")
+            raise BadInput(
+                f"Lucene took only {taken} of the {len(batch)} documents behind {batch[0][:60]}…; one of them has an id or "
+                "a text that cannot be indexed."
+            )
+
+    def _remove(self, pmids: Sequence[str]) -> None:
+        # As one query: the bridge to Java cannot tell `deleteDocuments(Term...)` from `deleteDocuments(Query...)`.
+        term, ids = java_class("org.apache.lucene.index.Term"), java_class("java.util.ArrayList")()
+        for pmid in pmids:
+            ids.add(term("id", pmid).bytes())
+        self._writer.deleteDocuments(java_class("org.apache.lucene.search.TermInSetQuery")("id", ids))
+
+    def _finish(self) -> None:
+        # A single segment that still counts deleted documents is rewritten by this too.
+        self._writer.forceMerge(1)
+        self._writer.commit()
+        self._writer.close()
+        self._writer = None
+
+    def _rollback(self) -> None:
+        writer, self._writer = self._writer, None
+        writer.rollback()
+
+
+def _causes(exception: Any) -> str:
+    words = []
+    while exception is not None:
+        words.append(str(exception.toString()))
+        exception = exception.getCause()
+    return "; ".join(words)
 
 
 def link(source: Path, target: Path) -> None:
     """A second copy of a Lucene index that shares its files: Lucene never changes a file it has written."""
     target.mkdir()
     for file in sorted(source.iterdir()):
-        if file.name != "write.lock":
+        if file.name == "write.lock":
+            continue
+        try:
             os.link(file, target / file.name)
+        except OSError:
+            # Some file systems know no hard links.
+            shutil.copyfile(file, target / file.name)

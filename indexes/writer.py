@@ -5,21 +5,39 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from indexes.readers import Deletion, Record
 from nli.cues import cue_list, cues_by_sentence
 from nli.sentences import document_spans
 from retrieval.manifest import Counts
 from retrieval.store import COLUMNS, SCHEMA, Row, pack, unpack
 from retrieval.values import Document
 
+Text = tuple[str, str, str]
+"""A document's PMID, title and abstract."""
+
+# How far each source has been read, the records that repeated an id before that point, and what the build is made from.
 _JOURNAL = """
 CREATE TABLE IF NOT EXISTS progress (source INTEGER PRIMARY KEY, records INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS touched (pmid TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS repeats (source INTEGER NOT NULL, record INTEGER NOT NULL, pmid TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 """
 _INSERT = f"INSERT OR REPLACE INTO documents ({COLUMNS}, written) VALUES ({', '.join('?' * 13)})"
+# Rows of some two kilobytes waste a third of SQLite's usual pages of four.
+_PAGE_BYTES = 16384
+# The notices by which one record says that another is retracted (PubMed's RefTypes).
+_RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a batch did to a store: the PMIDs whose earlier text is gone, and the texts that are in now."""
+
+    removed: list[str]
+    written: list[Text]
 
 
 def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
@@ -32,14 +50,18 @@ def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
         document.abstract,
         document.year,
         document.journal,
-        json.dumps(document.types),
-        json.dumps([(n.kind, n.pmid) for n in document.notices]),
-        json.dumps([(s.label, s.start, s.end) for s in document.sections]),
+        _json(document.types),
+        _json([(n.kind, n.pmid) for n in document.notices]),
+        _json([(s.label, s.start, s.end) for s in document.sections]),
         document.version,
         int(document.retracted),
         pack(spans),
         pack((index, cue_ids[cue.name], cue.start, cue.end) for index, cue in cues),
     )
+
+
+def _json(items: Sequence[object]) -> str:
+    return json.dumps(items) if items else "[]"
 
 
 class StoreWriter:
@@ -52,15 +74,16 @@ class StoreWriter:
         self.path, self.version = path, version
         fresh = not path.exists()
         self._db = sqlite3.connect(path, isolation_level=None)
+        # Nobody else reads an unfinished store; saying so spares the shared-memory file, which a full disk cannot grow.
+        self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+        self._db.execute(f"PRAGMA page_size={_PAGE_BYTES}")
         # Survives a killed process; a power cut may cost the unfinished build, never a finished index.
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
         if fresh:
             self._db.executescript(SCHEMA)
         self._db.executescript(_JOURNAL)
-        known = {str(name) for (name,) in self._db.execute("SELECT name FROM cue_names")}
-        new = [(entry.name,) for entry in cue_list().cues if entry.name not in known]
-        self._db.executemany("INSERT INTO cue_names (name) VALUES (?)", new)
+        self._db.executemany("INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in cue_list().cues])
         self._cue_ids = {str(name): int(i) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
 
     def plan(self) -> str | None:
@@ -77,74 +100,89 @@ class StoreWriter:
         row = self._db.execute("SELECT records FROM progress WHERE source = ?", (source,)).fetchone()
         return int(row[0]) if row else 0
 
-    def written_now(self, pmid: str) -> bool:
-        """Whether this very build or update has already written the document."""
-        row = self._db.execute("SELECT written FROM documents WHERE pmid = ?", (pmid,)).fetchone()
-        return row is not None and row[0] == self.version
+    def repeats_done(self, source: int) -> list[tuple[int, str]]:
+        """The records among them, by number, that were left out because their id came before."""
+        return self._db.execute("SELECT record, pmid FROM repeats WHERE source = ? ORDER BY record", (source,)).fetchall()
 
-    def put(self, document: Document) -> None:
-        """Add or replace a document; of two versions of one PMID the higher stands."""
-        row = self._db.execute("SELECT version FROM documents WHERE pmid = ?", (document.pmid,)).fetchone()
-        if row is None or row[0] <= document.version:
-            self._db.execute(_INSERT, (*annotated_row(document, self._cue_ids), self.version))
-            self._touch(document.pmid)
+    def written_now(self, pmids: Sequence[str]) -> set[str]:
+        """Those documents that this very build or update has already written."""
+        held = self._held("written", pmids)
+        return {pmid for pmid in held if held[pmid] == self.version}
 
-    def delete(self, pmid: str) -> None:
-        """Take a document out, if it is in."""
-        if self._db.execute("DELETE FROM documents WHERE pmid = ?", (pmid,)).rowcount:
-            self._touch(pmid)
+    def write(
+        self, records: Sequence[Record], source: int, done: int, repeats: Sequence[tuple[int, str]] = (), newest: bool = True
+    ) -> Change:
+        """Write a batch and how far its source has been read, both or neither.
 
-    def _touch(self, pmid: str) -> None:
-        self._db.execute("INSERT OR IGNORE INTO touched VALUES (?)", (pmid,))
-
-    def begin(self) -> None:
-        """Start a batch that is kept whole or not at all."""
+        With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
+        """
+        held = self._held("version", [record.pmid for record in records])
+        versions = dict(held)
+        state: dict[str, Document | None] = {}
+        for record in records:
+            if isinstance(record, Deletion):
+                state[record.pmid] = None
+                versions.pop(record.pmid, None)
+            elif not newest or versions.get(record.pmid, 0) <= record.version:
+                state[record.pmid] = record
+                versions[record.pmid] = record.version
+        written = [document for document in state.values() if document]
+        rows = [(*annotated_row(document, self._cue_ids), self.version) for document in written]
+        gone = [(pmid,) for pmid, document in state.items() if document is None]
         self._db.execute("BEGIN")
+        try:
+            self._db.executemany("DELETE FROM documents WHERE pmid = ?", gone)
+            self._db.executemany(_INSERT, rows)
+            self._db.executemany("INSERT INTO repeats VALUES (?, ?, ?)", [(source, *repeat) for repeat in repeats])
+            self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, done))
+            self._db.execute("COMMIT")
+        except BaseException:
+            # SQLite itself has rolled back where the disk was full.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        return Change([pmid for pmid in state if pmid in held], [(d.pmid, d.title, d.abstract) for d in written])
 
-    def commit(self, source: int, records: int) -> None:
-        """Keep the batch, together with how far its source has been read."""
-        self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, records))
-        self._db.execute("COMMIT")
+    def _held(self, column: str, pmids: Sequence[str]) -> dict[str, int]:
+        marks = ",".join("?" * len(pmids))
+        return dict(self._db.execute(f"SELECT pmid, {column} FROM documents WHERE pmid IN ({marks})", pmids))
 
-    def rollback(self) -> None:
-        """Forget the batch."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-
-    def mark_retractions(self) -> None:
-        """Mark every document that a retraction notice in the store points to, in whatever order the two came."""
-        notices = self._db.execute("SELECT notices FROM documents WHERE notices LIKE '%RetractionOf%'").fetchall()
-        retracted = {pmid for (text,) in notices for kind, pmid in json.loads(text) if kind == "RetractionOf"}
-        self._db.executemany("UPDATE documents SET retracted = 1 WHERE pmid = ?", [(pmid,) for pmid in sorted(retracted)])
-
-    def touched(self) -> Iterator[tuple[str, str | None, str | None]]:
-        """(pmid, title, abstract) of every document this build or update wrote or deleted; None for the deleted."""
-        yield from self._db.execute(
-            "SELECT touched.pmid, title, abstract FROM touched LEFT JOIN documents USING (pmid) ORDER BY touched.pmid"
-        )
-
-    def touched_count(self) -> int:
-        """How many documents this build or update wrote or deleted."""
-        return int(self._db.execute("SELECT count(*) FROM touched").fetchone()[0])
+    def texts(self, batch: int) -> Iterator[list[Text]]:
+        """All texts in the store, in batches."""
+        rows = self._db.execute("SELECT pmid, title, abstract FROM documents")
+        while found := rows.fetchmany(batch):
+            yield found
 
     def summary(self) -> tuple[Counts, str]:
-        """The store's counts and the hash of its texts, in one pass in the order of PMIDs."""
-        digest = hashlib.sha256()
-        documents = sentences = cues = cue_sentences = retracted = 0
-        rows = self._db.execute("SELECT pmid, title, abstract, boundaries, cues, retracted FROM documents ORDER BY pmid")
-        for pmid, title, abstract, boundaries, cue_blob, is_retracted in rows:
-            digest.update("\x1f".join((pmid, title, abstract)).encode("utf-8") + b"\x1e")
+        """Mark what is retracted; the store's counts and the hash of its texts, in one pass."""
+        documents = sentences = cues = cue_sentences = total = 0
+        retracted: set[str] = set()
+        rows = self._db.execute("SELECT pmid, title, abstract, boundaries, cues, notices FROM documents")
+        for pmid, title, abstract, boundaries, cue_blob, notices in rows:
+            # A sum of hashes: the same texts give the same figure in whatever order they came, and none need be sorted.
+            digest = hashlib.sha256("\x1f".join((pmid, title, abstract)).encode())
+            total += int.from_bytes(digest.digest())
             documents += 1
-            retracted += is_retracted
-            sentences += len(unpack(boundaries, 2))
+            sentences += len(boundaries) // 8
             found = unpack(cue_blob, 4)
             cues += len(found)
-            cue_sentences += len(set(found[:, 0].tolist()))
-        return Counts(documents, sentences, cues, cue_sentences, retracted), digest.hexdigest()
+            cue_sentences += len({cue[0] for cue in found})
+            if "Retract" in notices:
+                retracted |= {target for kind, target in json.loads(notices) if kind in _RETRACTING}
+        return Counts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
+
+    def _mark(self, retracted: set[str]) -> int:
+        """Mark what notices in the store point to, whichever came first, and no longer what none does; how many are marked."""
+        self._db.execute("BEGIN")
+        self._db.execute("UPDATE documents SET retracted = 0 WHERE retracted = 2")
+        pointed = [(pmid,) for pmid in sorted(retracted)]
+        self._db.executemany("UPDATE documents SET retracted = 2 WHERE pmid = ? AND retracted = 0", pointed)
+        self._db.execute("COMMIT")
+        return int(self._db.execute("SELECT count(*) FROM documents WHERE retracted > 0").fetchone()[0])
 
     def finish(self) -> None:
         """Drop the journal of the build and leave one read-only file."""
-        self._db.executescript("DROP TABLE progress; DROP TABLE touched; DROP TABLE plan;")
+        self._db.executescript("DROP TABLE progress; DROP TABLE repeats; DROP TABLE plan;")
         self._db.execute("PRAGMA journal_mode=DELETE")
         self.close()
 

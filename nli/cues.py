@@ -6,6 +6,8 @@ a cue negates is another matter, decided sentence by sentence in `nli.scope` onl
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,10 +32,11 @@ class CueEntry:
 
 @dataclass(frozen=True, slots=True)
 class CueList:
-    """The cues, the phrases that only look like one, and the words that end a scope."""
+    """The cues, the phrases and acronyms that only look like one, and the words that end a scope."""
 
     cues: tuple[CueEntry, ...]
     pseudo: tuple[str, ...]
+    acronyms: frozenset[str]
     termination: tuple[str, ...]
 
 
@@ -42,7 +45,7 @@ def cue_list() -> CueList:
     """The cue list that ships with the package."""
     data = yaml.safe_load(files("nli").joinpath("cues.yaml").read_text("utf-8"))
     cues = tuple(CueEntry(c["name"], c["source"], c["direction"], tuple(c["forms"])) for c in data["cues"])
-    return CueList(cues, tuple(data["pseudo"]), tuple(data["termination"]))
+    return CueList(cues, tuple(data["pseudo"]), frozenset(data["acronyms"]), tuple(data["termination"]))
 
 
 @cache
@@ -58,36 +61,55 @@ def _automaton() -> Any:
     return automaton
 
 
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+# One character for one, so that offsets stay: what typesetters put for an apostrophe, a hyphen or a space. Of all characters
+# "İ" alone grows when it is lower-cased.
+_PLAIN = {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "İ": "ı"}
+# "registration no. NCT0123", "no.: 5": a number, not a negation.
+_NUMBER = re.compile(r"\.:?\s*[A-Z]*\d")
+
+
+def as_typed(text: str) -> str:
+    """`text` with plain apostrophes, hyphens and spaces, each at its place: offsets into one are offsets into the other."""
+    if not text.isascii():
+        for typeset, typed in _PLAIN.items():
+            text = text.replace(typeset, typed)
+    return text
+
+
+def _joins(character: str) -> bool:
+    """Whether a character makes one word with the letters beside it: another letter, a hyphen, an accent of its own."""
+    if character.isalnum() or character in "-_":
+        return True
+    return not character.isascii() and unicodedata.category(character).startswith("M")
 
 
 def find_cues(text: str) -> list[Cue]:
     """All cues in `text`, in order, as offsets into it: whole words only, the longest match first, none overlapping.
 
-    A hyphen joins a word: "no-reflow" and "non-smoker" hold no cue.
+    A hyphen joins a word: "no-reflow" and "non-smoker" hold no cue. Nor do the acronyms of the list ("NO" is nitric oxide)
+    unless all the text is in capitals.
     """
-    # Lower-casing must not move offsets: the few characters whose lower case is longer (İ) are left alone.
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    lowered = lowered.replace("’", "'")
+    plain = as_typed(text)
     found: list[tuple[int, int, str | None]] = []
-    for last, (name, length) in _automaton().iter(lowered):
+    for last, (name, length) in _automaton().iter(plain.lower()):
         start, end = last - length + 1, last + 1
-        if start and (_is_word(text[start - 1]) or text[start - 1] == "-"):
-            continue
-        if end < len(text) and (_is_word(text[end]) or text[end] == "-"):
+        if (start and _joins(plain[start - 1])) or (end < len(plain) and _joins(plain[end])):
             continue
         found.append((start, end, name))
+    # The earliest first, and of those that begin together the longest.
     found.sort(key=lambda match: (match[0], -match[1]))
+    acronyms = cue_list().acronyms
     cues: list[Cue] = []
     reached = 0
     for start, end, name in found:
-        if start >= reached:
-            reached = end
-            if name is not None:
-                cues.append(Cue(name, start, end))
+        if start < reached:
+            continue
+        reached = end
+        if name is None or (plain[start:end] in acronyms and not plain.isupper()):
+            continue
+        if name == "no" and _NUMBER.match(plain, end):
+            continue
+        cues.append(Cue(name, start, end))
     return cues
 
 

@@ -11,7 +11,7 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nli.cues import cue_list
+from nli.cues import as_typed, cue_list
 from retrieval.values import NegationScope, Sentence
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # spaCy's vocabulary grows while it reads: one sentence at a time.
 _lock = threading.Lock()
+# A "sentence" as long as this is a table or a list that lost its stops: no reader is helped by a scope in it.
+_LONGEST = 10_000
+_PUNCTUATION = " .,;:!?…"
 
 
 @cache
@@ -41,12 +44,15 @@ def _negex() -> Negex:
 
 
 def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
-    """The scope of each stored cue of a sentence, offsets into the abstract; a cue that NegEx sets aside has none."""
-    if not sentence.cues:
+    """The scope of each stored cue of a sentence, offsets into the abstract; a cue that NegEx sets aside has none.
+
+    A scope ends before the punctuation behind it, and is never empty.
+    """
+    if not sentence.cues or len(sentence.text) > _LONGEST:
         return ()
     with _lock:
         negex = _negex()
-        doc = negex.nlp(sentence.text)
+        doc = negex.nlp(as_typed(sentence.text))
         if not len(doc):
             return ()
         doc[0].is_sent_start = True
@@ -54,19 +60,22 @@ def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
             token.is_sent_start = False
         preceding, following, terminating = negex.process_negations(doc)
         boundaries = negex.termination_boundaries(doc, terminating)
-    stretches: list[tuple[int, int, bool, int, int]] = []
+    stretches: list[tuple[int, int, int, int]] = []
     for matches, negates_after in ((preceding, True), (following, False)):
         for _, first, last in matches:
             left, right = next((b for b in boundaries if b[0] <= first < b[1]), (0, len(doc)))
             tokens = doc[last:right] if negates_after else doc[left:first]
-            cue_span = doc[first:last]
-            stretches.append((cue_span.start_char, cue_span.end_char, bool(len(tokens)), tokens.start_char, tokens.end_char))
+            negated = tokens.text.rstrip(_PUNCTUATION)
+            if negated:
+                cue_span = doc[first:last]
+                scope = (tokens.start_char, tokens.start_char + len(negated))
+                stretches.append((cue_span.start_char, cue_span.end_char, *scope))
     scopes: list[NegationScope] = []
     for cue in sentence.cues:
         start, end = cue.start - sentence.start, cue.end - sentence.start
         # spaCy cuts "didn't" in two tokens and matches both; overlap, not equality, says which match is this cue's.
-        own = [s for s in stretches if s[0] < end and start < s[1] and s[2]]
+        own = [s for s in stretches if s[0] < end and start < s[1]]
         if own:
             best = max(own, key=lambda s: (min(s[1], end) - max(s[0], start), s[1] - s[0]))
-            scopes.append(NegationScope(cue, sentence.start + best[3], sentence.start + best[4]))
+            scopes.append(NegationScope(cue, sentence.start + best[2], sentence.start + best[3]))
     return tuple(scopes)

@@ -14,7 +14,7 @@ from retrieval.values import Document, Span
 
 # A stop, whatever closes behind it, space, and something that can begin a sentence: a capital, a digit, a sign, or a name
 # that starts small and goes on otherwise ("miR-21", "mTOR", "p53").
-_STOP = re.compile(r"""[.?!…]['"”’)\]]*\s+(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]))""")
+_STOP = re.compile(r"""([.?!…]['"”’)\]]*)\s+(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]))""")
 _LAST_TOKEN = re.compile(r"[^\s(\[,;]+$")
 
 # After these a stop does not end a sentence, whatever follows.
@@ -29,15 +29,17 @@ _OPENERS = frozenset(
     Here Although Thus Therefore Moreover Furthermore Both After Among At As By From During Patients Of On With When While No
     Most All Compared""".split()
 )
+# A token that fills this much cannot be an abbreviation, nor a lone capital.
+_WINDOW = 1 + max(map(len, _ABBREVIATIONS))
 _NEXT_WORD = re.compile(r"[A-Za-z]+")
 
 
 def _ends_sentence(text: str, stop: int, following: int) -> bool:
     """Whether the stop at offset `stop` ends a sentence when the next visible character stands at `following`."""
-    if text[stop] != ".":
+    if text[stop] != "." or not text[stop - 1].isalpha():
         return True
-    token_match = _LAST_TOKEN.search(text, max(0, stop - 40), stop)
-    token = token_match.group() if token_match else ""
+    found = _LAST_TOKEN.search(text, max(0, stop - _WINDOW), stop)
+    token = found.group() if found else ""
     if token.lower() in _ABBREVIATIONS:
         # "no. 5" and "Fig. 2" go on; "there were none, no. The …" is too rare to matter.
         return False
@@ -50,14 +52,18 @@ def _ends_sentence(text: str, stop: int, following: int) -> bool:
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     """The sentences of `text[start:end]` as offsets into `text`, without the white space around them; none is empty."""
     end = len(text) if end is None else end
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
     spans: list[Span] = []
-    left = start
     for match in _STOP.finditer(text, start, end):
         if _ends_sentence(text, match.start(), match.end()):
-            spans.append((left, match.end()))
-            left = match.end()
-    spans.append((left, end))
-    return [trimmed for a, b in spans if (trimmed := _trim(text, a, b))[0] < trimmed[1]]
+            spans.append((start, match.end(1)))
+            start = match.end()
+    if start < end:
+        spans.append((start, end))
+    return spans
 
 
 def document_spans(document: Document) -> Sequence[Span]:
@@ -67,11 +73,3 @@ def document_spans(document: Document) -> Sequence[Span]:
     if not document.sections:
         return sentence_spans(document.abstract)
     return [span for section in document.sections for span in sentence_spans(document.abstract, section.start, section.end)]
-
-
-def _trim(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -33,3 +33,4 @@ class Index:
     def close(self) -> None:
         """Let go of the index's files."""
         self._lucene.close()
+        self.store.close()

@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 from retrieval.errors import BadConfig, ModelUnusable
 
@@ -22,6 +22,7 @@ HEAP_VARIABLE = "COUNTERPOINT_JVM_HEAP"
 _DEFAULT_HEAP = "512m"
 _lock = threading.Lock()
 _started = False
+_brief = False
 
 
 class _EncoderStub(ModuleType):
@@ -30,7 +31,12 @@ class _EncoderStub(ModuleType):
     Pyserini's Lucene searcher only imports names from it, for dense and learned-sparse queries that we never make.
     """
 
-    __path__: ClassVar[list[str]] = []
+    # A package, so that its submodules can be asked for too.
+    __path__: list[str]
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -55,6 +61,15 @@ def _heap() -> str:
     return heap
 
 
+def expect_brief() -> None:
+    """Say, before the machine starts, that this process has less than a minute of work for it.
+
+    Java's optimising compiler then stays off: it takes some seconds of both cores, and only a longer job gets them back.
+    """
+    global _brief
+    _brief = True
+
+
 def start() -> None:
     """Start the Java machine unless it runs; safe to call from anywhere, any number of times.
 
@@ -71,6 +86,8 @@ def start() -> None:
         jnius_config.add_classpath(str(_fatjar()))
         # A Lucene that looks for its vector module logs a warning on every start; ours has none to offer.
         jnius_config.add_options(f"-Xmx{_heap()}", "-Xrs", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error")
+        if _brief:
+            jnius_config.add_options("-XX:TieredStopAtLevel=1")
         sys.modules.setdefault("pyserini.encode", _EncoderStub("pyserini.encode"))
         import jnius  # noqa: F401  (importing it is what starts the machine)
 

@@ -6,13 +6,13 @@ Lucene's default English analyzer drops "no" and "not"; ours keeps every stop wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from retrieval import java
-from retrieval.errors import IndexUnusable
+from retrieval.errors import BadInput, CounterpointError, IndexUnusable
 from retrieval.values import Hit
 
 # BM25's constants as the paper (and Anserini's MS MARCO baselines) set them.
@@ -30,9 +30,14 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="lucene")
 
 
+def start_on_lucene_thread(work: Callable[[], _Result]) -> Future[_Result]:
+    """Run `work` on one of the fixed threads that are attached to the Java machine, without waiting for it."""
+    return _threads().submit(work)
+
+
 def on_lucene_thread(work: Callable[[], _Result]) -> _Result:
     """Run `work` on one of the fixed threads that are attached to the Java machine, and wait for its result."""
-    return _threads().submit(work).result()
+    return start_on_lucene_thread(work).result()
 
 
 @cache
@@ -46,12 +51,15 @@ def pyserini() -> Any:
     configurator.setAllLevels("", level.ERROR)
     java_logger = java.java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
     java_logger.setLevel(java.java_class("java.util.logging.Level").SEVERE)
-    # Java keeps loggers by weak reference: hold ours, or its level is forgotten at the next collection.
+    # A merge that fails on a thread of Lucene's own would print a Java stack trace, beside the error that we are told.
+    void = java.java_class("java.io.OutputStream").nullOutputStream()
+    java.java_class("java.lang.System").setErr(java.java_class("java.io.PrintStream")(void))
     from pyserini.analysis import get_lucene_analyzer
     from pyserini.index.lucene import LuceneIndexer
     from pyserini.search.lucene import LuceneSearcher
 
     java.java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
+    # Java keeps loggers by weak reference: hold ours, or its level is forgotten at the next collection.
     return SimpleNamespace(searcher=LuceneSearcher, indexer=LuceneIndexer, analyzer=get_lucene_analyzer, logger=java_logger)
 
 
@@ -70,6 +78,8 @@ class Lucene:
 
         try:
             self._searcher = on_lucene_thread(opened)
+        except CounterpointError:
+            raise
         except Exception as error:
             raise IndexUnusable(
                 f"The Lucene index in {folder} cannot be opened ({_first_line(error)}); it is damaged: build it again."
@@ -77,11 +87,15 @@ class Lucene:
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents for a bag-of-words query, best first; none when no term of the query is indexed."""
-        if not query.strip():
+        # Half a surrogate pair (JSON can spell it) cannot be passed to Java, and matches nothing.
+        query = query.encode("utf-8", "replace").decode("utf-8").strip()
+        if not query:
             return []
         try:
             found = on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
         except Exception as error:
+            if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
+                raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
             raise IndexUnusable(
                 f"Searching the Lucene index in {self.folder} failed ({_first_line(error)}); if it was changed or moved "
                 "while in use, restart, else build it again."

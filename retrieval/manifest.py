@@ -1,14 +1,14 @@
 """What an index says of itself: `manifest.json`, the one file that makes a folder an index.
 
-It names the folder that holds the data, so that an update appears by replacing this file and not at all before.
+It names the subfolder that holds the data, so that an update appears when this file is replaced and not at all before.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
-from dataclasses import asdict, dataclass, field, fields
+import secrets
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Counts:
 class Manifest:
     """An index's counts, where it came from, how it was made, and the size of every file it needs.
 
-    `corpus_sha256` is over (pmid, title, abstract) in the order of pmid: two indexes with equal hashes hold the same texts.
+    `corpus_sha256` is the sum, modulo 2^256, of the SHA-256 of every document's pmid, title and abstract: two indexes with
+    equal sums hold the same texts, in whatever order and format these came.
     `data` is the subfolder of this version; `version` counts builds and updates.
     """
 
@@ -59,7 +60,7 @@ class Manifest:
     sources: tuple[Source, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
-    files: dict[str, int] = field(default_factory=dict)
+    files: dict[str, int]
 
     @property
     def id(self) -> str:
@@ -74,24 +75,21 @@ class Manifest:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with open(temporary, "x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes files for the owner's eyes only; results are meant to be read like any other file.
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def staging_folder(out: Path) -> Path:
+    """Where an index is made before it appears at `out`: hidden, and on the same disk."""
+    return out.parent / f".{out.name}.building"
 
 
 def data_files(folder: Path) -> dict[str, int]:
@@ -105,7 +103,19 @@ def data_files(folder: Path) -> dict[str, int]:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read and check an index's manifest; every way in which a folder is not a usable index gives its own sentence."""
+    try:
+        return _read_manifest(folder)
+    except OSError as error:
+        raise IndexUnusable(f"The index at {folder} cannot be read ({error.strerror}); check its permissions.") from error
+
+
+def _read_manifest(folder: Path) -> Manifest:
     if not folder.exists():
+        if staging_folder(folder.resolve()).exists():
+            raise IndexUnusable(
+                f"The index at {folder} is not finished: its build is still at work or was stopped; the same "
+                "`counterpoint index build` goes on where it stopped."
+            )
         raise IndexUnusable(f"There is no index at {folder}; build one with `counterpoint index build SOURCE --out {folder}`.")
     if not folder.is_dir():
         raise IndexUnusable(
@@ -119,7 +129,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         data = json.loads(path.read_text("utf-8"))
         found = data["format"]
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(damaged.format(f"its {NAME} cannot be read")) from None
     if found != FORMAT:
         raise IndexUnusable(
@@ -128,8 +138,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         manifest = _from_dict(data)
-    except (KeyError, TypeError, AttributeError):
-        raise IndexUnusable(damaged.format(f"its {NAME} lacks entries")) from None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise IndexUnusable(damaged.format(f"its {NAME} lacks entries, or holds wrong ones")) from None
     for name, size in manifest.files.items():
         file = folder / manifest.data / name
         if not file.is_file():
@@ -142,8 +152,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _from_dict(data: dict[str, Any]) -> Manifest:
-    known = {f.name for f in fields(Manifest)}
-    data = {key: value for key, value in data.items() if key in known}
-    data["counts"] = Counts(**data["counts"])
-    data["sources"] = tuple(Source(**source) for source in data["sources"])
-    return Manifest(**data)
+    """The manifest of a JSON object; raises one of the builtin errors where that is not what `write` wrote."""
+    counts = Counts(**{name: int(count) for name, count in data["counts"].items()})
+    sources = tuple(Source(**source) for source in data["sources"])
+    files = {str(name): int(size) for name, size in data["files"].items()}
+    if STORE not in files or not isinstance(data["data"], str):
+        raise KeyError(STORE)
+    known = {f.name: data[f.name] for f in fields(Manifest)}
+    known.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
+    return Manifest(**known)
