@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eval.cli import app
 from retrieval.index import Index
+from service.cli import app
 from tests.fakes import make_grounder, make_index
 
 

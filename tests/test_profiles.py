@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,12 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     )
 
 
-def profile(folder: Path, judge: dict[str, object], reranker: Path) -> str:
+def profile(folder: Path, judge: Mapping[str, object], reranker: Path) -> str:
     path = folder / "mine.yaml"
     models = {
         "name": "mine",
         "rerankers": {"relevance": {"kind": "cross-encoder", "model": str(reranker), "max_tokens": 32}},
-        "judges": {"stance": judge},
+        "judges": {"stance": dict(judge)},
     }
     path.write_text(yaml.safe_dump(models))
     return str(path)

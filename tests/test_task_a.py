@@ -24,7 +24,7 @@ from service.task_a_check import check
 from service.task_a_run import check_target, run
 from tests.fakes import make_grounder, make_index
 
-ITEMS = [
+ITEMS: list[dict[str, Any]] = [
     {
         "meta_data": {"qa_id": "7", "question": "Does zeta lower pressure?"},
         "answer": [
