@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Stance = Literal["support", "contradict"]
+Label = Literal["support", "neutral", "contradict"]
 Span = tuple[int, int]
 
 
@@ -115,15 +116,21 @@ class Premise:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1."""
+    """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1.
+
+    `decided` is the judge's own decision where it has thresholds of its own, else None: the most probable class decides.
+    """
 
     support: float
     neutral: float
     contradict: float
+    decided: Label | None = None
 
     @property
-    def label(self) -> Literal["support", "neutral", "contradict"]:
-        """The most probable class; neutral wins ties, then support, so that a tie never accuses a paper."""
+    def label(self) -> Label:
+        """What the judge says. Without thresholds neutral wins ties, then support, so that a tie never accuses a paper."""
+        if self.decided:
+            return self.decided
         if self.neutral >= self.support and self.neutral >= self.contradict:
             return "neutral"
         return "support" if self.support >= self.contradict else "contradict"

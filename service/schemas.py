@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.index import Index
-from retrieval.values import BranchCounts, Document, Evidence, Grounding, NegationScope, Sentence
+from retrieval.values import BranchCounts, Document, Evidence, Grounding, Label, NegationScope, Sentence
 from service.ground import Grounder
 
 
@@ -68,8 +68,9 @@ class NegationOut(BaseModel):
 
 
 class VerdictOut(BaseModel):
-    """The judge's probabilities for the sentence; they sum to 1."""
+    """The judge's probabilities for the sentence, which sum to 1, and its decision, by its own thresholds where it has some."""
 
+    label: Label
     support: float
     neutral: float
     contradict: float
@@ -112,6 +113,7 @@ class EvidenceOut(BaseModel):
             score=round(evidence.score, 6),
             scored_by=evidence.scored_by,
             verdict=VerdictOut(
+                label=verdict.label,
                 support=round(verdict.support, 6),
                 neutral=round(verdict.neutral, 6),
                 contradict=round(verdict.contradict, 6),

@@ -1,0 +1,94 @@
+"""The stance model that ships with the package: a small cross-encoder over (claim, sentence with its title)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.judge import lazily
+from nli.marking import TITLE_BREAK, Lexicon, Marker
+from retrieval.engine import Engine, PairEncoder
+from retrieval.errors import ModelUnusable
+from retrieval.values import Label, Premise, Verdict
+
+STANCE_MODEL = Path(__file__).parent / "models" / "stance"
+LABELS = ["support", "neutral", "contradict"]
+WINDOW = 64
+"""Premises judged at a time: enough to sort by length, few enough that a rule that stops early saves work."""
+
+
+def premise_text(premise: Premise) -> str:
+    """The second text of a pair: the judged text, then its title. The neighbouring sentences are not read."""
+    return f"{' '.join(premise.text.split())}{TITLE_BREAK}{' '.join(premise.title.split())}"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How logits become probabilities: softmax(scale * logits + bias).
+
+    Temperature scaling with a bias a class (Guo et al. 2017, "On Calibration of Modern Neural Networks", arXiv 1706.04599,
+    section 4.2), fitted on train-side claims.
+    """
+
+    scale: float
+    bias: tuple[float, float, float]
+
+    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        """[pairs, 3] from logits [pairs, 3]."""
+        values = self.scale * logits.astype(np.float64) + np.asarray(self.bias)
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+        probabilities: NDArray[np.float64] = values / values.sum(axis=1, keepdims=True)
+        return probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """How probabilities become a decision: the stance that is furthest above its threshold, neutral where neither is above.
+
+    Most sentences of a ranking are neutral, so the most probable class would almost always be; the thresholds were chosen on
+    train-side claims for the best label-only F1 in open retrieval (docs/models.md).
+    """
+
+    support: float
+    contradict: float
+
+    def label(self, support: float, contradict: float) -> Label:
+        """The decision for two calibrated probabilities."""
+        over_support, over_contradict = support - self.support, contradict - self.contradict
+        if max(over_support, over_contradict) <= 0:
+            return "neutral"
+        return "support" if over_support >= over_contradict else "contradict"
+
+
+class EmbeddedJudge:
+    """Judges sentences on the CPU with the shipped stance model."""
+
+    def __init__(self, folder: Path = STANCE_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
+        self._encoder = PairEncoder(folder, engine, Marker(Lexicon.read(folder / "polarity.txt")), threads)
+        self.name = self._encoder.name
+        self.card = self._encoder.card
+        if self.card["labels"] != LABELS:
+            raise ModelUnusable(f"{folder} is not a stance model: its labels are {self.card['labels']}, expected {LABELS}.")
+        try:
+            self.calibration = Calibration(**self.card["calibration"])
+            self.thresholds = Thresholds(*self.card["decision"]["open"])
+        except (TypeError, KeyError) as error:
+            raise ModelUnusable(f"{folder / 'model.json'} has another calibration ({error}); reinstall the package.") from error
+
+    def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
+        """[premises, 3], before calibration."""
+        claim = " ".join(claim.split())
+        return self._encoder.logits([(claim, premise_text(premise)) for premise in premises])
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            rows = self.calibration.probabilities(self.logits(claim, chunk)).tolist()
+            return [Verdict(s, n, c, self.thresholds.label(s, c)) for s, n, c in rows]
+
+        return lazily(predict, premises, WINDOW)

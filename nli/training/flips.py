@@ -1,0 +1,115 @@
+"""Turning a sentence round: its direction word, its negation or its number, so that what supported it now contradicts it."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+_WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
+_BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
+_NEGATED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        (rf"\b({_BE}) not\b", r"\1"),
+        (r"\bcannot\b", "can"),
+        (
+            r"\bno (significant |clear |major )?(difference|effect|association|correlation|evidence|increase|reduction|change"
+            r"|benefit|improvement|impact|influence|relationship)",
+            r"a \1\2",
+        ),
+        (r"\b(?:failed|fails|fail) to\b", "managed to"),
+        (r"\b(?:does|do|did) not (?:significantly )?", ""),
+        (r"\bneither\b", "both"),
+    )
+)
+
+
+def _inflect(verb: str) -> tuple[str, str, str, str]:
+    """Base, third person, past and -ing of a regular verb (and of "lose", the one irregular here)."""
+    if verb == "lose":
+        return "lose", "loses", "lost", "losing"
+    if verb == "shrink":
+        return "shrink", "shrinks", "shrank", "shrinking"
+    if verb.endswith("e"):
+        return verb, verb + "s", verb + "d", verb[:-1] + "ing"
+    return verb, verb + ("es" if verb.endswith(("s", "sh", "ch")) else "s"), verb + "ed", verb + "ing"
+
+
+FLIPS = Path(__file__).with_name("flips.txt")
+
+
+class Flips:
+    """The list of opposites, ready to rewrite sentences; every choice comes from the generator handed in."""
+
+    def __init__(self, path: Path = FLIPS) -> None:
+        self._opposite: dict[str, list[str]] = {}
+        self._same: dict[str, list[str]] = {}
+        self._third_person: dict[str, str] = {}
+        section = ""
+        for line in path.read_text("utf-8").splitlines():
+            if not line.strip() or line.startswith(("[", "#")):
+                section = line.strip("[]") if line.startswith("[") else section
+                continue
+            sides = [side.split() for side in line.split("/")]
+            forms: list[list[tuple[str, ...]]] = [
+                [_inflect(word) if section == "verbs" else (word,) for word in side] for side in sides
+            ]
+            for here, there in (forms, forms[::-1]):
+                for word in here:
+                    for place, form in enumerate(word):
+                        self._opposite.setdefault(form, []).extend(other[place] for other in there)
+                        self._same.setdefault(form, []).extend(other[place] for other in here if other != word)
+                    if section == "verbs":
+                        self._third_person[word[1]] = word[0]
+
+    def directions(self, text: str) -> list[re.Match[str]]:
+        """The words of `text` that have an opposite."""
+        return [match for match in _WORD.finditer(text) if match.group().lower() in self._opposite]
+
+    def states_something(self, text: str) -> bool:
+        """Whether the text has a finite verb that the rules know: a title without one names a subject and claims nothing."""
+        return bool(re.search(rf"\b({_BE}|does|do|did)\b", text)) or any(
+            match.group() in self._third_person for match in _WORD.finditer(text)
+        )
+
+    def opposite(self, text: str, rng: random.Random) -> str | None:
+        """One direction word replaced by an opposite, the first more often than later ones; None where there is none."""
+        return self._replace(text, self._opposite, rng)
+
+    def synonym(self, text: str, rng: random.Random) -> str:
+        """One direction word said another way, where the list knows one; the sense stays."""
+        return self._replace(text, self._same, rng) or text
+
+    def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random) -> str | None:
+        found = [match for match in self.directions(text) if table.get(match.group().lower())]
+        if not found:
+            return None
+        match = found[0] if rng.random() < 0.6 else rng.choice(found)
+        word = rng.choice(table[match.group().lower()])
+        word = word.capitalize() if match.group()[0].isupper() else word
+        return text[: match.start()] + word + text[match.end() :]
+
+    def negated(self, text: str, rng: random.Random) -> str | None:
+        """A negation taken away where there is one, else put in; None where no rule fits."""
+        for pattern, replacement in _NEGATED:
+            if pattern.search(text):
+                return pattern.sub(replacement, text, count=1)
+        places = [match for match in _WORD.finditer(text) if match.group() in self._third_person]
+        if places:
+            match = places[0]
+            return f"{text[: match.start()]}does not {self._third_person[match.group()]}{text[match.end() :]}"
+        be = re.search(rf"\b({_BE})\b", text)
+        if be:
+            return f"{text[: be.end()]} not{text[be.end() :]}"
+        return None
+
+    def renumbered(self, text: str, rng: random.Random) -> str | None:
+        """One number of the text changed clearly (at least by half); None where it holds none."""
+        numbers = list(re.finditer(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", text))
+        if not numbers:
+            return None
+        match = rng.choice(numbers)
+        value = float(match.group()) * rng.choice((0.1, 0.3, 0.5, 2, 3, 5))
+        shown = f"{value:.1f}" if "." in match.group() else str(max(0, round(value)))
+        return None if shown == match.group() else text[: match.start()] + shown + text[match.end() :]

@@ -1,0 +1,83 @@
+"""Pairs from the labelled sets (`stance/pairs.jsonl.gz`): evidence sentences with their label, other sentences as neutral."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
+from retrieval.lexical import terms
+from retrieval.training.bm25 import Bm25
+from retrieval.training.data import rows
+
+NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
+FOLDS = 6
+HELD_OUT = 0
+"""SciFact train claims of this fold are never trained on: calibration and thresholds are fitted on them."""
+
+
+def fold(claim: str) -> int:
+    """A fold in 0..FOLDS-1 that depends on the claim's text alone."""
+    return hashlib.sha256(claim.strip().encode()).digest()[0] % FOLDS
+
+
+def overlap(claim: str, text: str) -> float:
+    """The share of the claim's terms that the text holds."""
+    wanted = set(terms(claim))
+    return len(wanted & set(terms(text))) / max(len(wanted), 1)
+
+
+def clean(claim: str) -> str:
+    """The claim without citation marks, such as CitInt's, and with single spaces."""
+    return " ".join(re.sub(r"[\[(]?<\|\w+\|>[\])]?", " ", claim).split()).replace(" .", ".").replace(" ,", ",")
+
+
+def from_row(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator[Pair]:
+    """The pairs of one row: each evidence sentence, and `neutrals` others, the likeliest confusions before random ones."""
+    claim, title, sentences = clean(row["claim"]), row.get("title") or "", row["sentences"]
+    evidence = [index for index in row["evidence"] or [] if index < len(sentences)]
+    label, source = NAMES[row["label"]], row["dataset"]
+    for index in evidence[:3]:
+        yield Pair(claim, sentences[index], title, label, source)
+    others = [index for index in range(len(sentences)) if index not in evidence]
+    if row["label"] != "NEI" and source not in ("scifact", "healthver", "check_covid"):
+        return
+    hard = sorted(others, key=lambda index: -overlap(claim, sentences[index]))
+    chosen = hard[: (neutrals + 1) // 2]
+    rest = [index for index in others if index not in chosen]
+    chosen += rng.sample(rest, min(len(rest), neutrals - len(chosen)))
+    for index in chosen:
+        yield Pair(claim, sentences[index], title, NEUTRAL, source)
+
+
+def labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, split: str = "train") -> list[Pair]:
+    """Every pair of one set; of SciFact the held-out fold is left away."""
+    found: list[Pair] = []
+    for row in rows(folder, "stance/pairs.jsonl.gz"):
+        if row["dataset"] != dataset or row["split"] != split or row["label"] not in NAMES:
+            continue
+        if dataset == "scifact" and fold(row["claim"]) == HELD_OUT:
+            continue
+        found.extend(from_row(row, neutrals, rng))
+    return found
+
+
+def scifact_confusions(folder: Path, per_claim: int, rng: random.Random) -> list[Pair]:
+    """Hard neutrals: for each SciFact train claim the best-matching sentences of BM25's top documents it does not cite."""
+    corpus = list(rows(folder, "scifact/corpus.jsonl.gz"))
+    index = Bm25([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
+    found: list[Pair] = []
+    for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
+        if fold(claim["claim"]) == HELD_OUT:
+            continue
+        known = {int(cited) for cited in claim["cited_doc_ids"]} | {int(cited) for cited in claim["evidence"]}
+        top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in known]
+        for document in rng.sample(top, min(per_claim, len(top))):
+            sentences = document["abstract"]
+            best = max(range(len(sentences)), key=lambda i: overlap(claim["claim"], sentences[i]) + 0.1 * rng.random())
+            found.append(Pair(claim["claim"], sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
+    return found

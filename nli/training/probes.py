@@ -1,0 +1,45 @@
+"""Accuracy by kind on the probe set: `python -m nli.training.probes [--probes tests/probes.jsonl]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from nli.embedded import LABELS, STANCE_MODEL, EmbeddedJudge
+from retrieval.errors import CounterpointError
+from retrieval.values import Premise
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print, for each kind, how often the most probable class is right, calibrated and not."""
+    parser = argparse.ArgumentParser(prog="python -m nli.training.probes", description="Accuracy by kind on the probe set.")
+    parser.add_argument(
+        "--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines of claim, sentence, label, kind"
+    )
+    parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the model folder")
+    options = parser.parse_args(arguments)
+    try:
+        judge = EmbeddedJudge(options.model)
+        probes = [json.loads(line) for line in options.probes.read_text("utf-8").splitlines()]
+    except (CounterpointError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    right: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for probe in probes:
+        logits = judge.logits(probe["claim"], [Premise(probe["sentence"])])
+        wanted = LABELS.index(probe["label"])
+        calibrated = int(judge.calibration.probabilities(logits)[0].argmax()) == wanted
+        for kind in (probe["kind"], "all"):
+            right[kind].append((calibrated, int(logits[0].argmax()) == wanted))
+    for kind in (*(kind for kind in right if kind != "all"), "all"):
+        calibrated_, raw = (100 * sum(column) / len(right[kind]) for column in zip(*right[kind], strict=True))
+        print(f"{kind:22s} {len(right[kind]):4d} pairs  calibrated {calibrated_:3.0f} %  raw {raw:3.0f} %")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""Pairs made by rule: polarity supervision at a scale that no labelled set has.
+
+Three sources, none of them labelled by hand for this:
+
+* a finding of a PubMed abstract, said shorter and with other words, against its sentence (support); the same with a direction,
+  a negation or a number turned round on either side (contradict), or on both (support);
+* a title that states a finding against the sentence of its abstract that matches it best, as it is and turned round;
+* evidence_inference's prompts: claims of every direction written from (intervention, comparator, outcome).
+
+Both labels are made from the same words in equal numbers, so that no word alone gives the label away. Abstracts that are gold
+for SciFact dev claims are left out (by title).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nli.sentences import sentence_spans
+from nli.training.flips import Flips
+from nli.training.labelled import overlap
+from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
+from retrieval.lexical import terms
+from retrieval.training.bm25 import Bm25
+from retrieval.training.data import rows
+
+_LEAD_IN = re.compile(
+    r"^(?:[A-Z][A-Z /&]+:\s*)?(?:(?:in (?:conclusion|summary|addition|contrast)|conclusions?|results?|findings|interpretation|"
+    r"thus|therefore|however|moreover|furthermore|additionally|taken together|overall|finally|here|also|interestingly|"
+    r"together),?:?\s+)*"
+    r"(?:(?:we|these|our|the present|the|this)(?: \w+){0,3}? (?:suggest|indicate|show|demonstrate|conclude|find|found|reveal|"
+    r"provide evidence|confirm|report|observed)\w*(?: here)? that )?",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\s*[\[(][^()\[\]]*[\])]")
+_TAIL = re.compile(r"(?:;|, (?:and|but|which|while|whereas|suggesting|indicating|with)\b| whereas | although | but ).*$")
+_PLACE = re.compile(r" (?:in|with|by|from|after|during|among|compared) (?:[^,]*)$")
+_ADVERB = re.compile(r"\b(?:significantly|markedly|strongly|greatly|substantially|clearly|also|however|therefore) ")
+_NOMINAL = re.compile(
+    r"^(?:the )?(?:effects?|an?|influence|impact|role|comparison|evaluation|assessment|analysis|randomi[sz]ed|use|study)\b"
+    r"|\b(?:trial|study|review|design|protocol|report)\b",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"\s+")
+
+
+def shortened(sentence: str, rng: random.Random) -> str:
+    """The finding as somebody else would state it: no lead-in, no brackets, often no side clause, adverb or setting."""
+    text = _BRACKETS.sub("", _LEAD_IN.sub("", sentence, count=1))
+    if rng.random() < 0.8:
+        text = _TAIL.sub("", text)
+    if rng.random() < 0.6:
+        text = _ADVERB.sub("", text)
+    if rng.random() < 0.35 and len(text.split()) > 10:
+        text = _PLACE.sub("", text)
+    text = _MARKUP.sub(" ", text).strip(" ,.;:")
+    return text[:1].upper() + text[1:] + "."
+
+
+def _abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """(title, sentences) of every PubMed abstract that is not gold for a SciFact dev claim."""
+    gold = {int(doc) for claim in rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
+    hidden = {
+        " ".join(terms(document["title"]))
+        for document in rows(folder, "scifact/corpus.jsonl.gz")
+        if int(document["doc_id"]) in gold
+    }
+    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+        title = record["title"] or ""
+        if title and " ".join(terms(title)) in hidden:
+            continue
+        sentences = [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
+        if len(sentences) >= 4:
+            yield title, sentences
+
+
+def _turned(text: str, flips: Flips, rng: random.Random) -> str | None:
+    """The text turned round by one rule: mostly direction, else negation, now and then a number."""
+    draw = rng.random()
+    order = ["opposite", "negated", "renumbered"]
+    if draw > 0.62:
+        order = ["negated", "opposite", "renumbered"]
+    if draw > 0.93:
+        order = ["renumbered", "opposite", "negated"]
+    for rule in order:
+        turned: str | None = getattr(flips, rule)(text, rng)
+        if turned and turned != text:
+            return turned
+    return None
+
+
+def _variants(claim: str, text: str, title: str, flips: Flips, rng: random.Random, source: str) -> Iterator[Pair]:
+    """One support and one contradiction from a claim and the sentence that states it."""
+    other_words = flips.synonym(claim, rng) if rng.random() < 0.5 else claim
+    turned_claim, turned_text = _turned(claim, flips, rng), _turned(text, flips, rng)
+    if turned_claim is None:
+        return
+    if turned_text is None or rng.random() < 0.6:
+        yield Pair(turned_claim, text, title, CONTRADICT, source)
+        yield Pair(other_words, text, title, SUPPORT, source)
+        return
+    opposite = flips.opposite(claim, rng)
+    opposite_text = flips.opposite(text, rng)
+    yield Pair(other_words, opposite_text or turned_text, title, CONTRADICT, source)
+    both_sides_turn = (
+        opposite is not None and opposite_text is not None and len(flips.directions(claim)) == 1 == len(flips.directions(text))
+    )
+    if both_sides_turn and opposite is not None and opposite_text is not None:
+        yield Pair(opposite, opposite_text, title, SUPPORT, source)
+    else:
+        yield Pair(other_words, text, title, SUPPORT, source)
+
+
+def from_findings(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+    """About `wanted` pairs from findings of PubMed abstracts, two fifths neutral."""
+    findings: list[tuple[str, str, str, list[str]]] = []
+    for title, sentences in _abstracts(folder):
+        candidates = [
+            sentence
+            for sentence in sentences[len(sentences) // 2 :]
+            if 9 <= len(sentence.split()) <= 38 and flips.directions(sentence) and sentence[-1] == "."
+        ]
+        for sentence in rng.sample(candidates, min(2, len(candidates))):
+            claim = shortened(sentence, rng)
+            if 5 <= len(claim.split()) <= 28 and flips.directions(claim):
+                findings.append((claim, sentence, title if rng.random() < 0.3 else "", sentences))
+    rng.shuffle(findings)
+    findings = findings[: wanted * 2 // 5]
+    index = Bm25([sentence for _, sentence, _, _ in findings])
+    found: list[Pair] = []
+    for number, (claim, text, title, sentences) in enumerate(findings):
+        made = list(_variants(claim, text, title, flips, rng, "rule_findings"))
+        found.extend(made if rng.random() < 0.5 else made[:1] if rng.random() < 0.5 else made[1:])
+        other_claim = made[rng.randrange(len(made))].claim if made else claim
+        if rng.random() < 0.5:
+            stranger = next((i for i in index.top(claim, 3) if i != number), None)
+            if stranger is not None and overlap(claim, findings[stranger][1]) < 0.7:
+                found.append(Pair(other_claim, findings[stranger][1], findings[stranger][2], NEUTRAL, "rule_findings"))
+        else:
+            rest = [sentence for sentence in sentences[:-1] if sentence != text and overlap(claim, sentence) < 0.6]
+            if rest:
+                near = max(rng.sample(rest, min(3, len(rest))), key=lambda sentence: overlap(claim, sentence))
+                found.append(Pair(other_claim, near, title, NEUTRAL, "rule_findings"))
+    return found
+
+
+def from_titles(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+    """Pairs of a title that states a finding and the sentence of its abstract that matches it best."""
+    found: list[Pair] = []
+    for title, sentences in _abstracts(folder):
+        claim = shortened(title, rng)
+        if not flips.states_something(claim) or _NOMINAL.search(title):
+            continue
+        if not 5 <= len(claim.split()) <= 25 or "?" in title or ":" in title or not flips.directions(claim):
+            continue
+        best = max(sentences, key=lambda sentence: overlap(claim, sentence))
+        if overlap(claim, best) < 0.5:
+            continue
+        found.extend(_variants(claim, best, "", flips, rng, "rule_titles"))
+    rng.shuffle(found)
+    return found[:wanted]
+
+
+_MORE = (
+    "{i} increases {o} compared with {c}.",
+    "{i} increases {o}.",
+    "{o} was higher with {i} than with {c}.",
+    "{i} leads to greater {o} than {c}.",
+    "Treatment with {i} raised {o}.",
+)
+_LESS = (
+    "{i} reduces {o} compared with {c}.",
+    "{i} decreases {o}.",
+    "{o} was lower with {i} than with {c}.",
+    "{i} leads to less {o} than {c}.",
+    "Treatment with {i} lowered {o}.",
+)
+_SAME = (
+    "{i} has no effect on {o}.",
+    "{o} did not differ between {i} and {c}.",
+    "{i} and {c} have similar effects on {o}.",
+    "There was no significant difference in {o} between {i} and {c}.",
+)
+_DIFFERENT = ("{i} affects {o}.", "{o} differed significantly between {i} and {c}.")
+_WAY = {"significantly increased": 1, "significantly increase": 1, "significantly decreased": -1, "no significant difference": 0}
+
+
+def from_prompts(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
+    """Claims of every direction about the outcomes that evidence_inference's annotators judged."""
+    prompts: list[dict[str, Any]] = [
+        row
+        for row in rows(folder, "stance/pairs.jsonl.gz")
+        if row["dataset"] == "evidence_inference" and row["split"] == "train" and row["direction"] in _WAY
+    ]
+    by_paper: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in prompts:
+        by_paper[row["pmcid"]].append(row)
+    found: list[Pair] = []
+    for row in prompts:
+        text, way = row["sentences"][row["evidence"][0] if row["evidence"] else 0], _WAY[row["direction"]]
+        if not 5 <= len(text.split()) <= 70:
+            continue
+        said = {"i": row["intervention"], "c": row["comparator"], "o": row["outcome"]}
+        if max(map(len, said.values())) > 90:
+            continue
+        turned = {"i": said["c"], "c": said["i"], "o": said["o"]}
+
+        def claim(way: int, said: dict[str, str] = said, turned: dict[str, str] = turned) -> str:
+            if way == 0:
+                return rng.choice(_SAME).format(**said)
+            if rng.random() < 0.15:
+                return rng.choice((_LESS if way > 0 else _MORE)[2:4]).format(**turned)
+            return rng.choice(_MORE if way > 0 else _LESS).format(**said)
+
+        true, false = claim(way), claim(rng.choice([other for other in (-1, 0, 1) if other != way]))
+        if way == 0 and rng.random() < 0.3:
+            false = rng.choice(_DIFFERENT).format(**said)
+        elif way != 0 and rng.random() < 0.15:
+            true = rng.choice(_DIFFERENT).format(**said)
+        found.append(Pair(_capital(true), text, "", SUPPORT, "evidence_inference"))
+        found.append(Pair(_capital(false), text, "", CONTRADICT, "evidence_inference"))
+        others = [r for r in by_paper[row["pmcid"]] if overlap(row["outcome"], r["outcome"] + " " + r["sentences"][0]) < 0.3]
+        if others and rng.random() < 0.6:
+            other = rng.choice(others)
+            found.append(Pair(_capital(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
+    rng.shuffle(found)
+    return found[:wanted]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,31 @@
+"""Late interaction: how well the words of a text answer the words of a query, from vectors of both made apart.
+
+Each query word looks for its best match among the text's words (MaxSim of ColBERT, Khattab and Zaharia 2020, arXiv
+2004.12832), rare words counting more; beside it the whole query is held against the best stretch of the text. Since a text's
+vectors do not depend on the query, they are made once and kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+STRETCH, STRIDE = 48, 24
+"""Tokens of a stretch, and between the starts of two."""
+
+
+def rare_word_match(query: Vectors, text: Vectors, weights: NDArray[np.float32]) -> float:
+    """MaxSim, weighted: query [q, width] and text [t, width] of length 1, weights [q]; -1 to 1."""
+    best = (query @ text.T).max(axis=1)
+    return float(best @ weights / max(float(weights.sum()), 1e-9))
+
+
+def best_stretch(query: Vectors, text: Vectors) -> float:
+    """The highest cosine of the query's mean with the mean of a stretch of the text; -1 to 1."""
+    sums = np.vstack([np.zeros((1, text.shape[1]), dtype=np.float32), np.cumsum(text, axis=0, dtype=np.float32)])
+    starts = np.arange(0, max(1, len(text) - STRIDE), STRIDE)
+    means = sums[np.minimum(starts + STRETCH, len(text))] - sums[starts]
+    whole = query.sum(axis=0)
+    lengths = np.linalg.norm(means, axis=1) * float(np.linalg.norm(whole))
+    return float(((means @ whole) / np.maximum(lengths, 1e-9)).max())

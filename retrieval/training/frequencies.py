@@ -1,0 +1,43 @@
+"""Inverse document frequencies of words and of word pieces, counted on the PubMed abstracts of the data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from retrieval.lexical import PLACES, place, terms
+from retrieval.training.data import rows
+
+
+def word_weights(folder: Path) -> NDArray[np.float16]:
+    """[PLACES]: the idf of every place of the table behind `retrieval.lexical`."""
+    return _idf(({place(term) for term in terms(text)} for text in _texts(folder)), PLACES)
+
+
+def piece_weights(folder: Path, tokenizer: Path) -> NDArray[np.float16]:
+    """[vocabulary]: the idf of every word piece; 0 for [CLS] and [SEP], which are in every text."""
+    pieces = Tokenizer.from_file(str(tokenizer))
+    pieces.no_truncation()
+    pieces.no_padding()
+    weights = _idf((set(pieces.encode(text).ids) for text in _texts(folder)), pieces.get_vocab_size())
+    for special in ("[CLS]", "[SEP]"):
+        weights[pieces.token_to_id(special)] = 0.0
+    return weights
+
+
+def _texts(folder: Path) -> Iterator[str]:
+    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+        yield f"{record['title'] or ''}. {' '.join(record['abstract'])}"
+
+
+def _idf(texts: Iterable[set[int]], size: int) -> NDArray[np.float16]:
+    """[size]: Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    counts, total = np.zeros(size), 0
+    for found in texts:
+        total += 1
+        counts[list(found)] += 1
+    return np.log(1 + (total - counts + 0.5) / (counts + 0.5)).astype(np.float16)

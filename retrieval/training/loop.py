@@ -1,0 +1,144 @@
+"""The training loop of both models: batches of similar length, AdamW, warm-up then linear decay, checkpoints that resume.
+
+The order of the batches, the dropout and so the weights follow from the seed and the examples alone.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from tqdm import tqdm
+
+from retrieval.engine import EncodedPair, collate
+from retrieval.training.encoder import MarkedEncoder
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A tokenised pair and its label (an index for stance, 0 or 1 for relevance)."""
+
+    pair: EncodedPair
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What the loop needs to know; rates are AdamW's at the top of the schedule."""
+
+    batch: int = 24
+    rate: float = 1e-4
+    new_rate: float = 1e-3
+    warm_up: float = 0.04
+    floor: float = 0.03
+    smoothing: float = 0.05
+    seed: int = 13
+    checkpoint_seconds: float = 240.0
+    most_batches: int = 0
+    """Stop after so many batches, the schedule shortened to suit; 0 for all of them."""
+
+
+def batches(stages: Sequence[Sequence[Example]], recipe: Recipe) -> list[list[Example]]:
+    """Every stage shuffled, cut into batches of similar length whose order is shuffled again, one stage after the other."""
+    rng = random.Random(recipe.seed)
+    found: list[list[Example]] = []
+    for stage in stages:
+        examples = list(stage)
+        rng.shuffle(examples)
+        reach = recipe.batch * 40
+        cut: list[list[Example]] = []
+        for start in range(0, len(examples), reach):
+            near = sorted(examples[start : start + reach], key=lambda example: len(example.pair.ids))
+            cut.extend(near[at : at + recipe.batch] for at in range(0, len(near), recipe.batch))
+        rng.shuffle(cut)
+        found.extend(cut)
+    return found
+
+
+def optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
+    """The word table stays as the base has it (half of all weights, and 40,000 pairs meet few of its rows); new parts learn
+    faster than the base."""
+    model.words.weight.requires_grad_(False)
+    new = [parameter for name, parameter in model.named_parameters() if name.startswith(("marks", "hidden", "labels"))]
+    fresh = {id(parameter) for parameter in new}
+    old = [parameter for parameter in model.parameters() if parameter.requires_grad and id(parameter) not in fresh]
+    return torch.optim.AdamW(
+        [{"params": old, "lr": recipe.rate, "top": recipe.rate}, {"params": new, "lr": recipe.new_rate, "top": recipe.new_rate}],
+        weight_decay=0.01,
+    )
+
+
+def share_of_rate(step: int, steps: int, recipe: Recipe) -> float:
+    """Linear warm-up, then linear decay to `floor`."""
+    warm = max(1, int(recipe.warm_up * steps))
+    if step < warm:
+        return (step + 1) / warm
+    return recipe.floor + (1 - recipe.floor) * (steps - step) / max(1, steps - warm)
+
+
+def tensors(examples: Sequence[Example], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Ids, mask, types [batch, tokens] and labels [batch]."""
+    ids, mask, types = (torch.from_numpy(array).to(device) for array in collate([example.pair for example in examples]))
+    return ids, mask, types, torch.tensor([example.label for example in examples], device=device)
+
+
+def train(
+    model: MarkedEncoder,
+    stages: Sequence[Sequence[Example]],
+    recipe: Recipe,
+    checkpoint: Path,
+    device: torch.device,
+) -> None:
+    """Train in place. `checkpoint` is written every few minutes and read first, so that a stopped run goes on."""
+    model.to(device)
+    steps = optimizer(model, recipe)
+    todo = batches(stages, recipe)
+    todo = todo[: recipe.most_batches or None]
+    start, saved, loss_mean = 0, time.monotonic(), 1.1
+    torch.manual_seed(recipe.seed)
+    if checkpoint.exists():
+        start = restore(checkpoint, model, steps, device)
+    model.train()
+    # AMX and AVX-512 compute bfloat16 in hardware, and there autocast is three times faster; elsewhere it is slower than float32.
+    low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
+    with tqdm(total=len(todo), initial=start, desc="training", unit="batch") as bar:
+        for step in range(start, len(todo)):
+            for group in steps.param_groups:
+                group["lr"] = group["top"] * share_of_rate(step, len(todo), recipe)
+            ids, mask, types, labels = tensors(todo[step], device)
+            with torch.autocast(device.type, torch.bfloat16, enabled=low):
+                logits = model(ids, mask, types)
+            loss = functional.cross_entropy(logits.float(), labels, label_smoothing=recipe.smoothing)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            steps.step()
+            steps.zero_grad()
+            loss_mean += 0.02 * (loss.item() - loss_mean)
+            bar.set_postfix(loss=f"{loss_mean:.3f}", refresh=False)
+            bar.update()
+            if time.monotonic() - saved > recipe.checkpoint_seconds or step + 1 == len(todo):
+                save(checkpoint, model, steps, step + 1)
+                saved = time.monotonic()
+
+
+def save(path: Path, model: nn.Module, steps: torch.optim.AdamW, step: int) -> None:
+    """Write beside and rename: a killed run leaves the last whole checkpoint."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".part")
+    torch.save({"model": model.state_dict(), "optimizer": steps.state_dict(), "rng": torch.get_rng_state(), "step": step}, beside)
+    beside.replace(path)
+
+
+def restore(path: Path, model: nn.Module, steps: torch.optim.AdamW, device: torch.device) -> int:
+    """Put back what `save` wrote; returns the step to go on from."""
+    state = torch.load(path, map_location=device, weights_only=True)
+    model.load_state_dict(state["model"])
+    steps.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["rng"].cpu())
+    return int(state["step"])

@@ -1,0 +1,83 @@
+"""What the relevance model learns from: (query, passage that answers it), passages cut by the tokenizer."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.rerank import passage
+from retrieval.training.data import rows
+from retrieval.values import Document
+
+FOLDS = 6
+HELD_OUT = 0
+"""SciFact train claims of this fold are never trained on: the parts of the score are weighed on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """`key` names the passage's document, so that two queries of one document are not held against each other."""
+
+    query: str
+    passage: str
+    key: str
+
+
+def fold(query: str) -> int:
+    """A fold in 0..FOLDS-1 that depends on the query's text alone."""
+    return hashlib.sha256(query.strip().encode()).digest()[0] % FOLDS
+
+
+def scifact(folder: Path) -> Iterator[Relevant]:
+    """SciFact train claims and the abstracts they cite, the held-out fold left away."""
+    corpus = {int(row["doc_id"]): row for row in rows(folder, "scifact/corpus.jsonl.gz")}
+    for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
+        for cited in claim["cited_doc_ids"]:
+            document = corpus.get(int(cited))
+            if document is not None and fold(claim["claim"]) != HELD_OUT:
+                text = passage(Document(str(cited), document["title"], " ".join(document["abstract"])))
+                yield Relevant(claim["claim"], text, f"scifact {cited}")
+
+
+def bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
+    """BioASQ questions and the snippets of one of their papers."""
+    for question in rows(folder, "relevance/bioasq_questions.jsonl.gz"):
+        snippets: dict[str, list[str]] = defaultdict(list)
+        for snippet in question["snippets"]:
+            snippets[snippet["pmid"]].append(snippet["text"])
+        if snippets:
+            pmid = rng.choice(sorted(snippets))
+            yield Relevant(question["body"], " ".join(snippets[pmid]), f"pubmed {pmid}")
+
+
+def pubmedqa(folder: Path) -> Iterator[Relevant]:
+    """PubMedQA's questions and the abstracts they were asked of, conclusions taken away by the set itself."""
+    for row in rows(folder, "relevance/pubmedqa.jsonl.gz"):
+        yield Relevant(row["QUESTION"], " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
+
+
+def claims_of_pairs(folder: Path, datasets: frozenset[str]) -> Iterator[Relevant]:
+    """Train claims of stance sets and the abstracts judged for them (once a claim)."""
+    seen: set[tuple[str, str]] = set()
+    for row in rows(folder, "stance/pairs.jsonl.gz"):
+        if row["dataset"] not in datasets or row["split"] != "train" or (row["dataset"], row["claim"]) in seen:
+            continue
+        if row["label"] == "NEI":
+            continue
+        seen.add((row["dataset"], row["claim"]))
+        title = row["title"] or " ".join(row["sentences"])[:80]
+        yield Relevant(row["claim"], passage(Document("", row["title"] or "", " ".join(row["sentences"]))), title)
+
+
+def conclusions(folder: Path, wanted: int, rng: random.Random) -> Iterator[Relevant]:
+    """The last sentence of PubMed abstracts as the claim, the title and the rest as its passage."""
+    records = [record for record in rows(folder, "pubmed/abstracts.jsonl.gz") if record["title"]]
+    for record in rng.sample(records, min(wanted, len(records))):
+        text = " ".join(record["abstract"])
+        rest, _, last = text.rstrip(". ").rpartition(". ")
+        if len(rest) > 300 and 60 < len(last) < 260:
+            yield Relevant(last + ".", f"{record['title']} {rest}.", f"pubmed {record['pmid']}")
