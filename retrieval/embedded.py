@@ -22,8 +22,8 @@ from retrieval.lexical import lexical_scores
 
 RELEVANCE_MODEL = Path(__file__).parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")
-KEPT = 256
-"""Texts whose vectors are kept, the least recently used going first: at most 100 MB."""
+KEPT = 512
+"""Texts whose vectors are kept, the least recently used going first: at most 200 MB, enough for the sentences of two answers."""
 
 
 class EmbeddedReranker:
