@@ -89,6 +89,6 @@ class EmbeddedJudge:
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             rows = self.calibration.probabilities(self.logits(claim, chunk)).tolist()
-            return [Verdict(s, n, c, self.thresholds.label(s, c)) for s, n, c in rows]
+            return [Verdict(s, n, c, decided=self.thresholds.label(s, c)) for s, n, c in rows]
 
         return lazily(predict, premises, WINDOW)

@@ -5,7 +5,7 @@ Offsets are Python character offsets, half open, into the text that the field's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Stance = Literal["support", "contradict"]
@@ -124,7 +124,7 @@ class Verdict:
     support: float
     neutral: float
     contradict: float
-    decided: Label | None = None
+    decided: Label | None = field(default=None, kw_only=True)
 
     @property
     def label(self) -> Label:
