@@ -61,7 +61,10 @@ class Thresholds:
         over_support, over_contradict = support - self.support, contradict - self.contradict
         if max(over_support, over_contradict) <= 0:
             return "neutral"
-        return "support" if over_support >= over_contradict else "contradict"
+        if over_support < over_contradict:
+            return "contradict"
+        # Support's threshold is the lower one; a sentence that rather contradicts is still no support.
+        return "support" if support >= contradict else "neutral"
 
 
 class EmbeddedJudge:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nli.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
+from nli.embedded import STANCE_MODEL, Calibration, EmbeddedJudge, Thresholds
 from nli.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, mark, without_directions
 from retrieval.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.engine import PairTokenizer, collate, read_card
@@ -208,3 +208,13 @@ def test_the_probes_are_answered_better_than_by_chance(judge: EmbeddedJudge) -> 
     """The figures by kind are in docs/models.md; this holds the floor."""
     right = sum(next(iter(judge(p["claim"], [Premise(p["sentence"])]))).label == p["label"] for p in islice(PROBES, 0, None))
     assert right / len(PROBES) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("support", "contradict", "label"),
+    [(0.05, 0.2, "neutral"), (0.3, 0.1, "support"), (0.3, 0.5, "contradict"), (0.13, 0.14, "neutral"), (0.5, 0.5, "support")],
+)
+def test_a_stance_must_pass_its_threshold_and_support_must_not_rather_contradict(
+    support: float, contradict: float, label: str
+) -> None:
+    assert Thresholds(support=0.1, contradict=0.25).label(support, contradict) == label
