@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ pytestmark = [
 ]
 
 
+def plain(text: str) -> str:
+    """As the readers give it: control characters and runs of blanks are one space."""
+    return " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text).split())
+
+
 @pytest.fixture(scope="module")
 def pubmed(tmp_path_factory: pytest.TempPathFactory) -> Index:
     folder = tmp_path_factory.mktemp("pubmed") / "index"
@@ -42,7 +48,7 @@ def test_scifact_keeps_its_own_sentences(tmp_path: Path) -> None:
     assert index.manifest.counts.documents == len(records) == 5183
     entries = index.entries([str(record["doc_id"]) for record in records])
     for record, entry in zip(records, entries, strict=True):
-        assert [" ".join(s.text.split()) for s in entry.sentences()] == [" ".join(s.split()) for s in record["abstract"]]
+        assert [plain(s.text) for s in entry.sentences()] == [plain(s) for s in record["abstract"]]
     index.close()
 
 
@@ -59,8 +65,9 @@ def test_every_stored_sentence_of_pubmed_is_verbatim(pubmed: Index) -> None:
 def test_task_a_over_pubmed_is_accepted_by_its_check(pubmed: Index, tmp_path: Path) -> None:
     source = DATA / "biogen" / "task_a_input.json"
     items = read_items(source)
-    grounder = assemble(pubmed.folder, "v5", "embedded")
-    run(items, source, grounder, tmp_path / "run.jsonl", "team", "v5")
+    # V5 would take an hour on two cores (docs/evaluation.md); what is checked here does not depend on the models.
+    grounder = assemble(pubmed.folder, "bm25", "embedded")
+    run(items, source, grounder, tmp_path / "run.jsonl", "team", "bm25")
     assert check(tmp_path / "run.jsonl", items, pubmed.store) == []
 
 
