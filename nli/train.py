@@ -5,7 +5,6 @@ Seeds are fixed and a run that was stopped goes on from its last checkpoint (`OU
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -29,7 +28,7 @@ from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import from_findings, from_prompts, from_titles
 from retrieval.embedded import EmbeddedReranker
 from retrieval.engine import EncodedPair, PairTokenizer
-from retrieval.errors import CounterpointError
+from retrieval.training.command import told, training_options
 from retrieval.training.encoder import MarkedEncoder, load_base
 from retrieval.training.export import export
 from retrieval.training.loop import Example, Recipe, train
@@ -128,36 +127,25 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train, calibrate and export; 2 where the data folder cannot be used."""
-    parser = argparse.ArgumentParser(prog="python -m nli.train", description="Build the stance model from the data folder.")
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
-    parser.add_argument("--out", type=Path, required=True, help="where the checkpoint and, in stance/, the model go")
-    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave away, such as healthver")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=0, help="threads of torch; 0 leaves the choice to torch")
-    parser.add_argument("--batches", type=int, default=0, help="stop after so many batches, the rates falling to suit; 0: all")
-    options = parser.parse_args(arguments)
+    options = training_options("python -m nli.train", "stance").parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    try:
-        stages = curriculum(options.data, frozenset(options.without), options.seed)
-        for number, stage in enumerate(stages, 1):
-            kinds = Counter((pair.source, LABELS[pair.label]) for pair in stage)
-            print(f"stage {number}: {len(stage)} pairs, {dict(sorted(kinds.items()))}", file=sys.stderr)
-        rng, tokenize = random.Random(options.seed), tokenizer()
-        ready = [examples(stage, tokenize, rng) for stage in stages]
-        model = load_base(MarkedEncoder(len(LABELS), PARTS), base_folder())
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        recipe = Recipe(seed=options.seed, most_batches=options.batches)
-        train(model, ready, recipe, options.out / "checkpoint.pt", device)
-        card = {"name": "stance-minilm", "labels": list(LABELS), "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2"}
-        finish(model.cpu(), options.data, options.out / "stance", card)
-    except CounterpointError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    stages = curriculum(options.data, frozenset(options.without), options.seed)
+    for number, stage in enumerate(stages, 1):
+        kinds = Counter((pair.source, LABELS[pair.label]) for pair in stage)
+        print(f"stage {number}: {len(stage)} pairs, {dict(sorted(kinds.items()))}", file=sys.stderr)
+    rng, tokenize = random.Random(options.seed), tokenizer()
+    ready = [examples(stage, tokenize, rng) for stage in stages]
+    model = load_base(MarkedEncoder(len(LABELS), PARTS), base_folder())
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    recipe = Recipe(seed=options.seed, most_batches=options.batches)
+    train(model, ready, recipe, options.out / "checkpoint.pt", device)
+    card = {"name": "stance-minilm", "labels": list(LABELS), "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2"}
+    finish(model.cpu(), options.data, options.out / "stance", card)
 
 
 if __name__ == "__main__":

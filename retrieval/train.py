@@ -5,7 +5,6 @@ Seeds are fixed and a run that was stopped goes on from its last checkpoint (`OU
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -17,8 +16,8 @@ import torch
 from tokenizers import Tokenizer
 
 from retrieval.embedded import PARTS, EmbeddedReranker
-from retrieval.errors import CounterpointError
 from retrieval.training import evaluate, weigh
+from retrieval.training.command import told, training_options
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export
 from retrieval.training.frequencies import piece_weights, word_weights
@@ -76,39 +75,26 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
     (folder / "model.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train, weigh and export; 2 where the data folder cannot be used."""
-    parser = argparse.ArgumentParser(
-        prog="python -m retrieval.train", description="Build the relevance model from the data folder."
-    )
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
-    parser.add_argument("--out", type=Path, required=True, help="where the checkpoint and, in relevance/, the model go")
-    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave away, such as healthver")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=0, help="threads of torch; 0 leaves the choice to torch")
-    parser.add_argument("--batches", type=int, default=0, help="stop after so many batches, the rates falling to suit; 0: all")
-    options = parser.parse_args(arguments)
+    options = training_options("python -m retrieval.train", "relevance").parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
-    try:
-        batches = groups(pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
-        file = base_folder() / "tokenizer.json"
-        tables = Tables(
-            Tokenizer.from_file(str(file)),
-            piece_weights(options.data, file).astype(np.float32),
-            word_weights(options.data).astype(np.float32),
-        )
-        model = Weighed(load_base(TokenEncoder(), base_folder()))
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        recipe = Recipe(rate=4e-5, warm_up=0.08, seed=options.seed, most_batches=options.batches)
-        train(model, batches[: options.batches or None], tables, recipe, options.out / "checkpoint.pt", device)
-        finish(model.encoder.cpu(), tables, options.data, options.out / "relevance")
-    except CounterpointError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    batches = groups(pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
+    file = base_folder() / "tokenizer.json"
+    tables = Tables(
+        Tokenizer.from_file(str(file)),
+        piece_weights(options.data, file).astype(np.float32),
+        word_weights(options.data).astype(np.float32),
+    )
+    model = Weighed(load_base(TokenEncoder(), base_folder()))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    recipe = Recipe(rate=4e-5, warm_up=0.08, seed=options.seed, most_batches=options.batches)
+    train(model, batches[: options.batches or None], tables, recipe, options.out / "checkpoint.pt", device)
+    finish(model.encoder.cpu(), tables, options.data, options.out / "relevance")
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ from nli.embedded import LABELS, STANCE_MODEL, EmbeddedJudge
 from nli.training.labelled import HELD_OUT, NAMES, clean, fold
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from retrieval.embedded import EmbeddedReranker
-from retrieval.errors import CounterpointError
 from retrieval.rerank import passage
 from retrieval.training.bm25 import Bm25
+from retrieval.training.command import told
 from retrieval.training.data import rows
 from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
 from retrieval.values import Document, Premise
@@ -192,7 +192,8 @@ def _two(values: Sequence[float]) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures on SciFact dev and HealthVer dev."""
     parser = argparse.ArgumentParser(
         prog="python -m nli.training.evaluate", description="Figures of the stance model on dev splits."
@@ -201,22 +202,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the model folder")
     parser.add_argument("--healthver", action="store_true", help="HealthVer dev too")
     options = parser.parse_args(arguments)
-    try:
-        judge = EmbeddedJudge(options.model)
-        reranker = EmbeddedReranker(kept=6000)
-        claims = judged_scifact(options.data, "dev", judge, reranker, lambda _: True)
-        decision = judge.card["decision"]
-        for line in figures(claims, judge.calibration.probabilities, decision):
-            print(line)
-        if options.healthver:
-            judged = abstracts(options.data, "healthver", "dev", judge)
-            thresholds = _two(decision["lay"])
-            value, low, high = interval(lambda some: lay_f1(some, judge.calibration.probabilities, thresholds), judged, 300)
-            print(f"{'HealthVer dev, macro-F1':32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}")
-    except CounterpointError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    judge = EmbeddedJudge(options.model)
+    reranker = EmbeddedReranker(kept=6000)
+    claims = judged_scifact(options.data, "dev", judge, reranker, lambda _: True)
+    decision = judge.card["decision"]
+    for line in figures(claims, judge.calibration.probabilities, decision):
+        print(line)
+    if options.healthver:
+        judged = abstracts(options.data, "healthver", "dev", judge)
+        thresholds = _two(decision["lay"])
+        value, low, high = interval(lambda some: lay_f1(some, judge.calibration.probabilities, thresholds), judged, 300)
+        print(f"{'HealthVer dev, macro-F1':32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,38 @@
+"""What the commands that train and measure share: their options, and one sentence with exit code 2 for what the user can mend."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+
+from retrieval.errors import CounterpointError
+
+
+def training_options(prog: str, model: str) -> argparse.ArgumentParser:
+    """The options of a command that builds `model` and leaves it in the folder of that name under --out."""
+    parser = argparse.ArgumentParser(prog=prog, description=f"Build the {model} model from the data folder.")
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--out", type=Path, required=True, help=f"where the checkpoint and, in {model}/, the model go")
+    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave away, such as healthver")
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--threads", type=int, default=0, help="threads of torch; 0 leaves the choice to torch")
+    parser.add_argument("--batches", type=int, default=0, help="stop after so many batches, the rates falling to suit; 0: all")
+    return parser
+
+
+def told(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
+    """`command` with an exit code: 0, or 2 after the one sentence of an error that the user can do something about."""
+
+    @wraps(command)
+    def run(arguments: Sequence[str] | None = None) -> int:
+        try:
+            command(arguments)
+        except CounterpointError as error:
+            print(error, file=sys.stderr)
+            return 2
+        return 0
+
+    return run
