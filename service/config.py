@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from retrieval.errors import BadConfig
 
@@ -67,6 +67,12 @@ class Branch(_Strict):
     judge: JudgeStep | None = None
     select: Select
     evidence: EvidenceStep | None = None
+
+    @model_validator(mode="after")
+    def _rule_has_what_it_reads(self) -> Branch:
+        if (self.select.rule == "first") != (self.judge is not None):
+            raise ValueError("the rule first goes by a judge's labels, the rule top by the ranking: give judge with first alone")
+        return self
 
 
 class GroundingConfig(_Strict):
@@ -138,6 +144,8 @@ def _first_fault(error: ValidationError, model: type[BaseModel]) -> str:
         place = ".".join(where[:-1])
         known = ", ".join(_model_at(model, where[:-1]).model_fields)
         return f"unknown key {where[-1]!r}{f' in {place}' if place else ''}; the keys known there are {known}."
+    if fault["type"] == "value_error":
+        return f"{'.'.join(where)}: {fault['ctx']['error']}."
     if fault["type"] == "missing":
         return f"the key {'.'.join(where)!r} is missing."
     return f"{'.'.join(where)}: {fault['msg']}, not {fault['input']!r}."

@@ -71,7 +71,7 @@ class Grounder:
         candidates = self._retrieve(claim, branch, without)
         candidates, scored_by = self._rerank(claim, branch, candidates)
         run = _Run(claim, stance, branch, self.models, scored_by)
-        chosen = run.judged(candidates) if branch.judge else run.unjudged(candidates)
+        chosen = run.judged(candidates) if branch.select.rule == "first" else run.unjudged(candidates)
         evidence = tuple(_evidence(one, stance, rank) for rank, one in enumerate(chosen, 1))
         return evidence, BranchCounts(
             documents=len(candidates),
