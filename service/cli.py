@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from retrieval.errors import CounterpointError
+
+if TYPE_CHECKING:
+    from indexes.build import Report
 
 app = typer.Typer(
     name="counterpoint",
@@ -68,12 +71,12 @@ def index_build(
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues beside it."""
     import time
 
-    from indexes.build import Report, build
+    from indexes.build import build
 
     with told():
         say(f"Building an index at {out}.")
         started = time.monotonic()
-        report: Report = build(sources, out, format, skip_bad, overwrite)
+        report = build(sources, out, format, skip_bad, overwrite)
         counts, seconds = report.manifest.counts, time.monotonic() - started
         _list_bad(report)
         say(
@@ -119,10 +122,7 @@ def index_info(
         typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
 
 
-def _list_bad(report: object) -> None:
-    from indexes.build import Report
-
-    assert isinstance(report, Report)
+def _list_bad(report: Report) -> None:
     if report.bad:
         say(f"{len(report.bad)} bad records were left out:")
         for fault in report.bad:
