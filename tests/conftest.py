@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,3 +49,8 @@ def demo_index(demo_folder: Path) -> Iterator[Index]:
     index = Index(demo_folder)
     yield index
     index.close()
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as Python does: a run started in the background inherits it ignored, and the tests that send it would fail."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
