@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
+from nli.decision import PLAIN
 from nli.judge import lazily
 from retrieval.errors import BadConfig, ModelUnusable
 from retrieval.rerank import passage
@@ -77,6 +78,7 @@ class ClassifierJudge:
     """
 
     name: str
+    decision = PLAIN
 
     def __init__(
         self,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nli.decision import Decision
 from nli.judge import lazily
 from nli.marking import TITLE_BREAK, Lexicon, Marker
 from retrieval.engine import Engine, PairEncoder
 from retrieval.errors import ModelUnusable
-from retrieval.values import Label, Premise, Verdict
+from retrieval.values import Premise, Verdict
 
 STANCE_MODEL = Path(__file__).parent / "models" / "stance"
 LABELS = ["support", "neutral", "contradict"]
@@ -45,26 +47,10 @@ class Calibration:
         return probabilities
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """How probabilities become a decision: the stance that is furthest above its threshold, neutral where neither is above.
-
-    Most sentences of a ranking are neutral, so the most probable class would almost always be; the thresholds were chosen on
-    train-side claims for the best label-only F1 in open retrieval (docs/models.md).
-    """
-
-    support: float
-    contradict: float
-
-    def label(self, support: float, contradict: float) -> Label:
-        """The decision for two calibrated probabilities."""
-        over_support, over_contradict = support - self.support, contradict - self.contradict
-        if max(over_support, over_contradict) <= 0:
-            return "neutral"
-        if over_support < over_contradict:
-            return "contradict"
-        # Support's threshold is the lower one; a sentence that rather contradicts is still no support.
-        return "support" if support >= contradict else "neutral"
+def decision_of(card: dict[str, Any], setting: str) -> Decision:
+    """The decision fitted for a setting: "open" (any document of the index), "given" (it is known to be cited), "lay"."""
+    written = dict(card["decision"][setting])
+    return Decision(**{**written, "thresholds": tuple(written["thresholds"])})
 
 
 class EmbeddedJudge:
@@ -78,7 +64,7 @@ class EmbeddedJudge:
             raise ModelUnusable(f"{folder} is not a stance model: its labels are {self.card['labels']}, expected {LABELS}.")
         try:
             self.calibration = Calibration(**self.card["calibration"])
-            self.thresholds = Thresholds(*self.card["decision"]["open"])
+            self.decision = decision_of(self.card, "open")
         except (TypeError, KeyError) as error:
             raise ModelUnusable(f"{folder / 'model.json'} has another calibration ({error}); reinstall the package.") from error
 
@@ -92,6 +78,6 @@ class EmbeddedJudge:
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             rows = self.calibration.probabilities(self.logits(claim, chunk)).tolist()
-            return [Verdict(s, n, c, decided=self.thresholds.label(s, c)) for s, n, c in rows]
+            return [Verdict(*row) for row in rows]
 
         return lazily(predict, premises, WINDOW)

@@ -10,17 +10,39 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
+from nli.decision import Decision
 from retrieval.values import Premise, Verdict
 
 
 class Judge(Protocol):
-    """`name` identifies model and weights, so that every verdict can be traced to them."""
+    """`name` identifies model and weights, so that every verdict can be traced to them; `decision` says what a document holds
+    from the verdicts on its sentences (`nli.decision.PLAIN` where none was fitted for the model)."""
 
     name: str
+    decision: Decision
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order; consumes premises only as verdicts are asked for (a window ahead)."""
         ...
+
+
+class Remembering:
+    """A judge that is asked once for each (claim, premise); for the length of one request, since nothing is ever forgotten."""
+
+    def __init__(self, judge: Judge, window: int = 64) -> None:
+        self.name, self.decision = judge.name, judge.decision
+        self._judge, self._window = judge, window
+        self._known: dict[tuple[str, Premise], Verdict] = {}
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order, lazily."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            new = [premise for premise in dict.fromkeys(chunk) if (claim, premise) not in self._known]
+            self._known.update(((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True))
+            return [self._known[claim, premise] for premise in chunk]
+
+        return lazily(predict, premises, self._window)
 
 
 def lazily(

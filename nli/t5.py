@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from nli.classifier import Label, softmax
+from nli.decision import PLAIN
 from nli.judge import lazily
 from retrieval.errors import BadConfig
 from retrieval.torch_runtime import Precision, Row, Runtime, by_length, refuse_below
@@ -61,6 +62,7 @@ class T5Judge:
     """
 
     name: str
+    decision = PLAIN
 
     def __init__(
         self,

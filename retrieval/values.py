@@ -119,12 +119,15 @@ class Verdict:
     """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1.
 
     `decided` is the judge's own decision where it has thresholds of its own, else None: the most probable class decides.
+    `quote` (words of the premise) and `reason` come from judges that give them, else they are "".
     """
 
     support: float
     neutral: float
     contradict: float
     decided: Label | None = field(default=None, kw_only=True)
+    quote: str = field(default="", kw_only=True)
+    reason: str = field(default="", kw_only=True)
 
     @property
     def label(self) -> Label:

@@ -37,16 +37,19 @@ class Rerank(_Strict):
 
 
 class JudgeStep(_Strict):
-    """Which judge of the profile reads the sentences (or, at document level, each abstract as one text)."""
+    """Which judge of the profile reads the sentences (or, at document level, each abstract as one text), and of how many
+    documents of the ranking: all, unless `documents` says otherwise."""
 
     model: str
+    documents: Count | None = None
     level: Literal["sentence", "document"] = "sentence"
 
 
 class Select(_Strict):
-    """Which candidates are returned: the `top` n of the ranking, or the `first` n in its order with the label."""
+    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, or the
+    `likeliest` n of those that the judge's decision about the whole document gives the label."""
 
-    rule: Literal["top", "first"]
+    rule: Literal["top", "first", "likeliest"]
     label: Literal["support", "contradict"] | None = None
     n: Count = 3
 
@@ -70,8 +73,10 @@ class Branch(_Strict):
 
     @model_validator(mode="after")
     def _rule_has_what_it_reads(self) -> Branch:
-        if (self.select.rule == "first") != (self.judge is not None):
-            raise ValueError("the rule first goes by a judge's labels, the rule top by the ranking: give judge with first alone")
+        if (self.select.rule == "top") == (self.judge is not None):
+            raise ValueError(
+                "the rules first and likeliest go by a judge, the rule top by the ranking: give judge with those two alone"
+            )
         return self
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from nli.judge import Judge
 from nli.scope import negation_scopes
@@ -58,9 +59,10 @@ class Grounder:
 
     def ground(self, claim: Claim) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
-        contradicting, contradict_counts = self.run_branch(claim, "contradict")
+        once = Grounder(self.index, self.config, self.models.remembering())
+        contradicting, contradict_counts = once.run_branch(claim, "contradict")
         taken = frozenset(evidence.document.pmid for evidence in contradicting)
-        supporting, support_counts = self.run_branch(claim, "support", without=taken)
+        supporting, support_counts = once.run_branch(claim, "support", without=taken)
         return Grounding(claim, contradicting, supporting, checked={"contradict": contradict_counts, "support": support_counts})
 
     def run_branch(
@@ -68,10 +70,13 @@ class Grounder:
     ) -> tuple[tuple[Evidence, ...], BranchCounts]:
         """One side of a claim, without the documents in `without`, and how much was looked at."""
         branch: Branch = self.config.contradict if stance == "contradict" else self.config.support
-        candidates = self._retrieve(claim, branch, without)
+        # The likeliest are chosen by how far they lie behind the best, which must be the same document on both sides.
+        early, late = (frozenset(), without) if branch.select.rule == "likeliest" else (without, frozenset())
+        candidates = self._retrieve(claim, branch, early)
         candidates, scored_by = self._rerank(claim, branch, candidates)
-        run = _Run(claim, stance, branch, self.models, scored_by)
-        chosen = run.judged(candidates) if branch.select.rule == "first" else run.unjudged(candidates)
+        run = _Run(claim, stance, branch, self.models, scored_by, late)
+        rules = {"first": run.first, "likeliest": run.likeliest, "top": run.top}
+        chosen = rules[branch.select.rule](candidates)
         evidence = tuple(_evidence(one, stance, rank) for rank, one in enumerate(chosen, 1))
         return evidence, BranchCounts(
             documents=len(candidates),
@@ -101,25 +106,49 @@ class Grounder:
 class _Run:
     """One pass of one branch over its ranked candidates, counting what it looks at."""
 
-    def __init__(self, claim: Claim, stance: Stance, branch: Branch, models: Models, ranked_by: str) -> None:
+    def __init__(
+        self, claim: Claim, stance: Stance, branch: Branch, models: Models, ranked_by: str, without: frozenset[str]
+    ) -> None:
         self.claim, self.stance, self.branch, self.models, self.ranked_by = claim, stance, branch, models, ranked_by
+        self.without = without
         self.judged_count = 0
 
-    def judged(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
-        """What the judge's verdicts choose."""
-        step = self.branch.judge
-        assert step is not None
-        judge = self.models.judges[step.model]
-        stream = self._sentences(candidates) if step.level == "sentence" else self._documents(candidates)
+    def first(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
+        """The first documents of the ranking with a sentence that the judge gives the label."""
+        judge, judged = self._judged(candidates)
         label = self.branch.select.label or self.stance
-        chosen = first_with_label(self._verdicts(judge, stream), label, self.branch.select.n)
+        chosen = first_with_label(judged, label, self.branch.select.n)
         found = [
             _Chosen(candidates[one.position], one.sentence, one.verdict, probability(one.verdict, label), judge.name)
             for one in chosen
         ]
         return [self._shown(one) if one.sentence is None else one for one in found]
 
-    def unjudged(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
+    def likeliest(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
+        """The documents that the judge's decision gives the label, the most probable first, each by its strongest sentence."""
+        judge, judged = self._judged(candidates)
+        label = self.branch.select.label or self.stance
+        # Only scores of a reranker have a scale that a decision was fitted to.
+        best = candidates[0].hit.score if candidates and self.branch.rerank else None
+        found: list[_Chosen] = []
+        for position, of_document in groupby(judged, key=lambda one: one.position):
+            own, candidate = list(of_document), candidates[position]
+            whole = judge.decision([one.verdict for one in own], best - candidate.hit.score if best is not None else 0.0)
+            if whole.label == label and candidate.hit.pmid not in self.without:
+                strongest = max(own, key=lambda one: probability(one.verdict, label))
+                found.append(_Chosen(candidate, strongest.sentence, strongest.verdict, probability(whole, label), judge.name))
+        found.sort(key=lambda one: -one.score)
+        return [self._shown(one) if one.sentence is None else one for one in found[: self.branch.select.n]]
+
+    def _judged(self, candidates: Sequence[_Candidate]) -> tuple[Judge, Iterator[Judged]]:
+        """The branch's judge, and its verdicts in ranking order, lazily."""
+        step = self.branch.judge
+        assert step is not None
+        judge, read = self.models.judges[step.model], candidates[: step.documents]
+        stream = self._sentences(read) if step.level == "sentence" else self._documents(read)
+        return judge, self._verdicts(judge, stream)
+
+    def top(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
         """The top of the ranking, among the documents that pass the filter."""
         passing = [c for c in candidates if self.branch.filter is None or c.entry.cue_sentence_count()]
         top = passing[: self.branch.select.n]

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, cast
 
+from nli import judge
 from nli.judge import Judge
+from retrieval import rerank
 from retrieval.errors import BadConfig
 from retrieval.rerank import Reranker
 from service.config import Branch, GroundingConfig, Profile
@@ -20,6 +22,7 @@ JUDGE_KINDS = {
     "embedded": "nli.embedded:EmbeddedJudge",
     "classifier": "nli.classifier:ClassifierJudge",
     "t5": "nli.t5:T5Judge",
+    "chat": "nli.chat:ChatJudge",
 }
 
 
@@ -30,6 +33,14 @@ class Models:
         self.profile = profile
         self.rerankers = dict(rerankers)
         self.judges = dict(judges)
+
+    def remembering(self) -> Models:
+        """The same models, each asked once for the same thing: both sides of a claim often read the same documents."""
+        return Models(
+            self.profile,
+            {name: rerank.Remembering(reranker) for name, reranker in self.rerankers.items()},
+            {name: judge.Remembering(one) for name, one in self.judges.items()},
+        )
 
     def names(self) -> dict[str, str]:
         """Which model, with which weights, stands behind each name."""

@@ -23,6 +23,8 @@ def why(
         parts.append(f"{probability(verdict, stance):.0%} likely that the sentence {_VERBS[stance]} the claim")
         if verdict.label != stance:
             parts.append(f"the judge's own label for it is {verdict.label}")
+        if verdict.reason:
+            parts.append(verdict.reason.rstrip("."))
     if sentence is not None:
         for scope in scopes:
             cue = sentence.text[scope.cue.start - sentence.start : scope.cue.end - sentence.start]

@@ -74,6 +74,8 @@ class VerdictOut(BaseModel):
     support: float
     neutral: float
     contradict: float
+    quote: str = Field("", description="The words of the sentence that decided, where the judge is a language model.")
+    reason: str = Field("", description="The judge's reason in words, where it gives one.")
 
 
 class EvidenceOut(BaseModel):
@@ -117,6 +119,8 @@ class EvidenceOut(BaseModel):
                 support=round(verdict.support, 6),
                 neutral=round(verdict.neutral, 6),
                 contradict=round(verdict.contradict, 6),
+                quote=verdict.quote,
+                reason=verdict.reason,
             )
             if verdict
             else None,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.build import build
+from nli.decision import PLAIN
 from retrieval.index import Index
 from retrieval.values import Premise, Verdict
 from service.config import load_config, load_profile
@@ -22,6 +23,7 @@ class WordJudge:
     """Contradict where the text holds "against", support where it holds "for", else neutral; keeps what it was asked."""
 
     name = "word-judge@1"
+    decision = PLAIN
 
     def __init__(self) -> None:
         self.read: list[str] = []

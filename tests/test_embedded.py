@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nli.embedded import STANCE_MODEL, Calibration, EmbeddedJudge, Thresholds
+from nli.decision import PLAIN, Decision, features, margins
+from nli.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
 from nli.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, mark, without_directions
 from retrieval.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.engine import PairTokenizer, collate, read_card
 from retrieval.errors import ModelUnusable
 from retrieval.late import best_stretch, rare_word_match
 from retrieval.lexical import PLACES, lexical_scores, place, terms
-from retrieval.values import Premise
+from retrieval.values import Premise, Verdict
 
 CLAIM = "Aspirin reduces the risk of stroke."
 PREMISES = [
@@ -210,11 +211,36 @@ def test_the_probes_are_answered_better_than_by_chance(judge: EmbeddedJudge) -> 
     assert right / len(PROBES) > 0.5
 
 
+# The decision about a document
+
+
+def test_a_document_speaks_by_its_strongest_sentences() -> None:
+    decision = Decision(strongest=1.0, second=0.5, against=-0.5, gap=-1.0, support=0.0, contradict=0.0)
+    strong, weak, opposed = Verdict(0.8, 0.1, 0.1), Verdict(0.05, 0.9, 0.05), Verdict(0.1, 0.1, 0.8)
+    alone = decision([strong, weak])
+    assert alone.label == "support"
+    assert alone.support + alone.neutral + alone.contradict == pytest.approx(1.0)
+    assert decision([strong, strong, weak]).support > alone.support, "a second sentence that says the same makes it likelier"
+    assert decision([strong, opposed, weak]).support < alone.support, "one that says the opposite makes it less likely"
+    assert decision([strong, weak], gap=2.0).support < alone.support, "a document far behind the best is rarely evidence"
+    assert decision([opposed, weak]).label == "contradict"
+
+
 @pytest.mark.parametrize(
     ("support", "contradict", "label"),
-    [(0.05, 0.2, "neutral"), (0.3, 0.1, "support"), (0.3, 0.5, "contradict"), (0.13, 0.14, "neutral"), (0.5, 0.5, "support")],
+    [(0.05, 0.2, "neutral"), (0.3, 0.2, "support"), (0.3, 0.5, "contradict"), (0.1, 0.25, "neutral"), (0.35, 0.5, "support")],
 )
-def test_a_stance_must_pass_its_threshold_and_support_must_not_rather_contradict(
-    support: float, contradict: float, label: str
-) -> None:
-    assert Thresholds(support=0.1, contradict=0.25).label(support, contradict) == label
+def test_a_stance_must_pass_its_threshold_and_the_one_further_above_wins(support: float, contradict: float, label: str) -> None:
+    decision = Decision(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, thresholds=(0.1, 0.25))
+    assert decision.label(support, contradict) == label
+
+
+def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
+    asked = Verdict(0.4, 0.5, 0.1, decided="contradict", reason="the large model said so")
+    assert PLAIN([asked]).label == "contradict"
+    assert PLAIN([Verdict(0.4, 0.5, 0.1)]).label == "neutral"
+
+
+def test_a_document_without_sentences_is_neutral_and_a_far_gap_saturates() -> None:
+    assert PLAIN([]).label == "neutral"
+    assert (features(margins([]), 1e9) == features(margins([]), 5.0)).all()

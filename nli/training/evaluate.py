@@ -1,8 +1,7 @@
 """Figures of the shipped stance model on dev splits: `python -m nli.training.evaluate --data DIR`.
 
-Retrieval is BM25 over SciFact's 5,183 abstracts, as the hard negatives use it, then the shipped reranker. A document's
-probability of a stance is the highest among its sentences; it is called for the stance whose probability exceeds that stance's
-threshold by more, or for none. In open retrieval a document that the reranker puts behind the best one is trusted less.
+Retrieval is BM25 in memory over SciFact's 5,183 abstracts, as the hard negatives use it, then the shipped reranker; the figures
+of the service itself are `counterpoint eval scifact`'s. A document's label is its `Decision`'s.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.embedded import LABELS, STANCE_MODEL, EmbeddedJudge
+from nli.decision import Decision, features
+from nli.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, decision_of
 from nli.training.labelled import HELD_OUT, NAMES, clean, fold
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from retrieval.embedded import EmbeddedReranker
@@ -30,9 +30,7 @@ from retrieval.training.data import rows
 from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
 from retrieval.values import Document, Premise
 
-DISCOUNT = 1.0
-"""Probabilities are multiplied by exp(-DISCOUNT * gap), gap being how far the reranker's score lies behind the claim's best."""
-DEPTH, RERANKED = 3, 20
+DEPTH, RERANKED = 5, 30
 """Documents judged for each claim, and how many of BM25's best the reranker chooses them from."""
 
 
@@ -95,76 +93,104 @@ def _label(name: str) -> int:
     return CONTRADICT if name in ("REFUTE", "REFUTES", "CONTRADICT") else NAMES[name]
 
 
-def stances(probabilities: NDArray[np.float64], thresholds: tuple[float, float], trust: float = 1.0) -> int:
-    """The document's label from its sentences' probabilities [sentences, 3], each times `trust`."""
-    best = probabilities.max(axis=0) * trust
-    over = best[SUPPORT] - thresholds[0], best[CONTRADICT] - thresholds[1]
-    if max(over) <= 0:
-        return NEUTRAL
-    return SUPPORT if over[0] >= over[1] else CONTRADICT
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Logits of a document's sentences to features, probabilities and label."""
+
+    calibration: Calibration
+    decision: Decision
+
+    def features(self, logits: NDArray[np.float32], gap: float = 0.0) -> NDArray[np.float64]:
+        """[5], as the decision reads them."""
+        return features(odds(self.calibration, logits), gap)
+
+    def probabilities(self, logits: NDArray[np.float32], gap: float = 0.0) -> NDArray[np.float64]:
+        """[3] of the document."""
+        found: NDArray[np.float64] = self.decision.probabilities(self.features(logits, gap)[None, :])[0]
+        return found
+
+    def label(self, logits: NDArray[np.float32], gap: float = 0.0) -> int:
+        """The document's label index."""
+        support, _, contradict = self.probabilities(logits, gap)
+        return LABELS.index(self.decision.label(support, contradict))
 
 
-Probabilities = Callable[[NDArray[np.float32]], NDArray[np.float64]]
+def odds(calibration: Calibration, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """[sentences, 2]: log odds of support and contradict against neutral, as `nli.decision.margins` gives them."""
+    shares = np.log(np.maximum(calibration.probabilities(logits), 1e-9))
+    found: NDArray[np.float64] = np.clip(shares[:, [SUPPORT, CONTRADICT]] - shares[:, [NEUTRAL]], -8.0, 8.0)
+    return found
 
 
-def label_only_f1(
-    claims: Sequence[Sequence[Judged]], of: Probabilities, thresholds: tuple[float, float], label: int | None = None
-) -> float:
+Claims = Sequence[Sequence[Judged]]
+
+
+def opened(claims: Claims) -> list[Judged]:
+    """The documents that open retrieval judges."""
+    return [judged for claim in claims for judged in claim if judged.rank < DEPTH]
+
+
+def label_only_f1(claims: Claims, reader: Reader, label: int | None = None) -> float:
     """Abstract-level label-only F1 over all documents judged in open retrieval; of one label where one is named."""
-    right = predicted = gold = 0
-    for claim in claims:
-        for judged in claim:
-            if judged.evidence and label in (None, judged.gold):
-                gold += 1
-            if judged.rank >= DEPTH:
-                continue
-            said = stances(of(judged.logits), thresholds, math.exp(-DISCOUNT * judged.gap))
-            if said != NEUTRAL and label in (None, said):
-                predicted += 1
-                right += judged.evidence and judged.gold == said
+    right = predicted = 0
+    gold = sum(j.evidence and label in (None, j.gold) for claim in claims for j in claim)
+    for judged in opened(claims):
+        said = reader.label(judged.logits, judged.gap)
+        if said != NEUTRAL and label in (None, said):
+            predicted += 1
+            right += judged.evidence and judged.gold == said
     return f1(right, predicted, gold)
 
 
-def polarity(claims: Sequence[Sequence[Judged]], of: Probabilities) -> float:
+def polarity(claims: Claims, reader: Reader) -> float:
     """Balanced accuracy of support or contradict on gold documents among BM25's ten best."""
     gold, said = [], []
     for judged in (judged for claim in claims for judged in claim if judged.evidence and judged.bm25_rank < 10):
-        best = of(judged.logits).max(axis=0)
+        support, _, contradict = reader.probabilities(judged.logits)
         gold.append(judged.gold)
-        said.append(SUPPORT if best[SUPPORT] >= best[CONTRADICT] else CONTRADICT)
+        said.append(SUPPORT if support >= contradict else CONTRADICT)
     return balanced_accuracy(np.array(gold), np.array(said))
 
 
-def gold_accuracy(claims: Sequence[Sequence[Judged]], of: Probabilities, thresholds: tuple[float, float]) -> float:
+def gold_accuracy(claims: Claims, reader: Reader) -> float:
     """Accuracy over support, contradict and neither on the abstracts that the claims cite."""
     cited = [judged for claim in claims for judged in claim if judged.cited]
-    return 100.0 * float(np.mean([stances(of(judged.logits), thresholds) == judged.gold for judged in cited]))
+    return 100.0 * float(np.mean([reader.label(judged.logits) == judged.gold for judged in cited]))
 
 
-def sentence_error(claims: Sequence[Sequence[Judged]], of: Probabilities) -> float:
+def sentence_error(claims: Claims, calibration: Calibration) -> float:
     """ECE of the most probable class over the sentences of cited abstracts."""
     cited = [judged for claim in claims for judged in claim if judged.cited]
-    probabilities = np.vstack([of(judged.logits) for judged in cited])
+    probabilities = np.vstack([calibration.probabilities(judged.logits) for judged in cited])
     labels = np.concatenate([judged.sentences for judged in cited])
     return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)
+
+
+def document_error(claims: Claims, reader: Reader) -> float:
+    """ECE of the most probable class over the documents that open retrieval judges."""
+    judged = opened(claims)
+    probabilities = np.vstack([reader.probabilities(one.logits, one.gap) for one in judged])
+    return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == np.array([one.gold for one in judged]))
 
 
 Abstract = tuple[int, NDArray[np.float32]]
 """A gold label and the logits of the abstract's sentences [sentences, 3]."""
 
 
-def abstracts(data: Path, dataset: str, split: str, judge: EmbeddedJudge) -> list[Abstract]:
+def abstracts(
+    data: Path, dataset: str, split: str, judge: EmbeddedJudge, wanted: Callable[[dict[str, Any]], bool] = lambda row: True
+) -> list[Abstract]:
     """Every row of a stance set, judged on its whole abstract: which sentence is the evidence is not given away."""
-    chosen = [r for r in rows(data, "stance/pairs.jsonl.gz") if r["dataset"] == dataset and r["split"] == split]
+    chosen = [r for r in rows(data, "stance/pairs.jsonl.gz") if r["dataset"] == dataset and r["split"] == split and wanted(r)]
     return [
         (NAMES[row["label"]], logits_of(judge, row["claim"], row["title"] or "", row["sentences"]))
         for row in tqdm(chosen, desc=f"{dataset} {split}")
     ]
 
 
-def lay_f1(judged: Sequence[Abstract], of: Probabilities, thresholds: tuple[float, float]) -> float:
+def lay_f1(judged: Sequence[Abstract], reader: Reader) -> float:
     """Macro-F1 over the three labels."""
-    said = np.array([stances(of(logits), thresholds) for _, logits in judged])
+    said = np.array([reader.label(logits) for _, logits in judged])
     return macro_f1(np.array([gold for gold, _ in judged]), said, len(LABELS))
 
 
@@ -173,23 +199,20 @@ def held_out(claim: dict[str, Any]) -> bool:
     return fold(claim["claim"]) == HELD_OUT
 
 
-def figures(claims: Sequence[Sequence[Judged]], of: Probabilities, decision: dict[str, list[float]]) -> Iterable[str]:
+def figures(claims: Claims, calibration: Calibration, open_: Decision, given: Decision) -> Iterable[str]:
     """One line a measure, with its 95 % interval."""
-    opened, given = _two(decision["open"]), _two(decision["given"])
+    far, near = Reader(calibration, open_), Reader(calibration, given)
     for name, measure in (
-        ("abstract-level label-only F1", lambda c: label_only_f1(c, of, opened)),
-        ("  of contradictions", lambda c: label_only_f1(c, of, opened, CONTRADICT)),
-        ("  of supports", lambda c: label_only_f1(c, of, opened, SUPPORT)),
-        ("polarity, balanced accuracy", lambda c: polarity(c, of)),
-        ("gold abstract, accuracy", lambda c: gold_accuracy(c, of, given)),
-        ("ECE of sentences", lambda c: sentence_error(c, of)),
+        ("abstract-level label-only F1", lambda c: label_only_f1(c, far)),
+        ("  of contradictions", lambda c: label_only_f1(c, far, CONTRADICT)),
+        ("  of supports", lambda c: label_only_f1(c, far, SUPPORT)),
+        ("polarity, balanced accuracy", lambda c: polarity(c, near)),
+        ("gold abstract, accuracy", lambda c: gold_accuracy(c, near)),
+        ("ECE of sentences", lambda c: sentence_error(c, calibration)),
+        ("ECE of documents", lambda c: document_error(c, far)),
     ):
         value, low, high = interval(measure, claims, 300)
         yield f"{name:32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}"
-
-
-def _two(values: Sequence[float]) -> tuple[float, float]:
-    return float(values[0]), float(values[1])
 
 
 @told
@@ -203,15 +226,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--healthver", action="store_true", help="HealthVer dev too")
     options = parser.parse_args(arguments)
     judge = EmbeddedJudge(options.model)
-    reranker = EmbeddedReranker(kept=6000)
-    claims = judged_scifact(options.data, "dev", judge, reranker, lambda _: True)
-    decision = judge.card["decision"]
-    for line in figures(claims, judge.calibration.probabilities, decision):
+    claims = judged_scifact(options.data, "dev", judge, EmbeddedReranker(kept=6000), lambda _: True)
+    for line in figures(claims, judge.calibration, judge.decision, decision_of(judge.card, "given")):
         print(line)
     if options.healthver:
-        judged = abstracts(options.data, "healthver", "dev", judge)
-        thresholds = _two(decision["lay"])
-        value, low, high = interval(lambda some: lay_f1(some, judge.calibration.probabilities, thresholds), judged, 300)
+        reader = Reader(judge.calibration, decision_of(judge.card, "lay"))
+        value, low, high = interval(lambda some: lay_f1(some, reader), abstracts(options.data, "healthver", "dev", judge), 300)
         print(f"{'HealthVer dev, macro-F1':32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}")
 
 

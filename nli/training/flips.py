@@ -73,16 +73,22 @@ class Flips:
             match.group() in self._third_person for match in _WORD.finditer(text)
         )
 
-    def opposite(self, text: str, rng: random.Random) -> str | None:
-        """One direction word replaced by an opposite, the first more often than later ones; None where there is none."""
-        return self._replace(text, self._opposite, rng)
+    def opposite(self, text: str, rng: random.Random, met: str | None = None) -> str | None:
+        """One direction word replaced by an opposite, the first more often than later ones; None where there is none.
+
+        With `met`, only a word that stands in that other text too, itself or as one that may stand for it.
+        """
+        return self._replace(text, self._opposite, rng, met)
 
     def synonym(self, text: str, rng: random.Random) -> str:
         """One direction word said another way, where the list knows one; the sense stays."""
         return self._replace(text, self._same, rng) or text
 
-    def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random) -> str | None:
+    def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random, met: str | None = None) -> str | None:
         found = [match for match in self.directions(text) if table.get(match.group().lower())]
+        if met is not None:
+            words = {match.group().lower() for match in _WORD.finditer(met)}
+            found = [m for m in found if words & {m.group().lower(), *self._same.get(m.group().lower(), ())}]
         if not found:
             return None
         match = found[0] if rng.random() < 0.6 else rng.choice(found)
@@ -103,6 +109,13 @@ class Flips:
         if be:
             return f"{text[: be.end()]} not{text[be.end() :]}"
         return None
+
+    def hedged(self, text: str, word: str) -> str | None:
+        """The first finite verb that the rules know behind `word` ("may"); None where there is none."""
+        match = next((match for match in _WORD.finditer(text) if match.group() in self._third_person), None)
+        if match is None:
+            return None
+        return f"{text[: match.start()]}{word} {self._third_person[match.group()]}{text[match.end() :]}"
 
     def renumbered(self, text: str, rng: random.Random) -> str | None:
         """One number of the text changed clearly (at least by half); None where it holds none."""

@@ -17,7 +17,8 @@ from retrieval.training.data import rows
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 FOLDS = 6
 HELD_OUT = 0
-"""SciFact train claims of this fold are never trained on: calibration and thresholds are fitted on them."""
+"""Train claims of this fold of the sets below are never trained on: calibration and decisions are fitted on them."""
+HELD_OUT_OF = frozenset({"scifact", "healthver"})
 
 
 def fold(claim: str) -> int:
@@ -55,29 +56,41 @@ def from_row(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator
 
 
 def labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, split: str = "train") -> list[Pair]:
-    """Every pair of one set; of SciFact the held-out fold is left away."""
+    """Every pair of one set; of SciFact and HealthVer the held-out fold is left away."""
     found: list[Pair] = []
     for row in rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != split or row["label"] not in NAMES:
             continue
-        if dataset == "scifact" and fold(row["claim"]) == HELD_OUT:
+        if dataset in HELD_OUT_OF and fold(row["claim"]) == HELD_OUT:
             continue
         found.extend(from_row(row, neutrals, rng))
     return found
 
 
-def scifact_confusions(folder: Path, per_claim: int, rng: random.Random) -> list[Pair]:
-    """Hard neutrals: for each SciFact train claim the best-matching sentences of BM25's top documents it does not cite."""
+Rivals = list[tuple[str, list[dict[str, Any]]]]
+"""Claims, each with documents that match its words and are not evidence for it."""
+
+
+def scifact_rivals(folder: Path) -> Rivals:
+    """For each SciFact train claim that is not held out: BM25's top documents without those that it cites."""
     corpus = list(rows(folder, "scifact/corpus.jsonl.gz"))
     index = Bm25([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
-    found: list[Pair] = []
+    found: Rivals = []
     for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
         if fold(claim["claim"]) == HELD_OUT:
             continue
         known = {int(cited) for cited in claim["cited_doc_ids"]} | {int(cited) for cited in claim["evidence"]}
         top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in known]
-        for document in rng.sample(top, min(per_claim, len(top))):
+        found.append((claim["claim"], top))
+    return found
+
+
+def confusions(rivals: Rivals, per_claim: int, rng: random.Random) -> list[Pair]:
+    """Hard neutrals: a best-matching sentence of each of `per_claim` rivals."""
+    found: list[Pair] = []
+    for claim, documents in rivals:
+        for document in rng.sample(documents, min(per_claim, len(documents))):
             sentences = document["abstract"]
-            best = max(range(len(sentences)), key=lambda i: overlap(claim["claim"], sentences[i]) + 0.1 * rng.random())
-            found.append(Pair(claim["claim"], sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
+            best = max(range(len(sentences)), key=lambda i: overlap(claim, sentences[i]) + 0.3 * rng.random())
+            found.append(Pair(claim, sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
     return found

@@ -48,9 +48,11 @@ _NOMINAL = re.compile(
 _MARKUP = re.compile(r"\s+")
 
 
-def shortened(sentence: str, rng: random.Random) -> str:
-    """The finding as somebody else would state it: no lead-in, no brackets, often no side clause, adverb or setting."""
-    text = _BRACKETS.sub("", _LEAD_IN.sub("", sentence, count=1))
+def shortened(sentence: str, rng: random.Random, brackets: bool = False) -> str:
+    """The finding as somebody else would state it: no lead-in, no `brackets`, often no side clause, adverb or setting."""
+    text = _LEAD_IN.sub("", sentence, count=1)
+    if not brackets:
+        text = _BRACKETS.sub("", text)
     if rng.random() < 0.8:
         text = _TAIL.sub("", text)
     if rng.random() < 0.6:
@@ -61,7 +63,7 @@ def shortened(sentence: str, rng: random.Random) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of every PubMed abstract that is not gold for a SciFact dev claim."""
     gold = {int(doc) for claim in rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
     hidden = {
@@ -118,7 +120,7 @@ def _variants(claim: str, text: str, title: str, flips: Flips, rng: random.Rando
 def from_findings(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """About `wanted` pairs from findings of PubMed abstracts, two fifths neutral."""
     findings: list[tuple[str, str, str, list[str]]] = []
-    for title, sentences in _abstracts(folder):
+    for title, sentences in abstracts(folder):
         candidates = [
             sentence
             for sentence in sentences[len(sentences) // 2 :]
@@ -151,7 +153,7 @@ def from_findings(folder: Path, wanted: int, flips: Flips, rng: random.Random) -
 def from_titles(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """Pairs of a title that states a finding and the sentence of its abstract that matches it best."""
     found: list[Pair] = []
-    for title, sentences in _abstracts(folder):
+    for title, sentences in abstracts(folder):
         claim = shortened(title, rng)
         if not flips.states_something(claim) or _NOMINAL.search(title):
             continue

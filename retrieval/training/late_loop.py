@@ -8,7 +8,6 @@ makes the others hard negatives without encoding more text.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,11 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
-from tqdm import tqdm
 
 from retrieval.lexical import lexical_scores
 from retrieval.training.bm25 import Bm25
 from retrieval.training.encoder import TokenEncoder
-from retrieval.training.loop import Recipe, restore, save, share_of_rate
+from retrieval.training.loop import Recipe, descend
 from retrieval.training.questions import Relevant
 
 TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
@@ -89,33 +87,16 @@ class Weighed(nn.Module):
 def train(
     model: Weighed, batches: Sequence[Sequence[Relevant]], tables: Tables, recipe: Recipe, checkpoint: Path, device: torch.device
 ) -> None:
-    """Train in place; `checkpoint` is written every few minutes and read first."""
+    """Train in place on batches of queries with their passages."""
     model.to(device)
     model.encoder.words.weight.requires_grad_(False)
     slow = [parameter for parameter in model.encoder.parameters() if parameter.requires_grad]
     groups_ = [{"params": slow, "lr": recipe.rate, "top": recipe.rate}, {"params": [model.weights], "lr": 0.02, "top": 0.02}]
     steps = torch.optim.AdamW(groups_, weight_decay=0.01)
-    start, saved, loss_mean = 0, time.monotonic(), 1.0
-    torch.manual_seed(recipe.seed)
-    if checkpoint.exists():
-        start = restore(checkpoint, model, steps, device)
-    model.train()
-    with tqdm(total=len(batches), initial=start, desc="training", unit="batch") as bar:
-        for step in range(start, len(batches)):
-            for group in steps.param_groups:
-                group["lr"] = group["top"] * share_of_rate(step, len(batches), recipe)
-            batch = batches[step]
-            scores = model([[pair.query for pair in batch], [pair.passage for pair in batch]], tables, device)
-            same = torch.tensor([[a is not b and a.key == b.key for b in batch] for a in batch], device=device)
-            target = torch.arange(len(batch), device=device)
-            loss = functional.cross_entropy(scores.masked_fill(same, -1e4), target)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            steps.step()
-            steps.zero_grad()
-            loss_mean += 0.05 * (loss.item() - loss_mean)
-            bar.set_postfix(loss=f"{loss_mean:.3f}", refresh=False)
-            bar.update()
-            if time.monotonic() - saved > recipe.checkpoint_seconds or step + 1 == len(batches):
-                save(checkpoint, model, steps, step + 1)
-                saved = time.monotonic()
+
+    def loss(batch: Sequence[Relevant]) -> Tensor:
+        scores = model([[pair.query for pair in batch], [pair.passage for pair in batch]], tables, device)
+        same = torch.tensor([[a is not b and a.key == b.key for b in batch] for a in batch], device=device)
+        return functional.cross_entropy(scores.masked_fill(same, -1e4), torch.arange(len(batch), device=device))
+
+    descend(model, steps, batches, loss, recipe, checkpoint, device)

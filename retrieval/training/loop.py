@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,8 @@ from tqdm import tqdm
 
 from retrieval.engine import EncodedPair, collate
 from retrieval.training.encoder import MarkedEncoder
+
+Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +98,41 @@ def train(
     checkpoint: Path,
     device: torch.device,
 ) -> None:
-    """Train in place. `checkpoint` is written every few minutes and read first, so that a stopped run goes on."""
+    """Train in place on labelled pairs."""
     model.to(device)
-    steps = optimizer(model, recipe)
-    todo = batches(stages, recipe)
+    # AMX and AVX-512 compute bfloat16 in hardware, and there autocast is three times faster; elsewhere it is slower than float32.
+    low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
+
+    def loss(batch: Sequence[Example]) -> Tensor:
+        ids, mask, types, labels = tensors(batch, device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=low):
+            logits = model(ids, mask, types)
+        return functional.cross_entropy(logits.float(), labels, label_smoothing=recipe.smoothing)
+
+    descend(model, optimizer(model, recipe), batches(stages, recipe), loss, recipe, checkpoint, device)
+
+
+def descend(
+    model: nn.Module,
+    steps: torch.optim.AdamW,
+    todo: Sequence[Batch],
+    loss_of: Callable[[Batch], Tensor],
+    recipe: Recipe,
+    checkpoint: Path,
+    device: torch.device,
+) -> None:
+    """One step a batch. `checkpoint` is written every few minutes and read first, so that a stopped run goes on."""
     todo = todo[: recipe.most_batches or None]
     start, saved, loss_mean = 0, time.monotonic(), 1.1
     torch.manual_seed(recipe.seed)
     if checkpoint.exists():
         start = restore(checkpoint, model, steps, device)
     model.train()
-    # AMX and AVX-512 compute bfloat16 in hardware, and there autocast is three times faster; elsewhere it is slower than float32.
-    low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
     with tqdm(total=len(todo), initial=start, desc="training", unit="batch") as bar:
         for step in range(start, len(todo)):
             for group in steps.param_groups:
                 group["lr"] = group["top"] * share_of_rate(step, len(todo), recipe)
-            ids, mask, types, labels = tensors(todo[step], device)
-            with torch.autocast(device.type, torch.bfloat16, enabled=low):
-                logits = model(ids, mask, types)
-            loss = functional.cross_entropy(logits.float(), labels, label_smoothing=recipe.smoothing)
+            loss = loss_of(todo[step])
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             steps.step()

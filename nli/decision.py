@@ -1,0 +1,84 @@
+"""From a document's sentences to the document: its strongest sentences and its relevance, joined by one small model.
+
+The most probable sentence alone is a poor witness: among ten sentences of an abstract one is easily mistaken, a second one that
+says the same makes it likelier, one that says the opposite less, and a document far behind the best match is rarely evidence.
+Six numbers weigh these against each other (multinomial logistic regression, symmetric in the two stances but for the biases),
+so a document's probabilities are calibrated too. They are fitted on claims that no model was trained on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.values import Label, Verdict
+
+FARTHEST = 4.0
+"""Gaps of relevance beyond this say nothing more."""
+_WIDEST = 8.0
+_DECIDED = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The weights of a stance's strongest and second sentence, of the other stance's strongest, and of the gap; the biases; and
+    the probability above which a document is called for a stance."""
+
+    strongest: float
+    second: float
+    against: float
+    gap: float
+    support: float
+    contradict: float
+    thresholds: tuple[float, float] = (0.5, 0.5)
+
+    def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[documents, 3] from what `features` made of each [documents, 5]."""
+        s1, s2, c1, c2, gap = marks.T
+        for_it = self.strongest * s1 + self.second * s2 + self.against * c1 + self.gap * gap + self.support
+        against = self.strongest * c1 + self.second * c2 + self.against * s1 + self.gap * gap + self.contradict
+        scores = np.stack([for_it, np.zeros_like(for_it), against], axis=1)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+        return found
+
+    def label(self, support: float, contradict: float) -> Label:
+        """The stance that is further above its threshold, neutral where neither is."""
+        over_support, over_contradict = support - self.thresholds[0], contradict - self.thresholds[1]
+        if max(over_support, over_contradict) <= 0:
+            return "neutral"
+        return "support" if over_support >= over_contradict else "contradict"
+
+    def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0) -> Verdict:
+        """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's."""
+        support, neutral, contradict = self.probabilities(features(margins(verdicts), gap)[None, :])[0].tolist()
+        return Verdict(support, neutral, contradict, decided=self.label(support, contradict))
+
+
+PLAIN = Decision(strongest=1.0, second=0.0, against=0.0, gap=0.0, support=0.0, contradict=0.0)
+"""For judges without a fitted decision: the most probable sentence speaks for its document."""
+
+
+def margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
+    """[sentences, 2]: the log odds of support and of contradict against neutral.
+
+    Where a judge decided against its own probabilities (a language model over a small one), its decision counts as clear.
+    """
+    found = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
+    found = np.log(np.maximum(found, 1e-9))
+    odds: NDArray[np.float64] = np.clip(found[:, [0, 2]] - found[:, [1]], -_WIDEST, _WIDEST)
+    for row, verdict in enumerate(verdicts):
+        if verdict.decided is not None:
+            clear = (verdict.decided == "support", verdict.decided == "contradict")
+            odds[row] = [max(o, _DECIDED) if yes else min(o, -_DECIDED) for o, yes in zip(odds[row], clear, strict=True)]
+    return odds
+
+
+def features(odds: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
+    """[5]: the strongest and second support, the strongest and second contradiction, and the gap (at most `FARTHEST`)."""
+    padded = np.vstack([odds, np.full((2, 2), -_WIDEST)])
+    best = -np.sort(-padded, axis=0)[:2]
+    return np.array([best[0, 0], best[1, 0], best[0, 1], best[1, 1], min(max(gap, 0.0), FARTHEST)])

@@ -1,0 +1,92 @@
+"""What the stance model reads, in which order: language and rules first, then biomedical claims, in rounds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from nli.training.flips import Flips
+from nli.training.labelled import confusions, labelled, scifact_rivals
+from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
+from nli.training.rules import from_findings, from_prompts, from_titles
+from nli.training.turns import framed, from_numbers, hedged, turned_round
+
+GENERAL = {"negation_nli": 3000, "conjnli": 3000, "breaking_nli": 2500, "fever_symmetric": 1000}
+FINDINGS, TITLES, PROMPTS, NUMBERS, FRAMED = 8_000, 2_000, 6_000, 1_800, 1_800
+"""Pairs made by rule in the first stage (of FRAMED, the claims that frames are put around)."""
+AGAIN = {"findings": 2000, "prompts": 1300, "numbers": 400, "framed": 500}
+"""How many more in each later round, so that what the rules taught is not forgotten."""
+ROUNDS = 3
+BOTH = (SUPPORT, CONTRADICT)
+
+
+def some(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
+    """At most `wanted` of the pairs with one of the labels, as even over those labels as there are."""
+    kinds = [[pair for pair in pairs if pair.label == label] for label in labels]
+    left, found = wanted, []
+    for place, kind in enumerate(sorted(kinds, key=len)):
+        take = min(len(kind), left // (len(kinds) - place))
+        found += rng.sample(kind, take)
+        left -= take
+    return found
+
+
+class Curriculum:
+    """Draws the stages; every draw comes from the one seed."""
+
+    def __init__(self, data: Path, without: frozenset[str], seed: int) -> None:
+        self._data, self._without = data, without
+        self._rng, self._flips = random.Random(seed), Flips()
+        self._rivals = scifact_rivals(data)
+
+    def stages(self) -> list[list[Pair]]:
+        """The first stage, then `ROUNDS` rounds over the biomedical sets."""
+        rng, flips = self._rng, self._flips
+        findings = from_findings(self._data, FINDINGS + ROUNDS * AGAIN["findings"], flips, rng)
+        prompts = from_prompts(self._data, PROMPTS + ROUNDS * AGAIN["prompts"], rng)
+        numbers = from_numbers(self._data, NUMBERS + ROUNDS * AGAIN["numbers"], flips, rng)
+        claims = sorted({pair.claim for pair in findings})
+        rng.shuffle(claims)
+        frames = [
+            list(framed(claims[at : at + AGAIN["framed"]], flips, rng)) for at in range(FRAMED, len(claims), AGAIN["framed"])
+        ]
+        stages = [[
+            *(pair for dataset, wanted in GENERAL.items() for pair in some(self._read(dataset, 0), wanted, rng)),
+            *findings[:FINDINGS], *prompts[:PROMPTS], *numbers[:NUMBERS],
+            *framed(claims[:FRAMED], flips, rng), *from_titles(self._data, TITLES, flips, rng),
+        ]]  # fmt: skip
+        for number in range(ROUNDS):
+            stage = self._biomedical()
+            for made, kind, first in (
+                (findings, "findings", FINDINGS),
+                (prompts, "prompts", PROMPTS),
+                (numbers, "numbers", NUMBERS),
+            ):
+                size = AGAIN[kind]
+                stage += made[first + number * size : first + (number + 1) * size]
+            stages.append(stage + frames[number])
+        return [[hedged(pair, flips, rng) if rng.random() < 0.04 else pair for pair in stage] for stage in stages]
+
+    def _read(self, dataset: str, neutrals: int) -> list[Pair]:
+        return [] if dataset in self._without else labelled(self._data, dataset, neutrals, self._rng)
+
+    def _biomedical(self) -> list[Pair]:
+        """One round: the labelled sets with fresh neutrals, and their claims turned round."""
+        rng, flips = self._rng, self._flips
+        healthver, covid = self._read("healthver", 2), self._read("check_covid", 2)
+        citint, scifact = some(self._read("citint", 0), 1800, rng, BOTH), self._read("scifact", 4)
+        taught = [pair for pair in scifact if pair.label != NEUTRAL]
+        strangers = confusions(self._rivals, 3, rng)
+        turned_claims = {pair.claim: turned.claim for pair in taught for turned in turned_round([pair], flips, rng)}
+        return [
+            *some(healthver, 6500, rng), *some(turned_round(healthver, flips, rng), 800, rng, BOTH),
+            *some(covid, 1500, rng), *some(turned_round(covid, flips, rng), 300, rng, BOTH),
+            *citint, *taught, *taught, *turned_round([*taught, *taught], flips, rng),
+            *some(scifact, 2200, rng, [NEUTRAL]),
+            # A claim turned round is as little the business of a paper about something else.
+            *(
+                Pair(turned_claims.get(pair.claim, pair.claim), pair.text, pair.title, NEUTRAL, pair.source)
+                if rng.random() < 0.4 else pair for pair in strangers
+            ),
+        ]  # fmt: skip

@@ -1,0 +1,49 @@
+"""Fitting a `Decision`: six numbers, on documents judged for claims that no model was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from nli.decision import Decision
+
+GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(25))
+
+
+def fitted(features: NDArray[np.float64], labels: NDArray[np.int64], pull: float = 2e-3) -> Decision:
+    """The most likely weights for documents' features [documents, 5] and labels [documents]; `pull` draws them to 0."""
+    s1, s2, c1, c2, gap = torch.from_numpy(features).T
+    gold = torch.from_numpy(labels)
+    weights = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=300)
+
+    def loss() -> float:
+        optimizer.zero_grad()
+        strongest, second, against, behind, support, contradict = weights
+        for_it = strongest * s1 + second * s2 + against * c1 + behind * gap + support
+        other = strongest * c1 + second * c2 + against * s1 + behind * gap + contradict
+        value = functional.cross_entropy(torch.stack([for_it, torch.zeros_like(for_it), other], 1), gold)
+        value = value + pull * (weights**2).sum()
+        value.backward()  # type: ignore[no-untyped-call]
+        return float(value.detach())
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    strongest, second, against, behind, support, contradict = (round(float(weight), 4) for weight in weights.detach())
+    return Decision(strongest, second, against, behind, support, contradict)
+
+
+def with_thresholds(decision: Decision, score: Callable[[Decision], float]) -> Decision:
+    """The decision with the pair of thresholds of `GRID` whose `score` is highest; of equals the middle one."""
+    size = len(GRID)
+    scores = np.array([[score(replace(decision, thresholds=(GRID[a], GRID[b]))) for b in range(size)] for a in range(size)])
+    # Averaged with its neighbours, so that a lucky cell does not win.
+    padded = np.pad(scores, 1, mode="edge")
+    smooth = np.mean([padded[a : a + size, b : b + size] for a in range(3) for b in range(3)], axis=0)
+    equals = np.argwhere(smooth >= smooth.max() - 1e-9)
+    support, contradict = equals[len(equals) // 2]
+    return replace(decision, thresholds=(GRID[support], GRID[contradict]))

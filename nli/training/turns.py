@@ -1,0 +1,130 @@
+"""Rewordings whose effect on the label is known, beyond the opposites of `flips.txt`: labelled pairs turned round, sentences that
+deny a denial, aims and doubts that say nothing, hedges, changed numbers.
+
+What a rule makes here is a frame around words that a person wrote; the frames are ours.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from nli.training.flips import Flips
+from nli.training.labelled import overlap
+from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
+from nli.training.rules import abstracts, shortened
+
+WRITTEN_AS_COUNTERCLAIMS = frozenset({"scifact"})
+"""Sets whose refuted claims were mostly made by negating a true one: turned back they are supported."""
+
+_DENIED = (
+    "It is not true that {}.",
+    "It is not the case that {}.",
+    "Our data rule out that {}.",
+    "The results refute the idea that {}.",
+    "We found no evidence that {}.",
+    "There was no indication that {}.",
+    "The hypothesis that {} was not confirmed.",
+    "These findings contradict the view that {}.",
+)
+_ASSERTED = (
+    "We show that {}.",
+    "The data suggest that {}.",
+    "There is strong evidence that {}.",
+    "It cannot be denied that {}.",
+    "No study failed to find that {}.",
+    "There is no doubt that {}.",
+    "The results confirm that {}.",
+)
+_OPEN = (
+    "Whether {} is unknown.",
+    "Whether {} remains to be determined.",
+    "We investigated whether {}.",
+    "The aim of this study was to test whether {}.",
+    "It has been debated whether {}.",
+    "Further studies are needed to establish whether {}.",
+    "This trial will examine whether {}.",
+    "Few studies have asked whether {}.",
+)
+
+
+def turned_round(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[Pair]:
+    """Labelled pairs whose claim, or whose text, says the opposite, with the label that follows."""
+    found = []
+    for pair in pairs:
+        if pair.label == NEUTRAL or (pair.label == CONTRADICT and pair.source not in WRITTEN_AS_COUNTERCLAIMS):
+            continue
+        label = SUPPORT + CONTRADICT - pair.label
+        if pair.label == SUPPORT and rng.random() < 0.3:
+            text = flips.opposite(pair.text, rng, met=pair.claim)
+            if text:
+                found.append(Pair(pair.claim, text, pair.title, label, f"{pair.source}_turned"))
+                continue
+        rules = [flips.opposite, flips.negated] if rng.random() < 0.6 else [flips.negated, flips.opposite]
+        claim = next((made for rule in rules if (made := rule(pair.claim, rng)) and made != pair.claim), None)
+        if claim:
+            found.append(Pair(claim, pair.text, pair.title, label, f"{pair.source}_turned"))
+    return found
+
+
+def _clause(claim: str) -> str:
+    """The claim as it stands after "that": no full stop, its first word small unless it is a name or an abbreviation."""
+    text = claim.rstrip(" .")
+    first = text.split(" ", 1)[0]
+    return text[:1].lower() + text[1:] if first[1:].islower() else text
+
+
+def framed(claims: Sequence[str], flips: Flips, rng: random.Random) -> Iterator[Pair]:
+    """Denials, assertions and open questions about each claim, and about its opposite."""
+    for claim in claims:
+        if len(claim.split()) > 18:
+            continue
+        opposite = flips.opposite(claim, rng) if rng.random() < 0.6 else flips.negated(claim, rng)
+        if not opposite or opposite == claim:
+            continue
+        first, second = (claim, opposite) if rng.random() < 0.5 else (opposite, claim)
+        kind = rng.random()
+        if kind < 0.4:
+            text = rng.choice(_DENIED).format(_clause(second))
+            yield Pair(first, text, "", SUPPORT, "rule_frames")
+            yield Pair(second, text, "", CONTRADICT, "rule_frames")
+        elif kind < 0.65:
+            text = rng.choice(_ASSERTED).format(_clause(first))
+            yield Pair(first, text, "", SUPPORT, "rule_frames")
+            yield Pair(second, text, "", CONTRADICT, "rule_frames")
+        else:
+            yield Pair(first, rng.choice(_OPEN).format(_clause(rng.choice((first, second)))), "", NEUTRAL, "rule_frames")
+
+
+def hedged(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
+    """The pair with "may" in its claim, where a rule finds the verb: the stance stays."""
+    claim = flips.hedged(pair.claim, rng.choice(("may", "might", "could", "can")))
+    return Pair(claim, pair.text, pair.title, pair.label, pair.source) if claim else pair
+
+
+def from_numbers(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+    """Findings with a number, kept or changed on either side, and with the number of another sentence (neutral)."""
+    found: list[Pair] = []
+    documents = list(abstracts(folder))
+    rng.shuffle(documents)
+    for title, sentences in documents:
+        numbered = [s for s in sentences[1:] if 8 <= len(s.split()) <= 36 and re.search(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", s)]
+        for sentence in rng.sample(numbered, min(1, len(numbered))):
+            plain = shortened(sentence, rng, brackets=rng.random() < 0.5)
+            other = flips.renumbered(plain, rng)
+            if other is None or not 5 <= len(plain.split()) <= 26:
+                continue
+            text, made = sentence, flips.renumbered(sentence, rng)
+            if rng.random() < 0.3 and made and len(re.findall(r"\d+(?:\.\d+)?", sentence)) == 1:
+                found.append(Pair(plain, made, title, CONTRADICT, "rule_numbers"))
+            else:
+                found.append(Pair(other, text, title, CONTRADICT, "rule_numbers"))
+            found.append(Pair(plain, text, title, SUPPORT, "rule_numbers"))
+            strangers = [s for s in numbered if s != sentence and overlap(plain, s) < 0.5]
+            if strangers and rng.random() < 0.5:
+                found.append(Pair(plain, rng.choice(strangers), title, NEUTRAL, "rule_numbers"))
+        if len(found) >= wanted:
+            break
+    return found[:wanted]
