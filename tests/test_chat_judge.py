@@ -142,7 +142,7 @@ def test_a_server_that_is_not_there_is_told(server: Server) -> None:
 
 
 def test_errors_that_pass_are_tried_again(server: Server) -> None:
-    answers = iter([(503, {"Retry-After-Ms": "1"}, {}), (429, {"Retry-After": "0"}, {})])
+    answers: Iterator[Any] = iter([(503, {"Retry-After-Ms": "1"}, {}), (429, {"Retry-After": "0"}, {})])
     server.script = lambda body: next(answers, opinion("support", "Aspirin"))
     assert ask(server, "Aspirin works.", retries=3)[0].label == "support"
     assert len(server.bodies) == 3

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from eval import abstract_level
+from eval.abstract_level import Triples, label_only
 from eval.expected import PAPER
 from eval.measures import reciprocal_ranks, weighted_mrr
 from eval.scifact import evaluate, load, report_json, report_lines
@@ -76,3 +78,32 @@ def test_missing_or_broken_data_is_told(data: Path, tmp_path: Path) -> None:
     (data / "scifact" / "claims_dev.jsonl").write_text('{"id": 1}\n')
     with pytest.raises(BadInput, match="line 1"):
         load(data)
+
+
+def test_label_only_counts_triples_over_all_claims() -> None:
+    gold: list[Triples] = [{("1", "support")}, {("2", "contradict"), ("3", "contradict")}, set()]
+    predicted: list[Triples] = [
+        {("1", "support"), ("9", "support")},
+        {("2", "contradict"), ("3", "support")},
+        {("4", "contradict")},
+    ]
+    score = label_only(gold, predicted)
+    assert (score.precision, score.recall, score.f1) == pytest.approx((40.0, 200 / 3, 50.0))
+    assert score.low <= score.f1 <= score.high
+    against = label_only(gold, predicted, "contradict")
+    assert (against.precision, against.recall) == pytest.approx((50.0, 50.0))
+
+
+def test_the_abstract_level_score_is_of_what_the_variant_says(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from retrieval.index import Index
+
+    monkeypatch.setattr("eval.abstract_level.assemble", lambda index, config, profile: make_grounder(Index(index), config)[0])
+    claims, corpus = load(data)
+    report = abstract_level.evaluate(claims, corpus, "calibrated", "embedded")
+    # Of every claim both documents are found, one on each side; each of the three with evidence has one of them right, but 3,
+    # whose gold stance is not what its document says.
+    assert report.claims == 4
+    assert report.scores["all"].recall == pytest.approx(200 / 3)
+    assert report.scores["all"].precision == pytest.approx(100 * 2 / 8)
+    assert any("label only" in line for line in abstract_level.report_lines(report))
+    assert json.loads(abstract_level.report_json(report))["scores"]["all"]["f1"] == report.scores["all"].f1

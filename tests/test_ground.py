@@ -161,3 +161,28 @@ def test_a_document_without_sentences_can_be_returned_and_says_so(tmp_path: Path
     assert only.sentence is None
     assert "no sentence" in only.why
     index.close()
+
+
+def test_the_likeliest_are_decided_by_the_whole_document_on_either_side(index: Index) -> None:
+    grounding = make_grounder(index, "calibrated")[0].ground(CLAIM)
+    against, for_it = pmids(grounding.contradicting), pmids(grounding.supporting)
+    # 1 has no negation cue in its only contradicting sentence: without a gate it is found. 4 says both, each as surely as the
+    # other, and is called for what is above its threshold by more.
+    assert "1" not in for_it
+    assert not set(against) & set(for_it)
+    assert len(against) <= 3
+    for side in (grounding.contradicting, grounding.supporting):
+        scores = [one.score for one in side]
+        assert scores == sorted(scores, reverse=True)
+        assert all(one.sentence is not None and 0.0 <= one.score <= 1.0 for one in side)
+
+
+def test_only_so_many_documents_are_judged_and_no_sentence_twice(index: Index) -> None:
+    grounder, judge = make_grounder(index, "calibrated")
+    grounding = grounder.ground(CLAIM)
+    read = grounder.config.contradict.judge
+    assert read is not None
+    assert read.documents == 5
+    assert len(judge.read) == len(set(judge.read)), "both sides read the same sentences: each is judged once"
+    assert grounding.checked["contradict"].judged == len(judge.read)
+    assert grounding.checked["contradict"].documents == 6

@@ -12,12 +12,12 @@ from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import from_findings, from_prompts, from_titles
 from nli.training.turns import framed, from_numbers, hedged, turned_round
 
-GENERAL = {"negation_nli": 3000, "conjnli": 3000, "breaking_nli": 2500, "fever_symmetric": 1000}
-FINDINGS, TITLES, PROMPTS, NUMBERS, FRAMED = 8_000, 2_000, 6_000, 1_800, 1_800
+GENERAL = {"negation_nli": 3000, "conjnli": 2000, "breaking_nli": 2000, "fever_symmetric": 600}
+FINDINGS, TITLES, PROMPTS, NUMBERS, FRAMED = 7_000, 2_000, 5_000, 1_500, 1_500
 """Pairs made by rule in the first stage (of FRAMED, the claims that frames are put around)."""
 AGAIN = {"findings": 2000, "prompts": 1300, "numbers": 400, "framed": 500}
 """How many more in each later round, so that what the rules taught is not forgotten."""
-ROUNDS = 3
+ROUNDS = 2
 BOTH = (SUPPORT, CONTRADICT)
 
 
