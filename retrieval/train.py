@@ -35,8 +35,6 @@ from retrieval.training.questions import (
 )
 
 BATCH, CLUSTER = 24, 8
-ROUNDS = 2
-"""How often every labelled query is seen, each time in other company."""
 QUESTIONS_OF_PUBMEDQA, CONCLUSIONS = 600, 1500
 MAX_TOKENS = 256
 
@@ -85,11 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(options.threads)
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
-    batches = [
-        batch
-        for _ in range(ROUNDS)
-        for batch in groups(pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
-    ]
+    batches = groups(pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
     file = base_folder() / "tokenizer.json"
     tables = Tables(
         Tokenizer.from_file(str(file)),

@@ -30,7 +30,7 @@ from retrieval.training.data import rows
 from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
 from retrieval.values import Document, Premise
 
-DEPTH, RERANKED = 5, 30
+DEPTH, RERANKED = 5, 20
 """Documents judged for each claim, and how many of BM25's best the reranker chooses them from."""
 
 
