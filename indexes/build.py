@@ -6,14 +6,13 @@ store alone remembers how far a build has come; a build that goes on gives Lucen
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
@@ -23,14 +22,15 @@ from typing import Any
 
 from tqdm import tqdm
 
+from indexes.guard import LOCK, only_one, stoppable
 from indexes.lucene_writer import LuceneWriter, contents, link
 from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
 from indexes.writer import StoreWriter
 from nli.cues import cue_list
 from retrieval import java
-from retrieval.errors import BadInput, BadRecord, IndexUnusable, Interrupted, writing
+from retrieval.errors import BadInput, BadRecord, IndexUnusable, writing
 from retrieval.lucene import K1, B
-from retrieval.manifest import FORMAT, LUCENE, NAME, STORE, Manifest, Source, data_files, read_manifest, staging_folder
+from retrieval.manifest import DENSE, FORMAT, LUCENE, NAME, STORE, Manifest, Source, data_files, read_manifest, staging_folder
 
 _BATCH = 1000
 # Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.
@@ -61,9 +61,9 @@ def build(paths: Sequence[Path], out: Path, format: str = "auto", skip_bad: int 
     _expect(files)
     go_on = "what was read so far is kept: free some space and run the same command again to go on"
     stopped = "what was read so far is kept, and the same command goes on from there"
-    with _stoppable(stopped), writing("the index", out.parent, go_on):
+    with stoppable("the index", stopped), writing("the index", out.parent, go_on):
         root.mkdir(parents=True, exist_ok=True)
-        with _only_one(root):
+        with only_one(root):
             old = _version(root)
             data = root / _data_name(old + 1)
             store = _open_or_restart(data, old + 1, _fingerprint(files))
@@ -76,7 +76,7 @@ def build(paths: Sequence[Path], out: Path, format: str = "auto", skip_bad: int 
             if root == target:
                 _drop_others(root, keep=(_data_name(old), data.name))
             else:
-                (root / _LOCK).unlink()
+                (root / LOCK).unlink()
                 os.rename(root, target)
     return report
 
@@ -90,7 +90,7 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
     read_manifest(folder)
     files = _detected(paths, format)
     go_on = "the index is as it was before: free some space and run the same command again"
-    with _stoppable("the index is as it was before"), writing("the update", folder, go_on), _only_one(folder):
+    with stoppable("the index", "the index is as it was before"), writing("the update", folder, go_on), only_one(folder):
         # Read under the lock: another update may just have ended.
         old = read_manifest(folder)
         if old.settings != _settings():
@@ -105,9 +105,12 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
         try:
             shutil.copyfile(folder / old.data / STORE, data / STORE)
             link(folder / old.data / LUCENE, data / LUCENE)
+            if old.dense:
+                # Of the texts before, until `counterpoint index dense` brings them up to date: it encodes only what changed.
+                link(folder / old.data / DENSE, data / DENSE)
             store = StoreWriter(data / STORE, old.version + 1)
             try:
-                report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old.sources)
+                report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old)
             finally:
                 store.close()
             report.manifest.write(folder)
@@ -160,11 +163,11 @@ def _drop_others(folder: Path, keep: Sequence[str]) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int, previous: tuple[Source, ...] = ()) -> Report:
-    """Read every source into the store and into Lucene, and say what came of it."""
+def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int, old: Manifest | None = None) -> Report:
+    """Read every source into the store and into Lucene, and say what came of it; `old` is what an update starts from."""
     skip = SkipBad(skip_bad)
     try:
-        touched = _index_stored(store, lucene) if not previous else 0
+        touched = _index_stored(store, lucene) if old is None else 0
         read_sources = []
         for number, (path, kind) in enumerate(files):
             bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
@@ -190,10 +193,11 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         counts=counts,
         corpus_sha256=digest,
-        sources=(*previous, *read_sources),
+        sources=(*(old.sources if old else ()), *read_sources),
         settings=_settings(),
         versions=_versions(),
         files=data_files(data),
+        dense=old.dense if old else None,
     )
     return Report(manifest, tuple(skip.faults), touched)
 
@@ -282,26 +286,3 @@ def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:
     store = StoreWriter(data / STORE, version)
     store.set_plan(fingerprint)
     return store
-
-
-_LOCK = ".lock"
-
-
-@contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
-    """Keep a second build or update out of the folder while one is at work; the lock goes with the process."""
-    with open(folder / _LOCK, "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(f"Another build or update is at work in {folder}; wait until it is done.") from None
-        yield
-
-
-@contextmanager
-def _stoppable(kept: str) -> Iterator[None]:
-    """Ctrl-C as an error that says what becomes of the work."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Interrupted(f"Stopped before the index was complete; {kept}.") from None

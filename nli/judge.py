@@ -7,7 +7,7 @@ first three contradictions stops paying after the third.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, tee
 from typing import Protocol
 
 from nli.decision import Decision
@@ -43,6 +43,27 @@ class Remembering:
             return [self._known[claim, premise] for premise in chunk]
 
         return lazily(predict, premises, self._window)
+
+
+class BothWays:
+    """A judge that reads each pair in both directions, premise to claim and claim to premise, and gives the mean.
+
+    The paper's two-way scoring (arXiv 2603.17580, appendix B). Each premise is the hypothesis of a call of its own, so this costs
+    more than twice as much.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.name, self.decision, self._judge = judge.name, judge.decision, judge
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One mean verdict a premise, in order."""
+        stated = Premise(claim)
+        forth, back = tee(premises)
+        for one, premise in zip(self._judge(claim, forth), back, strict=True):
+            other = next(iter(self._judge(premise.text, [stated])))
+            yield Verdict(
+                (one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2
+            )
 
 
 def lazily(

@@ -47,6 +47,29 @@ def best_sentence(sentences: Sequence[Sentence], verdicts: Sequence[Verdict], st
     return max(zip(sentences, verdicts, strict=True), key=lambda pair: probability(pair[1], stance))
 
 
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """The constants of the penalised score, by default the paper's: λ, γ, C, and the P(con) above which a document leads."""
+
+    entailment: float = 0.5
+    cues: float = 0.1
+    most_cues: int = 6
+    floor: float = 0.35
+
+    def score(self, contradict: float, support: float, cues: int) -> float:
+        """S(d) = P(con) - λ·P(ent) + γ·min(cues, C)/C, the probabilities means over both directions.
+
+        arXiv 2603.17580, appendix B.
+        """
+        return contradict - self.entailment * support + self.cues * min(cues, self.most_cues) / self.most_cues
+
+    def order(self, verdicts: Sequence[Verdict], cues: Sequence[int]) -> list[tuple[int, float]]:
+        """(place, score) of every document: first those at or above the floor, then the others as backfill, each by its score."""
+        scores = [self.score(one.contradict, one.support, n) for one, n in zip(verdicts, cues, strict=True)]
+        places = sorted(range(len(scores)), key=lambda i: (verdicts[i].contradict < self.floor, -scores[i], i))
+        return [(i, scores[i]) for i in places]
+
+
 def overlap(claim: str) -> Callable[[Sentence], float]:
     """A score for sentences: the share of the claim's words that a sentence holds."""
     words = set(_WORD.findall(claim.lower()))

@@ -7,18 +7,19 @@ train-side claims. Why this and not a cross-encoder: docs/models.md.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.engine import Engine, TextEncoder
-from retrieval.errors import ModelUnusable
 from retrieval.late import Vectors, best_stretch, rare_word_match
-from retrieval.lexical import lexical_scores
+from retrieval.lexical import lexical_scores, rarity_tables
 
 RELEVANCE_MODEL = Path(__file__).parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")
@@ -27,14 +28,18 @@ KEPT = 512
 
 
 class EmbeddedReranker:
-    """Scores texts on the CPU with the shipped relevance model."""
+    """Scores texts on the CPU with the shipped relevance model.
+
+    `threads` texts are read at once, 0 meaning one a core, each by a single thread: two threads at one text gain little.
+    """
 
     def __init__(self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0, kept: int = KEPT) -> None:
-        self._encoder = TextEncoder(folder, engine, threads)
+        self._encoder = TextEncoder(folder, engine, threads=1)
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="relevance")
         self.name = self._encoder.name
         weights = self._encoder.card["calibration"]
         self.weights = np.array([float(weights[part]) for part in PARTS])
-        self._pieces, self._words = _rarity(folder / "rarity.npz")
+        self._pieces, self._words = rarity_tables(folder / "rarity.npz")
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
         self._limit = kept
         self._lock = threading.Lock()
@@ -49,7 +54,7 @@ class EmbeddedReranker:
         rarity = self._pieces[ids]
         found = np.zeros((len(texts), len(PARTS)))
         found[:, 0] = lexical_scores(query, texts, self._words)
-        for row, text in enumerate(map(self._text, texts)):
+        for row, text in enumerate(self._pool.map(self._text, texts)):
             found[row, 1:] = rare_word_match(vectors, text, rarity), best_stretch(vectors, text)
         return found
 
@@ -65,12 +70,3 @@ class EmbeddedReranker:
             while len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
         return vectors
-
-
-def _rarity(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Inverse document frequencies of word pieces [vocabulary] and of words [places]."""
-    try:
-        with np.load(path) as tables:
-            return tables["pieces"].astype(np.float32), tables["words"].astype(np.float32)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ HUB_TIMEOUT = 5.0
 WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "spm.model", "sentencepiece.bpe.model")
 BESIDE_WEIGHTS = (".json", ".txt", ".model")
+CODE = ".py"
 
 
 def weight_files(names: Iterable[str]) -> list[str]:
@@ -32,14 +34,25 @@ def weight_files(names: Iterable[str]) -> list[str]:
     return []
 
 
-def _missing(folder: Path) -> str:
-    """What `folder` lacks to be a model, in words; "" where nothing is missing."""
+def _missing(folder: Path, code: bool = False) -> str:
+    """What `folder` lacks to be a model, in words; "" where nothing is missing. With `code`, its own Python files count."""
     names = {path.name for path in folder.iterdir()}
     if "config.json" not in names:
         return "config.json"
     if not weight_files(names):
         return f"complete weights ({' or '.join(WEIGHTS)})"
+    if code and (lacks := sorted(_own_code(folder) - names)):
+        return lacks[0]
     return "" if names.intersection(TOKENIZERS) else f"a tokenizer ({', '.join(TOKENIZERS)})"
+
+
+def _own_code(folder: Path) -> set[str]:
+    """The Python files that a model's configuration names, but for those of other repositories ("owner/name--module")."""
+    try:
+        named = json.loads((folder / "config.json").read_text("utf-8")).get("auto_map", {}).values()
+    except (ValueError, AttributeError):  # transformers says what is wrong with it
+        return set()
+    return {f"{entry.partition('.')[0]}{CODE}" for entry in named if isinstance(entry, str) and "--" not in entry}
 
 
 def _fetch_once(model: str) -> str:
@@ -49,9 +62,9 @@ def _fetch_once(model: str) -> str:
     )
 
 
-def find(model: str, revision: str | None = None) -> Path:
+def find(model: str, revision: str | None = None, code: bool = False) -> Path:
     """The folder with the files of `model`: a local folder, else the Hugging Face cache, else downloaded into that
-    cache.
+    cache, with its Python files where `code` asks for them.
 
     Nothing is asked of the network when the files are here already, nor ever where HF_HUB_OFFLINE is set.
     """
@@ -59,7 +72,7 @@ def find(model: str, revision: str | None = None) -> Path:
     if folder.is_dir():
         if revision:
             raise BadConfig(f"The model {model} is a local folder, which has no revisions; leave `revision` out.")
-        if lacks := _missing(folder):
+        if lacks := _missing(folder, code):
             raise ModelUnusable(f"The model folder {model} lacks {lacks}; give a folder as `hf download` makes it.")
         return folder
     if model.startswith(("/", "./", "../", "~")):
@@ -72,16 +85,21 @@ def find(model: str, revision: str | None = None) -> Path:
         cached = huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision)
     except HFValidationError as error:
         raise ModelUnusable(f"{model!r} is neither a local folder nor a Hugging Face name (OWNER/NAME).") from error
-    if isinstance(cached, str) and not _missing(Path(cached).parent):
+    if isinstance(cached, str) and not _missing(Path(cached).parent, code):
         return Path(cached).parent
     if huggingface_hub.is_offline_mode():
         raise ModelUnusable(
             f"The model {model} is not in the cache and HF_HUB_OFFLINE forbids fetching it; {_fetch_once(model)}."
         )
-    return _download(model, revision)
+    return _download(model, revision, code)
 
 
-def _download(model: str, revision: str | None) -> Path:
+def _beside(code: bool) -> tuple[str, ...]:
+    """How the files end that belong to the weights."""
+    return (*BESIDE_WEIGHTS, CODE) if code else BESIDE_WEIGHTS
+
+
+def _download(model: str, revision: str | None, code: bool) -> Path:
     """Fetch the files that loading needs, in one weights format (repositories often hold several, GB each)."""
     import huggingface_hub
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
@@ -89,7 +107,7 @@ def _download(model: str, revision: str | None) -> Path:
     try:
         info = huggingface_hub.HfApi().model_info(model, revision=revision, timeout=HUB_TIMEOUT)
         names = [file.rfilename for file in info.siblings or []]
-        wanted = weight_files(names) + [n for n in names if "/" not in n and n.endswith(BESIDE_WEIGHTS)]
+        wanted = weight_files(names) + [n for n in names if "/" not in n and n.endswith(_beside(code))]
         cache = Path(huggingface_hub.constants.HF_HUB_CACHE)
         with writing(f"the model {model}", cache, "free some space and start again"):
             folder = Path(huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=wanted))
@@ -116,16 +134,17 @@ def _download(model: str, revision: str | None) -> Path:
     return folder
 
 
-def identify(model: str, folder: Path) -> str:
+def identify(model: str, folder: Path, code: bool = False) -> str:
     """The model's name, "@", and what pins its weights: the hub's commit in its cache, elsewhere a hash of the files.
 
-    The hash covers configuration and tokenizer too, because a swapped label or word changes verdicts as a weight does.
+    The hash covers configuration and tokenizer too, because a swapped label or word changes verdicts as a weight does, and
+    the model's own Python files where they are run.
     """
     if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
         hub_name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
         return f"{hub_name}@{folder.name[:12]}"
     names = {path.name for path in folder.iterdir() if path.is_file()}
-    counted = sorted({*weight_files(names), *(n for n in names if n.endswith(BESIDE_WEIGHTS))})
+    counted = sorted({*weight_files(names), *(n for n in names if n.endswith(_beside(code)))})
     whole = hashlib.sha256()
     for name in counted:
         with (folder / name).open("rb") as file:

@@ -1,10 +1,12 @@
-"""An index, opened: BM25 over it, and the documents, sentences and cues behind the hits."""
+"""An index, opened: BM25 over it, its vectors, and the documents, sentences and cues behind the hits."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from retrieval.dense import DenseIndex, usable_part
 from retrieval.lucene import Lucene
 from retrieval.manifest import LUCENE, STORE, Manifest, read_manifest
 from retrieval.store import Entry, Store
@@ -21,10 +23,20 @@ class Index:
         data = folder / self.manifest.data
         self.store = Store(data / STORE)
         self._lucene = Lucene(data / LUCENE)
+        self._dense: DenseIndex | None = None
+        self._opening = threading.Lock()
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first."""
         return self._lucene.search(query, k)
+
+    def dense(self, encoder: str) -> DenseIndex:
+        """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` where there are none."""
+        part = usable_part(self.folder, self.manifest, encoder)
+        with self._opening:
+            if self._dense is None:
+                self._dense = DenseIndex(self.folder / self.manifest.data, part)
+            return self._dense
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
         """The documents of these ids, in order, with their sentences and cues."""
@@ -32,5 +44,6 @@ class Index:
 
     def close(self) -> None:
         """Let go of the index's files."""
+        self._dense = None
         self._lucene.close()
         self.store.close()

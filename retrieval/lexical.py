@@ -11,10 +11,14 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.errors import ModelUnusable
+
+RARITY = Path(__file__).parent / "models" / "relevance" / "rarity.npz"
 PLACES = 1 << 17
 MEAN_LENGTH = 165.0
 """Terms in a usual abstract, title included: BM25's mean document length (measured on SciFact's 5,183 abstracts)."""
@@ -43,6 +47,20 @@ def terms(text: str) -> list[str]:
 def place(term: str) -> int:
     """The term's place in the table of weights."""
     return zlib.crc32(term.encode()) % PLACES
+
+
+def rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Inverse document frequencies of word pieces [vocabulary] and of words [PLACES]."""
+    try:
+        with np.load(path) as tables:
+            return tables["pieces"].astype(np.float32), tables["words"].astype(np.float32)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
+
+
+def shipped_rarity() -> NDArray[np.float32]:
+    """[PLACES]: the word weights that ship with the relevance model."""
+    return rarity_tables(RARITY)[1]
 
 
 def lexical_scores(query: str, texts: Sequence[str], idf: NDArray[np.float32]) -> NDArray[np.float64]:

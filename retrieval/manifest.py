@@ -17,7 +17,7 @@ from retrieval.errors import IndexUnusable, writing
 # Raised whenever the store or the Lucene index changes in a way that older code misreads.
 FORMAT = 1
 NAME = "manifest.json"
-LUCENE, STORE = "lucene", "store.sqlite"
+LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,32 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class DensePart:
+    """The vectors of an index: the encoder that made them, the texts they were made of, and how FAISS keeps them.
+
+    `corpus_sha256` is the manifest's own at that time: after an update they differ until the vectors are brought up to date.
+    `factory` is the string that FAISS makes an index of; `stem` begins the names of the part's files.
+    """
+
+    encoder: str
+    width: int
+    factory: str
+    documents: int
+    corpus_sha256: str
+    stem: str
+
+    @property
+    def vectors(self) -> str:
+        """The FAISS index, by its path in the data folder."""
+        return f"{self.stem}.faiss"
+
+    @property
+    def ids(self) -> str:
+        """Which document stands behind each of its rows, likewise."""
+        return f"{self.stem}.json"
+
+
+@dataclass(frozen=True)
 class Manifest:
     """An index's counts, where it came from, how it was made, and the size of every file it needs.
 
@@ -61,11 +87,17 @@ class Manifest:
     settings: dict[str, Any]
     versions: dict[str, str]
     files: dict[str, int]
+    dense: DensePart | None = None
 
     @property
     def id(self) -> str:
         """A short name for the texts and the way they were indexed; runs and evaluations carry it."""
         return f"{self.corpus_sha256[:12]}-f{self.format}"
+
+    @property
+    def vectors_fit(self) -> bool:
+        """Whether there are vectors, and made of the very texts that are here now."""
+        return self.dense is not None and self.dense.corpus_sha256 == self.corpus_sha256
 
     def write(self, folder: Path) -> None:
         """Put the manifest in place whole, or leave what was there."""
@@ -158,6 +190,10 @@ def _from_dict(data: dict[str, Any]) -> Manifest:
     files = {str(name): int(size) for name, size in data["files"].items()}
     if STORE not in files or not isinstance(data["data"], str):
         raise KeyError(STORE)
-    known = {f.name: data[f.name] for f in fields(Manifest)}
+    # An index without vectors says nothing of them.
+    dense = DensePart(**data["dense"]) if data.get("dense") else None
+    if dense and not {dense.vectors, dense.ids} <= files.keys():
+        raise KeyError(DENSE)
+    known = {f.name: data[f.name] for f in fields(Manifest) if f.name != "dense"}
     known.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
-    return Manifest(**known)
+    return Manifest(**known, dense=dense)

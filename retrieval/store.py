@@ -132,6 +132,10 @@ class Entry:
         """How many sentences hold a negation cue."""
         return len(self._cues)
 
+    def cue_count(self) -> int:
+        """How many negation cues the document holds."""
+        return sum(map(len, self._cues.values()))
+
     def _sentence(self, index: int) -> Sentence:
         start, end = self.spans[index]
         return Sentence(self.pmid, index, start, end, self._row[2][start:end], self._cues.get(index, ()))
@@ -184,6 +188,14 @@ class Store:
         """One document, or None where the index does not hold it."""
         row = self._found(COLUMNS, [pmid]).get(pmid)
         return Entry(row, self._cue_names) if row else None
+
+    def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
+        """Every document's PMID, title and abstract, by PMID, in batches."""
+        statement = "SELECT pmid, title, abstract FROM documents WHERE pmid > ? ORDER BY pmid LIMIT ?"
+        last = ""
+        while found := self._query(statement, (last, batch)):
+            yield found
+            last = found[-1][0]
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""

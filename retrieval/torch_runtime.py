@@ -1,7 +1,7 @@
 """A Hugging Face model, loaded once, and run safely by many threads.
 
-Everything that the hub's three kinds of model here share: which device and precision, what to say when the files do not
-load, how pairs of texts become batches of tokens. torch and transformers cost seconds to import, so
+Everything that the hub's kinds of model here share: which device and precision, what to say when the files do not load, how
+texts and pairs of texts become batches of tokens. torch and transformers cost seconds to import, so
 they are imported inside the functions that need them and never when this module is.
 
 Thread-safety. transformers sets truncation and padding as state on the tokenizer at every call, and fails with
@@ -21,6 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from retrieval.errors import BadConfig, ModelUnusable
 from retrieval.hub import find, identify
 
@@ -28,9 +31,15 @@ if TYPE_CHECKING:
     import torch
     from tokenizers import Encoding, Tokenizer
 
-Head = Literal["SequenceClassification", "Seq2SeqLM"]
+Head = Literal["SequenceClassification", "Seq2SeqLM", "Encoder"]
+Pooling = Literal["cls", "mean"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
+_ARCHITECTURES: dict[Head, str] = {
+    "SequenceClassification": "AutoModelForSequenceClassification",
+    "Seq2SeqLM": "AutoModelForSeq2SeqLM",
+    "Encoder": "AutoModel",
+}
 # transformers' lazy imports and its progress bar are global: one model loads at a time.
 _LOADING = threading.Lock()
 # All models share the cores, or the one GPU: one batch runs at a time.
@@ -87,13 +96,15 @@ def by_length(rows: Sequence[Row], batch_size: int) -> Iterator[list[int]]:
 class Runtime:
     """A network with its tokenizer on a device. `limit` is the longest input it can read, in tokens."""
 
-    def __init__(self, model: str, head: Head, device: str, precision: Precision, revision: str | None) -> None:
+    def __init__(
+        self, model: str, head: Head, device: str, precision: Precision, revision: str | None, trust_remote_code: bool = False
+    ) -> None:
         self.device = _device(device)
         self._autocast = _bfloat16(precision, self.device)
-        folder = find(model, revision)
-        self.name = identify(model, folder)
+        folder = find(model, revision, code=trust_remote_code)
+        self.name = identify(model, folder, code=trust_remote_code)
         with _LOADING:
-            tokenizer, self.network = _load(model, folder, head)
+            tokenizer, self.network = _load(model, folder, head, trust_remote_code)
         self.network.to(self.device)
         self.config = self.network.config
         self.tokenizer: Tokenizer = tokenizer.backend_tokenizer
@@ -152,6 +163,28 @@ class Runtime:
                 logits[i] = row
         return logits
 
+    def vectors(self, rows: Sequence[Row], batch_size: int, pooling: Pooling) -> NDArray[np.float32]:
+        """The last layer's vector of each row, in order, [rows, width]: its first token's, or the mean of its tokens'."""
+        vectors: list[NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)] * len(rows)
+        for indices in by_length(rows, batch_size):
+            batch = self.batch([rows[i] for i in indices])
+            with self.running():
+                tokens = self.network(**batch).last_hidden_state.float()
+            mask = batch["attention_mask"].unsqueeze(-1)
+            pooled = tokens[:, 0] if pooling == "cls" else (tokens * mask).sum(dim=1) / mask.sum(dim=1)
+            for i, vector in zip(indices, self.finite(pooled).numpy(), strict=True):
+                vectors[i] = vector
+        return np.stack(vectors)
+
+    def singles(self, texts: Sequence[str], max_tokens: int) -> list[Row]:
+        """Each text alone, shortened at its end to at most `max_tokens` tokens, specials included."""
+        room = min(max_tokens, self.limit) - self.tokenizer.num_special_tokens_to_add(False)
+        rows = []
+        for text in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
+            text.truncate(room)
+            rows.append(_row(self.tokenizer.post_process(text)))
+        return rows
+
     def pairs(self, kept: str, cut: Sequence[str], max_tokens: int, *, kept_first: bool) -> list[Row]:
         """`kept` paired with each text of `cut`, in at most `max_tokens` tokens, specials included.
 
@@ -173,7 +206,7 @@ def _row(encoding: Encoding) -> Row:
     return Row(encoding.ids, encoding.type_ids)
 
 
-def _load(model: str, folder: Path, head: Head) -> tuple[Any, Any]:
+def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tuple[Any, Any]:
     """Tokenizer and network (float32, for inference) from `folder` alone, or one sentence about why they do not fit.
 
     Both are Any: which classes they are is known only from the folder's configuration.
@@ -181,16 +214,22 @@ def _load(model: str, folder: Path, head: Head) -> tuple[Any, Any]:
     import torch
     import transformers
 
-    architecture: Any = getattr(transformers, f"AutoModelFor{head}")
+    architecture: Any = getattr(transformers, _ARCHITECTURES[head])
     # Loading is not the user's long work, so no bar of transformers' own.
     with _quiet(transformers.utils.logging):
         try:
-            # Code that a repository brings along is never run. Weights kept in half precision are computed in float32.
-            options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+            # Code that a repository brings along is run only where a profile says so. Weights kept in half precision are
+            # computed in float32.
+            options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": trust_remote_code}
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
             options["dtype"] = torch.float32
             network, report = architecture.from_pretrained(folder, output_loading_info=True, **options)
         except Exception as error:  # transformers tells of bad files in a dozen exception types
+            if not trust_remote_code and "trust_remote_code" in str(error):
+                raise ModelUnusable(
+                    f"The model {model} runs only with Python code of its own; choose another, or read that code in {folder} "
+                    "and, where its kind has the option, allow it with trust_remote_code: true."
+                ) from error
             reason = str(error).strip().partition("\n")[0][:200].rstrip(".")
             raise ModelUnusable(
                 f"The files of the model {model} do not load as a {head} model ({reason or type(error).__name__}); "
@@ -198,7 +237,8 @@ def _load(model: str, folder: Path, head: Head) -> tuple[Any, Any]:
             ) from error
     # transformers fills missing weights with random numbers and carries on: a model that was never fine-tuned for
     # the task would give verdicts, all of them noise.
-    if absent := sorted(report["missing_keys"]):
+    # Encoders are often saved without the pooler, a layer that nothing here asks.
+    if absent := sorted(key for key in report["missing_keys"] if head != "Encoder" or not key.startswith("pooler.")):
         raise ModelUnusable(
             f"The model {model} has no trained {', '.join(absent[:3])}{', …' if absent[3:] else ''}, "
             f"which a {head} model needs; choose one that is fine-tuned for the task."

@@ -10,6 +10,8 @@ from typing import Literal
 
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
+Standing = Literal["plain", "partial", "retracted"]
+QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]
 
 
@@ -149,11 +151,21 @@ class NegationScope:
 
 
 @dataclass(frozen=True, slots=True)
+class Qualifier:
+    """Words of a sentence that narrow what it says, beyond what the claim narrows itself; offsets are into the abstract."""
+
+    kind: QualifierKind
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One document for or against a claim, with the very sentence that says so.
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's opinion of the
-    sentence where one was asked for; `why` says in words what speaks for the stance.
+    sentence where one was asked for; `qualifiers` are the reservations its words make; `why` says in words what speaks for
+    the stance.
     """
 
     document: Document
@@ -164,7 +176,15 @@ class Evidence:
     scored_by: str
     verdict: Verdict | None = None
     negations: tuple[NegationScope, ...] = ()
+    qualifiers: tuple[Qualifier, ...] = ()
     why: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """A retracted paper is no plain evidence whatever its sentence says; nor is a sentence that says less than the claim."""
+        if self.document.retracted:
+            return "retracted"
+        return "partial" if self.qualifiers else "plain"
 
 
 @dataclass(frozen=True, slots=True)

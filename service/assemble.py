@@ -14,4 +14,7 @@ def assemble(index: Path, config: str, profile: str) -> Grounder:
     """Open the index and load the models that the configuration names; anything missing is one clear error."""
     grounding_config, models_profile = load_config(config), load_profile(profile)
     opened = Index(index)
-    return Grounder(opened, grounding_config, load_models(grounding_config, models_profile))
+    models = load_models(grounding_config, models_profile)
+    for encoder in models.encoders.values():
+        opened.dense(encoder.name)
+    return Grounder(opened, grounding_config, models)

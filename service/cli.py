@@ -13,6 +13,7 @@ from retrieval.errors import CounterpointError
 
 if TYPE_CHECKING:
     from indexes.build import Report
+    from retrieval.encoder import Encoder
 
 app = typer.Typer(
     name="counterpoint",
@@ -40,6 +41,8 @@ FormatOption = Annotated[
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Let up to N bad records pass, counted and listed.")
 ]
+DenseOption = Annotated[bool, typer.Option("--dense", help="Make the vectors of dense search too.")]
+EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder, by its name in the profile.")]
 
 
 @contextmanager
@@ -67,6 +70,9 @@ def index_build(
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an index that is there already.")] = False,
+    dense: DenseOption = False,
+    profile: ProfileOption = "embedded",
+    encoder: EncoderOption = "dense",
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues beside it."""
     import time
@@ -74,6 +80,8 @@ def index_build(
     from indexes.build import build
 
     with told():
+        # A model that is missing is told before the hours, not after them.
+        loaded = _encoder(profile, encoder) if dense else None
         say(f"Building an index at {out}.")
         started = time.monotonic()
         report = build(sources, out, format, skip_bad, overwrite)
@@ -83,6 +91,8 @@ def index_build(
             f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
             f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
         )
+        if loaded:
+            _add_vectors(out, loaded)
 
 
 @index_app.command("update")
@@ -91,11 +101,15 @@ def index_update(
     sources: SourcesArgument,
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
+    dense: DenseOption = False,
+    profile: ProfileOption = "embedded",
+    encoder: EncoderOption = "dense",
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries see the old index until all is done."""
     from indexes.build import update
 
     with told():
+        loaded = _encoder(profile, encoder) if dense else None
         say(f"Updating the index at {index}.")
         report = update(index, sources, format, skip_bad)
         _list_bad(report)
@@ -103,6 +117,25 @@ def index_update(
             f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
             f"{report.manifest.counts.documents:,} in it now, {report.manifest.counts.retracted:,} marked as retracted."
         )
+        if loaded:
+            _add_vectors(index, loaded)
+        elif report.manifest.dense and not report.manifest.vectors_fit:
+            say(f"Its vectors are of the version before: `counterpoint index dense {index}` encodes what changed.")
+
+
+@index_app.command("dense")
+def index_dense(
+    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a built index.", show_default=False)],
+    profile: ProfileOption = "embedded",
+    encoder: EncoderOption = "dense",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the vectors that are there.")] = False,
+) -> None:
+    """Make the vectors of dense search for an index, or bring them up to date: only what has none is encoded."""
+    with told():
+        from retrieval.manifest import read_manifest
+
+        read_manifest(index)
+        _add_vectors(index, _encoder(profile, encoder), overwrite)
 
 
 @index_app.command("info")
@@ -120,6 +153,28 @@ def index_info(
     with told():
         manifest = read_manifest(index)
         typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
+
+
+def _encoder(profile: str, name: str) -> Encoder:
+    from service.config import load_profile
+    from service.models import load_encoder
+
+    return load_encoder(name, load_profile(profile))
+
+
+def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
+    import time
+
+    from indexes.dense import add_vectors
+
+    say(f"Making vectors for {index} with {encoder.name}.")
+    started = time.monotonic()
+    report = add_vectors(index, encoder, overwrite)
+    seconds = time.monotonic() - started
+    say(
+        f"{index} has the vectors of {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
+        f"({report.encoded / seconds:,.1f} a second)."
+    )
 
 
 def _list_bad(report: Report) -> None:

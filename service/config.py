@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from retrieval.errors import BadConfig
 
-DEFAULT_CONFIG = "v5"
+DEFAULT_CONFIG = "counterpoint"
 DEFAULT_PROFILE = "embedded"
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
@@ -22,11 +22,37 @@ class _Strict(BaseModel):
 
 
 class Retrieve(_Strict):
-    """Where candidates come from: `k` documents for the claim, with or without its question in the query."""
+    """Where candidates come from: the best `k` documents for the claim, with or without its question in the query.
 
-    sources: list[Literal["bm25"]] = ["bm25"]
+    `dense` searches the vectors that the profile's `encoder` made. Several rankings, of two sources or of the many queries of
+    `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, `k` where that is not given.
+    """
+
+    sources: list[Literal["bm25", "dense"]] = ["bm25"]
     k: Count
     query: Literal["question+claim", "claim"] = "question+claim"
+    queries: Literal["plain", "adversarial"] = "plain"
+    encoder: str = "dense"
+    rrf: Count = 60
+    each: Count | None = None
+
+    @property
+    def fused(self) -> bool:
+        """Whether there is more than one ranking."""
+        return len(self.sources) > 1 or self.queries == "adversarial"
+
+    @model_validator(mode="after")
+    def _combination_is_known(self) -> Retrieve:
+        if not self.sources or len(set(self.sources)) < len(self.sources):
+            raise ValueError("sources names bm25, dense, or both, each once")
+        if self.queries == "adversarial" and self.sources != ["dense"]:
+            raise ValueError("adversarial queries are made for dense search: give them with sources: [dense]")
+        # By value, not by what was written: a configuration that was dumped with its defaults can be read again.
+        if self.encoder != "dense" and "dense" not in self.sources:
+            raise ValueError("encoder says what the source dense searches with: name dense among the sources, or leave it out")
+        if (self.rrf != 60 or self.each) and not self.fused:
+            raise ValueError("rrf and each are for several rankings: give two sources or adversarial queries, or leave them out")
+        return self
 
 
 class Rerank(_Strict):
@@ -38,20 +64,40 @@ class Rerank(_Strict):
 
 class JudgeStep(_Strict):
     """Which judge of the profile reads the sentences (or, at document level, each abstract as one text), and of how many
-    documents of the ranking: all, unless `documents` says otherwise."""
+    documents of the ranking: all, unless `documents` says otherwise. With two `directions` each pair is read forth and back.
+
+    `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
+    """
 
     model: str
     documents: Count | None = None
     level: Literal["sentence", "document"] = "sentence"
+    directions: Literal[1, 2] = 1
+    skim: bool = False
+
+
+class PenaltyStep(_Strict):
+    """The constants of the penalised score; the paper's, unless said otherwise (nli.select.Penalty)."""
+
+    entailment: float = 0.5
+    cues: float = 0.1
+    most_cues: Count = 6
+    floor: Annotated[float, Field(ge=0, le=1)] = 0.35
 
 
 class Select(_Strict):
-    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, or the
-    `likeliest` n of those that the judge's decision about the whole document gives the label."""
+    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, the
+    `likeliest` n of those that the judge's decision about the whole document gives the label, or the n with the best
+    `penalised` score (the paper's appendix B, for contradictions).
 
-    rule: Literal["top", "first", "likeliest"]
+    The likeliest stand in order of probability, retracted papers last; within steps of `recency` the newer paper leads.
+    """
+
+    rule: Literal["top", "first", "likeliest", "penalised"]
     label: Literal["support", "contradict"] | None = None
     n: Count = 3
+    recency: Annotated[float, Field(ge=0, le=1)] = 0.0
+    penalty: PenaltyStep = PenaltyStep()
 
 
 class EvidenceStep(_Strict):
@@ -75,8 +121,10 @@ class Branch(_Strict):
     def _rule_has_what_it_reads(self) -> Branch:
         if (self.select.rule == "top") == (self.judge is not None):
             raise ValueError(
-                "the rules first and likeliest go by a judge, the rule top by the ranking: give judge with those two alone"
+                "the rules first, likeliest and penalised go by a judge, the rule top by the ranking: give judge with those alone"
             )
+        if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
+            raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self
 
 
@@ -90,12 +138,17 @@ class GroundingConfig(_Strict):
 
 
 class Profile(_Strict):
-    """Which models stand behind the names that configurations use: `kind` says how to load one, the rest is its options."""
+    """Which models stand behind the names that configurations use: `kind` says how to load one, the rest is its options.
+
+    `skim` is how many texts a branch may ask its judge about where its configuration allows that; without it, all.
+    """
 
     name: str
     description: str = ""
+    skim: Count | None = None
     rerankers: dict[str, dict[str, Any]] = {}
     judges: dict[str, dict[str, Any]] = {}
+    encoders: dict[str, dict[str, Any]] = {}
 
 
 def load_config(name: str) -> GroundingConfig:

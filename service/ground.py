@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import floor
 
-from nli.judge import Judge
+from nli.judge import BothWays, Judge
+from nli.qualify import qualifiers
 from nli.scope import negation_scopes
-from nli.select import Judged, best_sentence, first_with_label, overlap, probability
+from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
+from nli.skim import most_promising
+from retrieval.adversarial import adversarial_queries
 from retrieval.index import Index
 from retrieval.rerank import passage
 from retrieval.store import Entry
@@ -29,6 +33,10 @@ from retrieval.values import (
 from service.config import Branch, GroundingConfig
 from service.models import Models
 from service.reasons import why
+from service.retrieve import ranked_by, retrieve
+
+UNASKED = Verdict(0.0, 1.0, 0.0)
+"""What a text counts as that the judge was not asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +83,9 @@ class Grounder:
         candidates = self._retrieve(claim, branch, early)
         candidates, scored_by = self._rerank(claim, branch, candidates)
         run = _Run(claim, stance, branch, self.models, scored_by, late)
-        rules = {"first": run.first, "likeliest": run.likeliest, "top": run.top}
+        rules = {"first": run.first, "likeliest": run.likeliest, "penalised": run.penalised, "top": run.top}
         chosen = rules[branch.select.rule](candidates)
-        evidence = tuple(_evidence(one, stance, rank) for rank, one in enumerate(chosen, 1))
+        evidence = tuple(_evidence(one, claim.text, stance, rank) for rank, one in enumerate(chosen, 1))
         return evidence, BranchCounts(
             documents=len(candidates),
             sentences=sum(len(c.entry) for c in candidates),
@@ -86,7 +94,10 @@ class Grounder:
         )
 
     def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:
-        hits = self.index.search(_query(claim, branch.retrieve.query), branch.retrieve.k)
+        step = branch.retrieve
+        texts = adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
+        queries = [_query(replace(claim, text=text), step.query) for text in texts]
+        hits = retrieve(step, queries, self.index, self.models.encoders)
         dropped = without | (set(claim.known_pmids) if branch.drop_known else set())
         hits = [hit for hit in hits if hit.pmid not in dropped]
         entries = self.index.entries([hit.pmid for hit in hits])
@@ -94,7 +105,7 @@ class Grounder:
 
     def _rerank(self, claim: Claim, branch: Branch, candidates: list[_Candidate]) -> tuple[list[_Candidate], str]:
         if branch.rerank is None:
-            return candidates, "bm25"
+            return candidates, ranked_by(branch.retrieve, self.models.encoders)
         reranker = self.models.rerankers[branch.rerank.model]
         query = _query(claim, branch.rerank.query)
         scores = reranker(query, [passage(candidate.entry.document) for candidate in candidates])
@@ -137,8 +148,23 @@ class _Run:
             if whole.label == label and candidate.hit.pmid not in self.without:
                 strongest = max(own, key=lambda one: probability(one.verdict, label))
                 found.append(_Chosen(candidate, strongest.sentence, strongest.verdict, probability(whole, label), judge.name))
-        found.sort(key=lambda one: -one.score)
+        found.sort(key=self._likelihood)
         return [self._shown(one) if one.sentence is None else one for one in found[: self.branch.select.n]]
+
+    def _likelihood(self, one: _Chosen) -> tuple[bool, float, int, float]:
+        """The order of the likeliest, smaller first: a retracted paper leads nobody, and of near equals the newer leads."""
+        document, step = one.candidate.entry.document, self.branch.select.recency
+        return document.retracted, -floor(one.score / step) if step else -one.score, -(document.year or 0), -one.score
+
+    def penalised(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
+        """The documents with the best penalised score; those that the judge was not asked about count as neutral."""
+        judge, judged = self._judged(candidates)
+        verdicts = {one.position: one.verdict for one in judged}
+        passing = [c for c in candidates if self._filtered(c)]
+        penalty = Penalty(**self.branch.select.penalty.model_dump())
+        order = penalty.order([verdicts.get(c.position, UNASKED) for c in passing], [c.entry.cue_count() for c in passing])
+        best = [(passing[place], score) for place, score in order[: self.branch.select.n]]
+        return [self._shown(_Chosen(c, None, verdicts.get(c.position), score, f"S(d) by {judge.name}")) for c, score in best]
 
     def _judged(self, candidates: Sequence[_Candidate]) -> tuple[Judge, Iterator[Judged]]:
         """The branch's judge, and its verdicts in ranking order, lazily."""
@@ -146,7 +172,11 @@ class _Run:
         assert step is not None
         judge, read = self.models.judges[step.model], candidates[: step.documents]
         stream = self._sentences(read) if step.level == "sentence" else self._documents(read)
-        return judge, self._verdicts(judge, stream)
+        if step.skim and self.models.profile.skim:
+            texts = list(stream)
+            kept = most_promising(self.claim.text, [(place, premise) for place, _, premise in texts], self.models.profile.skim)
+            stream = iter([texts[i] for i in kept])
+        return judge, self._verdicts(BothWays(judge) if step.directions == 2 else judge, stream)
 
     def top(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
         """The top of the ranking, among the documents that pass the filter."""
@@ -211,8 +241,9 @@ def _premise(entry: Entry, sentence: Sentence) -> Premise:
     return Premise(sentence.text, entry.document.title, text(sentence.index - 1), text(sentence.index + 1))
 
 
-def _evidence(chosen: _Chosen, stance: Stance, rank: int) -> Evidence:
+def _evidence(chosen: _Chosen, claim: str, stance: Stance, rank: int) -> Evidence:
     scopes = negation_scopes(chosen.sentence) if chosen.sentence else ()
+    reserved = qualifiers(claim, chosen.sentence) if chosen.sentence else ()
     return Evidence(
         document=chosen.candidate.entry.document,
         stance=stance,
@@ -222,5 +253,6 @@ def _evidence(chosen: _Chosen, stance: Stance, rank: int) -> Evidence:
         scored_by=chosen.scored_by,
         verdict=chosen.verdict,
         negations=scopes,
-        why=why(stance, chosen.sentence, chosen.verdict, scopes, chosen.scored_by),
+        qualifiers=reserved,
+        why=why(claim, stance, chosen.sentence, chosen.verdict, scopes, reserved, chosen.scored_by),
     )

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nli.meetings import opposites, other_numbers
 from nli.select import probability
-from retrieval.values import NegationScope, Sentence, Stance, Verdict
+from retrieval.values import NegationScope, Qualifier, Sentence, Stance, Verdict
 
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
 
 def why(
-    stance: Stance, sentence: Sentence | None, verdict: Verdict | None, scopes: Sequence[NegationScope], scored_by: str
+    claim: str,
+    stance: Stance,
+    sentence: Sentence | None,
+    verdict: Verdict | None,
+    scopes: Sequence[NegationScope],
+    reserved: Sequence[Qualifier],
+    scored_by: str,
 ) -> str:
-    """One line: what the judge thinks of the sentence and what it negates; says so where no judge was asked."""
+    """One line: what the judge thinks of the sentence, what it negates, turns round or reserves; says so where none was asked."""
     parts = []
     if sentence is None:
         parts.append("the document has no sentence to show")
@@ -26,8 +33,22 @@ def why(
         if verdict.reason:
             parts.append(verdict.reason.rstrip("."))
     if sentence is not None:
+        if stance == "contradict":
+            parts += _differences(claim, sentence.text)
         for scope in scopes:
-            cue = sentence.text[scope.cue.start - sentence.start : scope.cue.end - sentence.start]
-            negated = sentence.text[scope.scope_start - sentence.start : scope.scope_end - sentence.start].strip(" .,;:")
-            parts.append(f"“{cue}” negates “{negated}”")
+            negated = _words(sentence, scope.scope_start, scope.scope_end).strip(" .,;:")
+            parts.append(f"“{_words(sentence, scope.cue.start, scope.cue.end)}” negates “{negated}”")
+        parts += [f"{one.kind}: “{_words(sentence, one.start, one.end)}”" for one in reserved]
     return "; ".join(parts)
+
+
+def _differences(claim: str, sentence: str) -> list[str]:
+    own, other = other_numbers(claim, sentence)
+    return [
+        *(f"opposite words: “{word}” / “{against}”" for word, against in opposites(claim, sentence)),
+        *([f"other numbers: {', '.join(own)} / {', '.join(other)}"] if own else []),
+    ]
+
+
+def _words(sentence: Sentence, start: int, end: int) -> str:
+    return sentence.text[start - sentence.start : end - sentence.start]

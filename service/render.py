@@ -48,7 +48,8 @@ def _models(response: GroundResponse) -> str:
 def _print_evidence(evidence: EvidenceOut, console: Console, colour: str) -> None:
     title = Text(f"{evidence.rank}. ", style=colour)
     title.append(evidence.title or "(no title)", style="bold")
-    facts = [evidence.pmid, str(evidence.year or ""), evidence.journal, *(["RETRACTED"] if evidence.retracted else [])]
+    standing = "" if evidence.standing == "plain" else evidence.standing.upper()
+    facts = [evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
     title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
     console.print(title)
     if evidence.sentence:
@@ -85,6 +86,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  texts (sha256)   {manifest.corpus_sha256}",
         f"  size             {sum(manifest.files.values()) / 1e6:,.1f} MB",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
+        f"  vectors          {_vectors(folder, manifest)}",
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         "  sources",
     ]
@@ -92,3 +94,15 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         bad = f", {source.bad} bad records left out" if source.bad else ""
         lines.append(f"    {source.path} ({source.format}, {source.records:,} records{bad})")
     return lines
+
+
+def _vectors(folder: Path, manifest: Manifest) -> str:
+    """The dense part in one line."""
+    part = manifest.dense
+    if part is None:
+        return f"none (`counterpoint index dense {folder}` makes them)"
+    size = (manifest.files[part.vectors] + manifest.files[part.ids]) / 1e6
+    made = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, by {part.encoder}"
+    if manifest.vectors_fit:
+        return made
+    return f"{made}; of an earlier version (`counterpoint index dense {folder}` brings them up to date)"

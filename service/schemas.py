@@ -5,7 +5,18 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.index import Index
-from retrieval.values import BranchCounts, Document, Evidence, Grounding, Label, NegationScope, Sentence
+from retrieval.values import (
+    BranchCounts,
+    Document,
+    Evidence,
+    Grounding,
+    Label,
+    NegationScope,
+    Qualifier,
+    QualifierKind,
+    Sentence,
+    Standing,
+)
 from service.ground import Grounder
 
 
@@ -67,6 +78,19 @@ class NegationOut(BaseModel):
         )
 
 
+class QualifierOut(BaseModel):
+    """Words of the sentence that narrow what it says, where the claim does not; offsets are into the abstract."""
+
+    kind: QualifierKind
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, qualifier: Qualifier) -> QualifierOut:
+        """From the value."""
+        return cls(kind=qualifier.kind, start=qualifier.start, end=qualifier.end)
+
+
 class VerdictOut(BaseModel):
     """The judge's probabilities for the sentence, which sum to 1, and its decision, by its own thresholds where it has some."""
 
@@ -91,6 +115,8 @@ class EvidenceOut(BaseModel):
     stance: str
     sentence: SentenceOut | None
     negations: list[NegationOut]
+    qualifiers: list[QualifierOut] = Field(description="The reservations that the sentence makes and the claim does not.")
+    standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
     score: float = Field(description="What ranked the document within its list; scores of different scorers do not compare.")
     scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
     verdict: VerdictOut | None = Field(description="The judge's opinion of the sentence; null where none was asked.")
@@ -112,6 +138,8 @@ class EvidenceOut(BaseModel):
             stance=evidence.stance,
             sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
             negations=[NegationOut.of(scope) for scope in evidence.negations],
+            qualifiers=[QualifierOut.of(one) for one in evidence.qualifiers],
+            standing=evidence.standing,
             score=round(evidence.score, 6),
             scored_by=evidence.scored_by,
             verdict=VerdictOut(

@@ -104,7 +104,8 @@ def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
             {
                 "text": sentence.text,
                 "existing_supported_citations": list(sentence.existing),
-                "supported_citations": _citations(grounding.supporting),
+                # A run has no room for the word "retracted", and a retracted paper is no plain support.
+                "supported_citations": _citations([one for one in grounding.supporting if one.standing != "retracted"]),
                 "contradicted_citations": _citations(grounding.contradicting),
             }
         )

@@ -36,7 +36,7 @@ def test_v5_is_the_papers() -> None:
         (("filter: negex", "fliter: negex"), "unknown key 'fliter' in contradict; the keys known there are retrieve"),
         (("k: 1000", "k: many"), "contradict.retrieve.k"),
         (("rule: first", "rule: last"), "contradict.select.rule"),
-        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first and likeliest go by a judge"),
+        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first, likeliest and penalised go by a judge"),
         (("name: v5", "nom: v5"), "name"),
         (("contradict:", "contradict: ["), "not YAML"),
     ],

@@ -12,9 +12,11 @@ import pytest
 from retrieval.index import Index
 from retrieval.values import Claim
 from service.claims import checked_claim
+from service.config import Branch
 from service.ground import Grounder
+from service.models import Models
 from service.schemas import GroundResponse, Provenance
-from tests.fakes import make_grounder, make_index
+from tests.fakes import WordJudge, make_grounder, make_index
 
 CLAIM = Claim("zeta lowers pressure")
 
@@ -164,7 +166,7 @@ def test_a_document_without_sentences_can_be_returned_and_says_so(tmp_path: Path
 
 
 def test_the_likeliest_are_decided_by_the_whole_document_on_either_side(index: Index) -> None:
-    grounding = make_grounder(index, "calibrated")[0].ground(CLAIM)
+    grounding = make_grounder(index, "counterpoint")[0].ground(CLAIM)
     against, for_it = pmids(grounding.contradicting), pmids(grounding.supporting)
     # 1 has no negation cue in its only contradicting sentence: without a gate it is found. 4 says both, each as surely as the
     # other, and is called for what is above its threshold by more.
@@ -178,7 +180,7 @@ def test_the_likeliest_are_decided_by_the_whole_document_on_either_side(index: I
 
 
 def test_only_so_many_documents_are_judged_and_no_sentence_twice(index: Index) -> None:
-    grounder, judge = make_grounder(index, "calibrated")
+    grounder, judge = make_grounder(index, "counterpoint")
     grounding = grounder.ground(CLAIM)
     read = grounder.config.contradict.judge
     assert read is not None
@@ -186,3 +188,70 @@ def test_only_so_many_documents_are_judged_and_no_sentence_twice(index: Index) -
     assert len(judge.read) == len(set(judge.read)), "both sides read the same sentences: each is judged once"
     assert grounding.checked["contradict"].judged == len(judge.read)
     assert grounding.checked["contradict"].documents == 6
+
+
+def test_the_likeliest_put_the_newer_of_near_equals_first_and_the_retracted_last(tmp_path: Path) -> None:
+    text = "Zeta zeta stands for lower pressure."
+    papers = [
+        {"pmid": "1", "title": "", "abstract": text, "year": 1999},
+        {"pmid": "2", "title": "", "abstract": text, "year": 2020},
+        {"pmid": "3", "title": "", "abstract": text, "year": 2024, "retracted": True},
+    ]
+    index = make_index(tmp_path, papers)
+    grounder, _ = make_grounder(index, "counterpoint")
+    supporting = grounder.ground(CLAIM).supporting
+    assert pmids(supporting) == ["2", "1", "3"]
+    assert [one.standing for one in supporting] == ["plain", "plain", "retracted"]
+    index.close()
+
+
+def varied(index: Index, change: dict[str, object], profile: dict[str, object] | None = None) -> tuple[Grounder, WordJudge]:
+    """V5 with another contradiction branch, over the stand-ins."""
+    grounder, judge = make_grounder(index)
+    branch = Branch.model_validate({**grounder.config.contradict.model_dump(), **change})
+    models = Models(
+        grounder.models.profile.model_copy(update=profile or {"skim": None}), grounder.models.rerankers, grounder.models.judges
+    )
+    return Grounder(index, grounder.config.model_copy(update={"contradict": branch}), models), judge
+
+
+def test_a_profile_may_bound_how_many_sentences_are_asked_about(index: Index) -> None:
+    everything = {"filter": None, "select": {"rule": "first", "label": "contradict", "n": 9}}
+    whole, read_all = varied(index, {**everything, "judge": {"model": "stance", "skim": True}})
+    whole.run_branch(CLAIM, "contradict")
+    bounded, read_some = varied(index, {**everything, "judge": {"model": "stance", "skim": True}}, {"skim": 4})
+    _, counts = bounded.run_branch(CLAIM, "contradict")
+    assert len(read_all.read) == 11
+    assert len(read_some.read) == counts.judged == 4
+    assert set(read_some.read) <= set(read_all.read)
+    unbounded, read = varied(index, {**everything, "judge": {"model": "stance"}}, {"skim": 4})
+    unbounded.run_branch(CLAIM, "contradict")
+    assert len(read.read) == 11, "the variant must allow it"
+
+
+def test_the_penalised_score_orders_whole_documents_read_both_ways(index: Index) -> None:
+    grounder, judge = varied(
+        index,
+        {
+            "filter": None,
+            "judge": {"model": "stance", "level": "document", "directions": 2},
+            "select": {"rule": "penalised", "n": 6},
+        },
+    )
+    evidence, _ = grounder.run_branch(CLAIM, "contradict")
+    assert judge.read.count(CLAIM.text) == 6, "once for each document, as the premise of the way back"
+    scores = {one.document.pmid: one.score for one in evidence}
+    # Forth each abstract that holds "against" is a contradiction (0.8), back the claim is neutral (0.2): mean 0.5, support 0.15.
+    assert scores["1"] == pytest.approx(0.5 - 0.5 * 0.15 + 0.1 * 1 / 6)
+    led = [one.document.pmid for one in evidence if one.verdict and one.verdict.contradict >= 0.35]
+    assert [one.document.pmid for one in evidence][: len(led)] == led, "those above the floor lead, the others are backfill"
+
+
+def test_a_contradiction_says_which_words_are_opposed_and_what_is_reserved(tmp_path: Path) -> None:
+    index = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "In mice zeta increased pressure, against all."}])
+    grounder, _ = make_grounder(index, "counterpoint")
+    (only,) = grounder.ground(Claim("zeta reduces pressure")).contradicting
+    assert "opposite words: “reduces” / “increased”" in only.why
+    assert "population: “mice”" in only.why
+    assert only.standing == "partial"
+    index.close()

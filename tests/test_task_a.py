@@ -142,6 +142,17 @@ class Dying(Grounder):
         return super().ground(claim)
 
 
+def test_a_retracted_paper_is_no_support_in_a_run(input_file: Path, tmp_path: Path) -> None:
+    retracted = [{**document, "retracted": document["pmid"] == "13"} for document in DOCUMENTS]
+    index, out = make_index(tmp_path / "retracted", retracted), tmp_path / "run.jsonl"
+    grounder, _ = make_grounder(index)
+    assert "13" in {one.document.pmid for one in grounder.ground(Claim("Zeta is safe.")).supporting}
+    make_run(grounder, input_file, out)
+    answers = [answer for line in out.read_text().splitlines() for answer in json.loads(line)["answer"]]
+    assert 13 not in {pmid for answer in answers for pmid in answer["supported_citations"]}
+    index.close()
+
+
 def test_a_broken_run_goes_on_and_ends_with_the_same_bytes(index: Index, input_file: Path, tmp_path: Path) -> None:
     grounder, judge = make_grounder(index)
     undisturbed, broken = tmp_path / "a.jsonl", tmp_path / "b.jsonl"

@@ -1,0 +1,86 @@
+"""Vectors that are made but not yet in an index: by the text they were made of, kept batch by batch, so that none is made twice.
+
+It lies in the index's folder, not in that of a version: an update between two tries costs nothing that was encoded before.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from retrieval.encoder import Vectors
+from retrieval.errors import IndexUnusable
+
+NAME = ".vectors.building"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS encoder (name TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
+"""
+_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+
+
+class VectorCache:
+    """The vectors that `encoder` has made so far, in one SQLite file; those of another encoder, or of a damaged file, go."""
+
+    def __init__(self, folder: Path, encoder: str) -> None:
+        self._path = folder / NAME
+        self._db = _connected(self._path)
+        try:
+            found = _prepared(self._db).execute("SELECT name FROM encoder").fetchall()
+        except sqlite3.DatabaseError as error:
+            # A full disk is no reason to throw away what was made.
+            if error.sqlite_errorname not in _DAMAGED:
+                raise
+            found = []
+        if found != [(encoder,)]:
+            self.drop()
+            self._db = _connected(self._path)
+            _prepared(self._db).execute("INSERT INTO encoder VALUES (?)", (encoder,))
+
+    def get(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """The vectors [width] of those texts, by their hashes, that are here."""
+        marks = ",".join("?" * len(texts))
+        try:
+            rows = self._db.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", list(texts)).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise IndexUnusable(f"{self._path} cannot be read ({error}); delete it and start again.") from error
+        return {text: np.frombuffer(vector, dtype="<f4") for text, vector in rows}
+
+    def put(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Keep a batch, all of it or, where the disk is full, nothing."""
+        rows = [(text, vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
+        self._db.execute("BEGIN")
+        try:
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+            self._db.execute("COMMIT")
+        except BaseException:
+            # SQLite itself has rolled back where the disk was full.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the file; what was kept stays."""
+        self._db.close()
+
+    def drop(self) -> None:
+        """Close the file and delete it: its vectors are in the index now, or of no use."""
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(NAME + suffix).unlink(missing_ok=True)
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def _prepared(db: sqlite3.Connection) -> sqlite3.Connection:
+    # As in the store: survives a killed process, and nobody else reads it.
+    db.execute("PRAGMA locking_mode=EXCLUSIVE")
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.executescript(_SCHEMA)
+    return db
