@@ -31,7 +31,7 @@ from retrieval.engine import EncodedPair, PairTokenizer
 from retrieval.training.command import told, training_options
 from retrieval.training.encoder import MarkedEncoder, load_base
 from retrieval.training.export import export
-from retrieval.training.loop import Example, Recipe, train
+from retrieval.training.loop import Example, Recipe, train, weights
 from retrieval.values import Premise
 
 LEXICON = Path(__file__).with_name("polarity.txt")
@@ -120,17 +120,21 @@ def fitted_parts(claims: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> d
 @told
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, calibrate and export; 2 where the data folder cannot be used."""
-    options = training_options("python -m nli.train", "stance").parse_args(arguments)
+    parser = training_options("python -m nli.train", "stance")
+    parser.add_argument("--start", type=Path, metavar="CHECKPOINT", help="weights to go on from, with another seed")
+    options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    stages = Curriculum(options.data, frozenset(options.without), options.seed).stages()
+    stages = Curriculum(options.data, frozenset(options.without), options.seed).stages(rounds_alone=bool(options.start))
     for number, stage in enumerate(stages, 1):
         kinds = Counter((pair.source, LABELS[pair.label]) for pair in stage)
         print(f"stage {number}: {len(stage)} pairs, {dict(sorted(kinds.items()))}", file=sys.stderr)
     rng, tokenize = random.Random(options.seed), tokenizer()
     ready = [examples(stage, tokenize, rng) for stage in stages]
     model = load_base(MarkedEncoder(len(LABELS), PARTS), base_folder())
+    if options.start:
+        model.load_state_dict(weights(options.start))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     recipe = Recipe(seed=options.seed, most_batches=options.batches)
     train(model, ready, recipe, options.out / "checkpoint.pt", device)

@@ -33,15 +33,18 @@ def some(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequenc
 
 
 class Curriculum:
-    """Draws the stages; every draw comes from the one seed."""
+    """Draws the stages; every draw comes from the one seed, so another seed brings other findings and other neutrals."""
 
     def __init__(self, data: Path, without: frozenset[str], seed: int) -> None:
         self._data, self._without = data, without
         self._rng, self._flips = random.Random(seed), Flips()
         self._rivals = scifact_rivals(data)
 
-    def stages(self) -> list[list[Pair]]:
-        """The first stage, then `ROUNDS` rounds over the biomedical sets."""
+    def stages(self, rounds_alone: bool = False) -> list[list[Pair]]:
+        """The first stage, then `ROUNDS` rounds over the biomedical sets.
+
+        `rounds_alone`, for weights that have seen a first stage: the rounds, its findings spread over them.
+        """
         rng, flips = self._rng, self._flips
         findings = from_findings(self._data, FINDINGS + ROUNDS * AGAIN["findings"], flips, rng)
         prompts = from_prompts(self._data, PROMPTS + ROUNDS * AGAIN["prompts"], rng)
@@ -65,8 +68,10 @@ class Curriculum:
             ):
                 size = AGAIN[kind]
                 stage += made[first + number * size : first + (number + 1) * size]
+            if rounds_alone:
+                stage += findings[number:FINDINGS:ROUNDS]
             stages.append(stage + frames[number])
-        return [[hedged(pair, flips, rng) if rng.random() < 0.04 else pair for pair in stage] for stage in stages]
+        return [[hedged(pair, flips, rng) if rng.random() < 0.04 else pair for pair in stage] for stage in stages[rounds_alone:]]
 
     def _read(self, dataset: str, neutrals: int) -> list[Pair]:
         return [] if dataset in self._without else labelled(self._data, dataset, neutrals, self._rng)

@@ -5,6 +5,7 @@ The order of the batches, the dropout and so the weights follow from the seed an
 
 from __future__ import annotations
 
+import pickle
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from retrieval.engine import EncodedPair, collate
+from retrieval.errors import ModelUnusable
 from retrieval.training.encoder import MarkedEncoder
 
 Batch = TypeVar("Batch")
@@ -160,3 +162,12 @@ def restore(path: Path, model: nn.Module, steps: torch.optim.AdamW, device: torc
     steps.load_state_dict(state["optimizer"])
     torch.set_rng_state(state["rng"].cpu())
     return int(state["step"])
+
+
+def weights(path: Path) -> dict[str, Tensor]:
+    """The model's weights from a checkpoint; raises `ModelUnusable` where there is none."""
+    try:
+        found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]
+    except (OSError, RuntimeError, KeyError, pickle.UnpicklingError) as error:
+        raise ModelUnusable(f"{path} holds no weights ({error}): give the checkpoint.pt of a training run.") from None
+    return found
