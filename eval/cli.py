@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from service.cli import ConfigOption, ProfileOption, app, say, told
+from service.cli import ProfileOption, app, say, told
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
 
@@ -25,42 +29,109 @@ DataOption = Annotated[
     Path | None,
     typer.Option("--data", help=f"The folder with SciFact's files (or the variable {DATA_VARIABLE}).", show_default=False),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="The figures as JSON.")]
+ClaimsOption = Annotated[
+    Path | None,
+    typer.Option("--claims", help="Claims in SciFact's format in place of claims_dev; gzipped or not.", show_default=False),
+]
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option("--corpus", help="Documents in SciFact's format in place of corpus; gzipped or not.", show_default=False),
+]
 
 
 @eval_app.command("scifact")
 def scifact(
     data: DataOption = None,
-    config: ConfigOption = "v5",
+    claims: ClaimsOption = None,
+    corpus: CorpusOption = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option("--config", help="A variant by name, or a YAML file; may be repeated; all stands for every shipped one."),
+    ] = None,
     profile: ProfileOption = "embedded",
-    as_json: JsonOption = False,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write the whole report there, as JSON.", show_default=False)
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", metavar="OUT", help="Write one variant's predictions, as SciFact's evaluator reads them."),
+    ] = None,
+    predicted_by: Annotated[
+        str | None,
+        typer.Option(
+            "--predictions-of",
+            metavar="NAME",
+            help="Whose predictions, where several run; the default variant's unless said otherwise.",
+        ),
+    ] = None,
 ) -> None:
-    """MRR of supports and contradictions on SciFact dev, of a variant and of plain BM25, beside the paper's."""
+    """Measure variants on SciFact, against each other and beside the paper; a stopped run goes on where it was."""
     with told():
-        from eval.scifact import evaluate, load, report_json, report_lines
+        from eval.evaluation import configurations, evaluate
+        from eval.lines import report_lines
+        from eval.predictions import predictions_text
+        from eval.report_data import report_json
+        from eval.scifact import find
+        from retrieval.errors import BadInput, writing
+        from retrieval.manifest import write_atomically
+        from service.config import DEFAULT_CONFIG
+        from service.task_a_run import check_target
 
-        claims, corpus = load(data or os.environ.get(DATA_VARIABLE))
-        say(f"Evaluating {config} on {len(claims)} claims of {corpus}.")
-        report = evaluate(claims, corpus, config, profile)
-        typer.echo(report_json(report) if as_json else "\n".join(report_lines(report)))
+        files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
+        configs = configurations(config or [DEFAULT_CONFIG])
+        names = [one.name for one in configs]
+        speaker = predicted_by or (DEFAULT_CONFIG if DEFAULT_CONFIG in names else names[0])
+        if speaker not in names:
+            raise BadInput(f"--predictions-of names {speaker}, which is not evaluated; the variants are {', '.join(names)}.")
+        outputs = [out for out in (json, predictions) if out]
+        for out in outputs:
+            check_target(out, overwrite=True)
+        say(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
+        with _working_folder(outputs) as folder:
+            done = evaluate(files, configs, profile, folder, shlex.join(["counterpoint", *sys.argv[1:]]))
+        if predictions:
+            with writing("the predictions", predictions, "free some space and run the same command again"):
+                write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
+        if json:
+            with writing("the report", json, "free some space and run the same command again"):
+                write_atomically(json, report_json(done.report))
+        typer.echo("\n".join(report_lines(done.report)))
+        for out in outputs:
+            say(f"Wrote {out}.")
 
 
-@eval_app.command("abstracts")
-def abstracts(
+@contextmanager
+def _working_folder(outputs: list[Path]) -> Iterator[Path]:
+    """Beside the first output, to go on from; nowhere lasting where nothing is written."""
+    if outputs:
+        yield outputs[0].with_name(f"{outputs[0].name}.work")
+        return
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="counterpoint-eval-") as folder:
+        yield Path(folder)
+
+
+@eval_app.command("predictions")
+def predictions(
+    path: Annotated[
+        Path, typer.Argument(metavar="PREDICTIONS", help="A file in SciFact's format of predictions.", show_default=False)
+    ],
     data: DataOption = None,
-    config: ConfigOption = "calibrated",
-    profile: ProfileOption = "embedded",
-    as_json: JsonOption = False,
+    claims: ClaimsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON.")] = False,
 ) -> None:
-    """Precision, recall and F1 of (claim, document, stance) on SciFact dev, over all claims, as SciFact itself scores them."""
+    """Score anyone's predictions by SciFact's official definitions."""
     with told():
-        from eval.abstract_level import evaluate, report_json, report_lines
-        from eval.scifact import load
+        import json
 
-        claims, corpus = load(data or os.environ.get(DATA_VARIABLE))
-        say(f"Grounding {len(claims)} claims with {config} on {corpus}.")
-        report = evaluate(claims, corpus, config, profile)
-        typer.echo(report_json(report) if as_json else "\n".join(report_lines(report)))
+        from eval.figures import official_figures
+        from eval.predictions import read_predictions
+        from eval.scifact import find, read_claims
+
+        labelled = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
+        figures = official_figures(labelled, read_predictions(path))
+        typer.echo(json.dumps(figures, indent=2) if as_json else "\n".join(f"{k:<32}{v:>8.4f}" for k, v in figures.items()))
 
 
 def main() -> None:

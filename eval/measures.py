@@ -1,10 +1,22 @@
-"""Measures of rankings, as pure functions."""
+"""Measures as pure functions: of rankings, of counts, and of scores.
+
+A figure over claims is kept as a `Tally`, counts of each claim and the formula that makes the figure of their sums, so that the
+same formula gives the figure of all claims and of every bootstrap sample of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 import ir_measures
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Formula = Callable[[Floats], Floats]
+"""From sums of counts, [..., parts], to figures, [...]; NaN where there is nothing to measure."""
 
 
 def reciprocal_ranks(
@@ -26,3 +38,73 @@ def weighted_mrr(support: float, n_support: int, contradict: float, n_contradict
     """(N_sup·MRR_sup + N_con·MRR_con) / N_total: the paper's equation 3 (arXiv 2603.17580)."""
     total = n_support + n_contradict
     return (n_support * support + n_contradict * contradict) / total if total else float("nan")
+
+
+def share(sums: Floats) -> Floats:
+    """The first part over the second: of [..., 2] (what counts, out of how many)."""
+    return _divide(sums[..., 0], sums[..., 1], np.nan)
+
+
+def precision(sums: Floats) -> Floats:
+    """Right / predicted, of [..., 3] (right, predicted, gold); 0 where nothing is predicted, as SciFact's evaluator has it."""
+    return _divide(sums[..., 0], sums[..., 1], 0.0)
+
+
+def recall(sums: Floats) -> Floats:
+    """Right / gold, of [..., 3] (right, predicted, gold); 0 where there is no gold, as SciFact's evaluator has it."""
+    return _divide(sums[..., 0], sums[..., 2], 0.0)
+
+
+def f1(sums: Floats) -> Floats:
+    """Their harmonic mean (van Rijsbergen 1979), of [..., 3] (right, predicted, gold); 0 where both are 0."""
+    p, r = precision(sums), recall(sums)
+    return _divide(2 * p * r, p + r, 0.0)
+
+
+def _divide(above: Floats, below: Floats, otherwise: float) -> Floats:
+    quotient: Floats = np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
+    return quotient
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """A figure as counts, [claims, parts], and the formula of their sums."""
+
+    counts: Floats
+    formula: Formula
+
+    @classmethod
+    def of(cls, counts: Iterable[Sequence[float]], formula: Formula) -> Tally:
+        """From the counts of each claim, in the order of the claims."""
+        return cls(np.array(list(counts), dtype=np.float64), formula)
+
+    @property
+    def value(self) -> float:
+        """The figure over all claims; NaN where there is nothing to measure."""
+        return float(self.formula(self.counts.sum(axis=0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Precision and recall of what is left when only scores of at least `threshold` are returned, and how many these are."""
+
+    threshold: float
+    precision: float
+    recall: float
+    returned: int
+
+
+def precision_recall(scored: Iterable[tuple[float, bool]], gold: int) -> tuple[Point, ...]:
+    """For each recall that a threshold can reach, the highest such threshold, and what comes of returning everything.
+
+    `scored` are (score, right) of all that was returned, `gold` is how many there were to find.
+    """
+    points: list[Point] = []
+    right = returned = 0
+    # Equal scores fall together under any threshold.
+    for score, equal in groupby(sorted(scored, key=lambda one: -one[0]), key=lambda one: one[0]):
+        judged = [is_right for _, is_right in equal]
+        returned, right = returned + len(judged), right + sum(judged)
+        points.append(Point(score, right / returned, right / gold if gold else 0.0, returned))
+    # Between two of those kept, more is returned and nothing more is found.
+    return tuple(point for i, point in enumerate(points) if i in (0, len(points) - 1) or point.recall > points[i - 1].recall)

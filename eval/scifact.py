@@ -1,224 +1,129 @@
-"""SciFact dev as a proxy for TREC's Task A, as the paper uses it: where does the first gold document stand?
-
-The measure is stance-blind: a ranking that judges nothing scores as well as one that does (docs/evaluation.md), so plain BM25 is
-printed beside every variant. The measures that cannot be fooled are another module's.
-"""
+"""SciFact's files: claims with the documents that bear on them, and where they lie (Wadden et al. 2020, arXiv 2004.14974)."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy.stats import bootstrap
-from tqdm import tqdm
-
-from eval.expected import PAPER
-from eval.measures import reciprocal_ranks, weighted_mrr
-from indexes.build import build
-from retrieval.errors import BadInput
+from retrieval.errors import BadInput, BadRecord
 from retrieval.values import Claim, Stance
-from service.assemble import assemble
-from service.config import Branch
-from service.ground import Grounder
+from service.claims import checked_claim
 
-CLAIMS, CORPUS = "claims_dev", "corpus"
-_LABELS: dict[str, Stance] = {"SUPPORT": "support", "REFUTE": "contradict", "CONTRADICT": "contradict"}
+LABELS: Mapping[str, Stance] = {
+    "SUPPORT": "support",
+    "SUPPORTS": "support",
+    "REFUTE": "contradict",
+    "REFUTES": "contradict",
+    "CONTRADICT": "contradict",
+    "CONTRADICTS": "contradict",
+}
+"""The data set says CONTRADICT, its earlier release REFUTE, its kin have the plurals."""
 _ORIGIN = "the data are at https://github.com/allenai/scifact (data.tar.gz: corpus.jsonl and claims_dev.jsonl)"
-_SEED, _RESAMPLES = 20251121, 2000
-CUT = 3
+_RECORD = "a SciFact claim with id, claim and evidence was expected"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What a document says about a claim, and the sets of its sentences (counted from 0) each of which proves it."""
+
+    stance: Stance
+    rationales: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LabelledClaim:
-    """A claim with the documents that bear on it, all of one stance; none where the corpus holds no evidence."""
+    """A claim with the documents that bear on it, by PMID; none where the corpus holds no evidence."""
 
     claim: Claim
-    stance: Stance | None
-    gold: frozenset[str]
+    gold: Mapping[str, Gold]
+
+    def gold_of(self, stance: Stance) -> frozenset[str]:
+        """The documents of one stance."""
+        return frozenset(pmid for pmid, gold in self.gold.items() if gold.stance == stance)
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A mean with its 95 % bootstrap interval."""
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The claims to evaluate on and the documents to look in."""
 
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """One system: MRR of the first gold document for supports, for contradictions, and weighted by their numbers.
-
-    `cut` is the rank after which nothing counts; None counts the whole ranking.
-    """
-
-    system: str
-    cut: int | None
-    support: Figure
-    contradict: Figure
-    weighted: float
+    claims: Path
+    corpus: Path
 
 
-@dataclass(frozen=True)
-class Report:
-    """The figures, and all that is needed to make them again."""
-
-    claims: dict[str, int]
-    rows: tuple[Row, ...]
-    paper: Mapping[str, Any]
-    provenance: Mapping[str, Any]
-
-
-def load(folder: str | Path | None) -> tuple[list[LabelledClaim], Path]:
-    """SciFact's dev claims and the path of its corpus, from a folder that holds them (or holds `scifact`), plain or gzipped."""
-    if not folder:
+def find(data: str | Path | None, claims: Path | None = None, corpus: Path | None = None) -> Files:
+    """The dev claims and the corpus of a folder that holds SciFact's files (or holds `scifact`); a file that is named stands."""
+    if claims and corpus:
+        return Files(claims, corpus)
+    if not data:
         raise BadInput(f"No data folder is named; give --data DIR or set COUNTERPOINT_DATA ({_ORIGIN}).")
-    given = Path(folder)
+    given = Path(data)
     root = given / "scifact" if (given / "scifact").is_dir() else given
-    claims_file, corpus = (_find(root, name) for name in (CLAIMS, CORPUS))
-    return [_labelled(claims_file, number, line) for number, line in enumerate(_lines(claims_file), 1)], corpus
+    return Files(claims or _in(root, "claims_dev"), corpus or _in(root, "corpus"))
 
 
-def _find(root: Path, name: str) -> Path:
+def _in(root: Path, name: str) -> Path:
     for suffix in (".jsonl", ".jsonl.gz"):
         if (root / f"{name}{suffix}").is_file():
             return root / f"{name}{suffix}"
     raise BadInput(f"{root} has no {name}.jsonl or {name}.jsonl.gz; name the folder with SciFact's files ({_ORIGIN}).")
 
 
-def _lines(path: Path) -> list[str]:
+def read_claims(path: Path) -> list[LabelledClaim]:
+    """The claims of a file, plain or gzipped, in its order."""
+    claims: dict[str, LabelledClaim] = {}
+    for number, record in read_records(path, _RECORD):
+        one = _labelled(path, number, record)
+        if one.claim.id in claims:
+            raise BadRecord(path, f"line {number}", f"the claim {one.claim.id} is there a second time; every id must stand once.")
+        claims[one.claim.id] = one
+    if not claims:
+        raise BadInput(f"{path} holds no claims; {_ORIGIN}.")
+    return list(claims.values())
+
+
+def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `expected` says what each should be."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            return [line for line in file if line.strip()]
+            lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read to its end ({error}); fetch it anew, {_ORIGIN}.") from None
+        raise BadInput(f"{path} cannot be read to its end ({error}); name a file of JSON lines, plain or gzipped.") from None
+    records = []
+    for number, line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise BadRecord(path, f"line {number}", f"{expected}, and this is no JSON object.")
+        records.append((number, record))
+    return records
 
 
-def _labelled(path: Path, number: int, line: str) -> LabelledClaim:
+def _labelled(path: Path, number: int, record: Mapping[str, Any]) -> LabelledClaim:
     try:
-        record = json.loads(line)
-        evidence: dict[str, Any] = record.get("evidence") or {}
-        stances = {_LABELS[sets[0]["label"]] for sets in evidence.values()}
-        claim = Claim(text=record["claim"], id=str(record["id"]))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-        raise BadInput(f"{path}, line {number}: a SciFact claim with id, claim and evidence was expected.") from None
-    # A claim with evidence of both stances has no place in a table of one stance a claim; dev holds none.
-    stance = stances.pop() if len(stances) == 1 else None
-    return LabelledClaim(claim, stance, frozenset(evidence) if stance else frozenset())
+        claim = checked_claim(str(record["claim"]), id=str(record["id"]))
+        gold = {str(pmid): _gold(sets) for pmid, sets in (record.get("evidence") or {}).items()}
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        raise BadRecord(path, f"line {number}", f"{_RECORD} ({type(error).__name__}: {error}).") from None
+    except BadInput as error:
+        raise BadRecord(path, f"line {number}", str(error)) from None
+    return LabelledClaim(claim, gold)
 
 
-def evaluate(claims: Sequence[LabelledClaim], corpus: Path, config: str, profile: str) -> Report:
-    """Index the corpus, rank for every claim with evidence, and measure the variant beside plain BM25."""
-    with tempfile.TemporaryDirectory(prefix="counterpoint-scifact-") as folder:
-        index = Path(folder) / "index"
-        build([corpus], index, format="scifact")
-        grounder = assemble(index, config, profile)
-        judged = [one for one in claims if one.stance]
-        variant = {one.claim.id: _ranking(grounder, one) for one in tqdm(judged, desc=config, unit=" claims", disable=None)}
-        plain = {one.claim.id: _bm25(grounder, one) for one in judged}
-        rows = [
-            _row(name, cut, judged, run) for name, run in (("BM25, no stance", plain), (config, variant)) for cut in (None, CUT)
-        ]
-        provenance = {
-            "corpus_sha256": grounder.index.manifest.corpus_sha256,
-            "config": grounder.config.model_dump(),
-            "profile": profile,
-            "models": grounder.models.names(),
-            "bootstrap": {"resamples": _RESAMPLES, "seed": _SEED},
-        }
-        grounder.index.close()
-    counts = {stance: sum(one.stance == stance for one in claims) for stance in ("support", "contradict")}
-    return Report({"all": len(claims), **counts}, tuple(rows), PAPER, provenance)
+def _gold(sets: Any) -> Gold:
+    stances = {stance_of(one["label"]) for one in sets}
+    if len(stances) != 1:
+        raise ValueError("the rationales of one document should have one label")
+    return Gold(stances.pop(), tuple(tuple(int(index) for index in one["sentences"]) for one in sets))
 
 
-def _ranking(grounder: Grounder, labelled: LabelledClaim) -> list[str]:
-    """The ranking of the branch that the claim's own stance asks for, uncut, as the paper measures it.
-
-    It ends with the last gold document: what stands behind it cannot change the rank of the first.
-    """
-    stance = labelled.stance
-    assert stance is not None
-    branch: Branch = getattr(grounder.config, stance)
-    k = branch.retrieve.k
-    if branch.rerank is None:
-        found = [rank for rank, hit in enumerate(grounder.index.search(labelled.claim.text, k), 1) if hit.pmid in labelled.gold]
-        if not found:
-            return []
-        k = found[-1]
-    # Which sentence a document would show plays no part in its rank.
-    uncut = branch.model_copy(
-        update={
-            "retrieve": branch.retrieve.model_copy(update={"k": k}),
-            "select": branch.select.model_copy(update={"n": k}),
-            "evidence": None,
-        }
-    )
-    whole = Grounder(grounder.index, grounder.config.model_copy(update={stance: uncut}), grounder.models)
-    evidence, _ = whole.run_branch(labelled.claim, stance)
-    return [one.document.pmid for one in evidence]
-
-
-def _bm25(grounder: Grounder, labelled: LabelledClaim) -> list[str]:
-    return [hit.pmid for hit in grounder.index.search(labelled.claim.text, grounder.config.contradict.retrieve.k)]
-
-
-def _row(system: str, cut: int | None, claims: Sequence[LabelledClaim], run: Mapping[str, Sequence[str]]) -> Row:
-    values = {
-        stance: reciprocal_ranks({c.claim.id: c.gold for c in claims if c.stance == stance}, run, cut)
-        for stance in ("support", "contradict")
-    }
-    support, contradict = (_figure(values[stance]) for stance in ("support", "contradict"))
-    weighted = weighted_mrr(support.mean, len(values["support"]), contradict.mean, len(values["contradict"]))
-    return Row(system, cut, support, contradict, weighted)
-
-
-def _figure(values: Sequence[float]) -> Figure:
-    sample = np.asarray(values)
-    if not len(sample):
-        return Figure(float("nan"), float("nan"), float("nan"))
-    if (sample == sample[0]).all():
-        return Figure(float(sample[0]), float(sample[0]), float(sample[0]))
-    found = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method="percentile", rng=np.random.default_rng(_SEED))
-    return Figure(float(sample.mean()), float(found.confidence_interval.low), float(found.confidence_interval.high))
-
-
-def report_json(report: Report) -> str:
-    """The report as JSON."""
-    return json.dumps(asdict(report), indent=2)
-
-
-def report_lines(report: Report) -> list[str]:
-    """The report as a table for people, the paper's figures below ours."""
-    counts = report.claims
-    lines = [
-        f"SciFact dev, {counts['all']} claims: MRR of the first gold document over the {counts['support']} SUPPORT and "
-        f"{counts['contradict']} CONTRADICT claims.",
-        "",
-        f"{'system':<24}{'cut':>6}   {'MRR support':<23}{'MRR contradict':<23}{'weighted':>8}",
-    ]
-    for row in report.rows:
-        cut = "none" if row.cut is None else f"@{row.cut}"
-        lines.append(
-            f"{row.system:<24}{cut:>6}   {_interval(row.support):<23}{_interval(row.contradict):<23}{row.weighted:>8.3f}"
-        )
-    for name, figures in report.paper.items():
-        support, contradict = f"{figures['support']:.3f}", f"{figures['contradict']:.3f}"
-        lines.append(f"{name:<24}{'?':>6}   {support:<23}{contradict:<23}{figures['weighted']:>8.3f}")
-    lines += [
-        "",
-        "The measure is stance-blind: it asks where a gold document stands, not whether its stance was seen. The paper does not",
-        "say where it cuts its rankings.",
-        "models: " + (", ".join(f"{role} {name}" for role, name in report.provenance["models"].items()) or "none"),
-    ]
-    return lines
-
-
-def _interval(figure: Figure) -> str:
-    return f"{figure.mean:.3f} ({figure.low:.3f}-{figure.high:.3f})"
+def stance_of(label: Any) -> Stance:
+    """The stance that a label names."""
+    if label not in LABELS:
+        raise ValueError(f"the label {label!r} is none of {', '.join(LABELS)}")
+    return LABELS[label]

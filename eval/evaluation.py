@@ -1,0 +1,183 @@
+"""The evaluation: one index, and one pass of every variant over all claims, kept claim by claim."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from eval.journal import Journal, digest
+from eval.observing import ClaimResult, observe
+from eval.predictions import Predicted
+from eval.report_data import Report
+from eval.reporting import Ran, make_report
+from eval.scifact import Files, LabelledClaim, read_claims
+from eval.source import code_sha256
+from indexes.build import build
+from indexes.dense import add_vectors
+from nli.judge import Judge
+from retrieval.encoder import Encoder
+from retrieval.errors import BadInput, Interrupted, writing
+from retrieval.index import Index
+from retrieval.rerank import Reranker
+from service.config import GroundingConfig, Profile, load_config, load_profile, shipped
+from service.ground import Grounder
+from service.models import Models, load_encoder, load_models
+
+_KEPT = 6000
+"""All of SciFact's abstracts, in some 2.5 GB."""
+_GO_ON = "what was done so far is kept: free some space and run the same command again to go on"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The report, and what each variant says of each claim."""
+
+    report: Report
+    ids: tuple[str, ...]
+    predicted: Mapping[str, tuple[Predicted, ...]]
+
+
+def configurations(names: Sequence[str]) -> list[GroundingConfig]:
+    """The variants of these names (or paths); `all` stands for every shipped one. Each once, and no two of one name."""
+    wanted = dict.fromkeys(name for given in names for name in (shipped("configs") if given == "all" else [given]))
+    configs: dict[str, GroundingConfig] = {}
+    for name in wanted:
+        config = load_config(name)
+        if config.name in configs and configs[config.name] != config:
+            raise BadInput(f"Two configurations have the name {config.name!r}; give {name} a name of its own in its file.")
+        configs[config.name] = config
+    return list(configs.values())
+
+
+def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str) -> Evaluation:
+    """Index the corpus once, ground every claim with every variant, and measure.
+
+    `folder` keeps the index and the result of each claim: the same evaluation goes on there where it was stopped, and another
+    over the same corpus finds in it what it shares with this one. `command` is told in the report.
+    """
+    claims = read_claims(files.claims)
+    shelf = _Shelf(_roomy(load_profile(profile)))
+    with writing("the evaluation's results", folder, _GO_ON):
+        folder.mkdir(parents=True, exist_ok=True)
+        index = _index(files.corpus, folder, shelf.encoders(configs))
+        try:
+            variants = _ran(claims, [Grounder(index, config, shelf.models(config)) for config in configs], folder)
+            report = make_report(claims, variants, index, files, shelf.profile, command)
+        finally:
+            index.close()
+    predicted = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
+    return Evaluation(report, tuple(one.claim.id for one in claims), predicted)
+
+
+def _roomy(profile: Profile) -> Profile:
+    """The profile with a shipped reranker that keeps more texts' vectors: claims come back to the same documents."""
+    rerankers = {
+        name: {"kept": _KEPT, **options} if options.get("kind") == "embedded" else options
+        for name, options in profile.rerankers.items()
+    }
+    return profile.model_copy(update={"rerankers": rerankers})
+
+
+class _Shelf:
+    """The models of one profile, each once for all variants: what a reranker keeps of documents serves them all."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._encoders: dict[str, Encoder] = {}
+        self._judges: dict[str, Judge] = {}
+        self._rerankers: dict[str, Reranker] = {}
+
+    def encoders(self, configs: Sequence[GroundingConfig]) -> list[Encoder]:
+        """Those by which any of the variants searches."""
+        steps = (branch.retrieve for config in configs for branch in (config.contradict, config.support))
+        for name in sorted({step.encoder for step in steps if step.encoder}):
+            self._encoders[name] = load_encoder(name, self.profile)
+        return list(self._encoders.values())
+
+    def models(self, config: GroundingConfig) -> Models:
+        """What a variant needs."""
+        new = load_models(config, self.profile)
+        return Models(
+            self.profile,
+            {name: self._rerankers.setdefault(name, one) for name, one in new.rerankers.items()},
+            {name: self._judges.setdefault(name, one) for name, one in new.judges.items()},
+            {name: self._encoders.setdefault(name, one) for name, one in new.encoders.items()},
+        )
+
+
+def _index(corpus: Path, folder: Path, encoders: Sequence[Encoder]) -> Index:
+    """The corpus's index, built unless the same file was indexed by the same code before, with the vectors that are searched."""
+    try:
+        content = hashlib.sha256(corpus.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{corpus} cannot be read ({error.strerror}); name a corpus in SciFact's format.") from None
+    made_by = [code_sha256(["indexes.build"]), *(encoder.name for encoder in encoders)]
+    place = folder / f"index-{digest([content, made_by])[:16]}"
+    if not place.exists():
+        build([corpus], place, format="scifact")
+    for encoder in encoders:
+        add_vectors(place, encoder)
+    return Index(place)
+
+
+def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], folder: Path) -> list[Ran]:
+    """One pass over all claims, each grounded by every variant before the next, so that no model is asked the same thing twice.
+
+    What an earlier try finished is taken from it.
+    """
+    with ExitStack() as stack:
+        journals = [stack.enter_context(_journal(grounder, folder)) for grounder in grounders]
+        todo = len(claims) * len(grounders)
+        bar = stack.enter_context(tqdm(total=todo, desc="grounding", unit=" claims", disable=None))
+        results: list[list[ClaimResult]] = [[] for _ in grounders]
+        try:
+            for claim in claims:
+                shared = _together([grounder.models for grounder in grounders]).remembering()
+                for grounder, journal, own in zip(grounders, journals, results, strict=True):
+                    known = journal.get(claim)
+                    if known is None:
+                        known = observe(Grounder(grounder.index, grounder.config, shared), claim)
+                        journal.add(claim, known)
+                    own.append(known)
+                    bar.update()
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped after {sum(map(len, results))} of {todo} claims, each variant's counted; they are kept, and the same "
+                "command goes on from there."
+            ) from None
+    return [
+        Ran(grounder.config, grounder.models.names(), _code(grounder.models), tuple(own))
+        for grounder, own in zip(grounders, results, strict=True)
+    ]
+
+
+def _together(models: Sequence[Models]) -> Models:
+    """All that any variant needs; equal names stand for the same models."""
+    return Models(
+        models[0].profile,
+        {name: one for of_variant in models for name, one in of_variant.rerankers.items()},
+        {name: one for of_variant in models for name, one in of_variant.judges.items()},
+        {name: one for of_variant in models for name, one in of_variant.encoders.items()},
+    )
+
+
+def _journal(grounder: Grounder, folder: Path) -> Journal:
+    facts = {
+        "corpus_sha256": grounder.index.manifest.corpus_sha256,
+        "config": grounder.config.model_dump(mode="json"),
+        "profile": grounder.models.profile.model_dump(mode="json"),
+        "models": grounder.models.names(),
+        "code": _code(grounder.models),
+    }
+    return Journal(folder, grounder.config.name, facts)
+
+
+def _code(models: Models) -> str:
+    loaded = (*models.rerankers.values(), *models.judges.values(), *models.encoders.values())
+    kinds = {type(one).__module__ for one in loaded}
+    return code_sha256(["service.ground", "eval.observing", *sorted(kinds)])

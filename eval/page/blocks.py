@@ -1,0 +1,166 @@
+"""What a page is made of. HTML and Markdown are two renderings of the same blocks, so that neither says what the other does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure, what is said of it below it, and whether it differs surely from what it is compared with."""
+
+    text: str
+    details: tuple[str, ...] = ()
+    sure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table; `swatch` names the colour in which a plot shows it."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+    swatch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Lines of a table that belong together, under a title where there are several such."""
+
+    rows: tuple[Row, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: `groups` are titles over several columns each, `definitions` say what is in the columns, `number` is its place."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    corner: str
+    columns: tuple[str, ...]
+    bodies: tuple[Body, ...]
+    groups: tuple[tuple[str, int], ...] = ()
+    definitions: tuple[tuple[str, str], ...] = ()
+    number: int = 0
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """One heading a column, for where there is only one line of them."""
+        if not self.groups:
+            return self.columns
+        over = [title for title, span in self.groups for _ in range(span)]
+        return tuple(f"{title}: {column}" for title, column in zip(over, self.columns, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Swatch:
+    """What a colour of a plot stands for."""
+
+    colour: str
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot as inline SVG, once for wide windows and once for narrow ones, in words, and as the table of its numbers."""
+
+    kind: ClassVar[str] = "plot"
+    caption: str
+    alternative: str
+    wide: str
+    narrow: str
+    table: Table
+    legend: tuple[Swatch, ...] = ()
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A paragraph; one that weighs stands out."""
+
+    kind: ClassVar[str] = "words"
+    text: str
+    weighs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A name and what belongs to it; code is shown as typed."""
+
+    name: str
+    text: str
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and what belongs to each."""
+
+    kind: ClassVar[str] = "facts"
+    heading: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A file's text, shown when it is asked for."""
+
+    kind: ClassVar[str] = "listing"
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A gold document that was lost: which claim's, what it says there, and who lost it at which rank of the retrieval."""
+
+    claim: str
+    claim_text: str
+    document: str
+    title: str
+    passages: tuple[tuple[str, str], ...]
+    lost_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Documents of one stance that were lost in one way."""
+
+    kind: ClassVar[str] = "losses"
+    title: str
+    meaning: str
+    swatch: str
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Parts a section."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+
+
+Block = Table | Plot | Words | Facts | Listing | Losses | Heading
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a heading; `id` is its address in the page."""
+
+    id: str
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its title, what to know before reading it, and its sections."""
+
+    title: str
+    lead: tuple[str, ...]
+    sections: tuple[Section, ...] = field(default=())

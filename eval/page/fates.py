@@ -1,0 +1,92 @@
+"""What became of the gold documents: counts for a plot and its table, and the lost ones to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.losses import Fate
+from eval.page.blocks import Body, Cell, Loss, Losses, Row, Swatch, Table
+from eval.page.tables import BRANCH
+from eval.page.wording import listed
+from eval.report_data import Case, Report
+from retrieval.values import Stance
+
+
+def occurring(report: Report, stance: Stance) -> list[Fate]:
+    """The fates that some variant has for a stance, in the order in which a document passes them."""
+    return [fate for fate in report.fates if any(one.sides[stance].fates.get(fate) for one in report.variants)]
+
+
+def spoken(fate: Fate) -> str:
+    """A fate's name in a sentence."""
+    return fate.replace("_", " ")
+
+
+def legend(report: Report, stance: Stance) -> tuple[Swatch, ...]:
+    """What the colours mean."""
+    return tuple(Swatch(fate, spoken(fate), report.fates[fate]) for fate in occurring(report, stance))
+
+
+def counts(report: Report, stance: Stance, pairs: int) -> Table:
+    """How many documents met each fate in each variant, and what share of all."""
+    rows = tuple(
+        Row(
+            spoken(fate),
+            tuple(_share(one.sides[stance].fates.get(fate, 0), pairs) for one in report.variants),
+            swatch=fate,
+        )
+        for fate in occurring(report, stance)
+    )
+    return Table(
+        caption=f"What became of the {pairs} {BRANCH[stance]} documents, in numbers",
+        corner="fate",
+        columns=tuple(one.name for one in report.variants),
+        bodies=(Body(rows),),
+    )
+
+
+def _share(count: int, of: int) -> Cell:
+    return Cell(str(count), (f"{100 * count / of:.0f} %",) if of else ())
+
+
+def in_words(report: Report, stance: Stance, pairs: int) -> str:
+    """The plot for those who do not see it."""
+    told = []
+    for one in report.variants:
+        fates = [(fate, one.sides[stance].fates.get(fate, 0)) for fate in occurring(report, stance)]
+        told.append(f"{one.name}: " + ", ".join(f"{count} {spoken(fate)}" for fate, count in fates if count))
+    return f"Stacked bars, one for each variant, of {pairs} {BRANCH[stance]} documents. " + "; ".join(told) + "."
+
+
+def losses(report: Report, stance: Stance) -> tuple[Losses, ...]:
+    """The kept cases by kind of loss; what several variants lost in the same way stands there once."""
+    groups = []
+    for fate, meaning in report.fates.items():
+        found: dict[tuple[str, str], list[tuple[str, Case]]] = {}
+        for variant in report.variants:
+            for case in variant.sides[stance].cases:
+                if case.fate == fate:
+                    found.setdefault((case.claim, case.pmid), []).append((variant.name, case))
+        if found:
+            title = f"{BRANCH[stance]}, {spoken(fate)}".capitalize()
+            groups.append(Losses(title, meaning, fate, tuple(_loss(cases) for cases in found.values())))
+    return tuple(groups)
+
+
+def _loss(cases: Sequence[tuple[str, Case]]) -> Loss:
+    first = cases[0][1]
+    ranks: dict[int | None, list[str]] = {}
+    for variant, case in cases:
+        ranks.setdefault(case.depth, []).append(variant)
+    return Loss(
+        claim=first.claim,
+        claim_text=first.claim_text,
+        document=first.pmid,
+        title=first.title,
+        passages=tuple((f"sentence {one.index + 1}", one.text or "(not in the index)") for one in first.rationale),
+        lost_by=tuple(f"{listed(names)} {_retrieved(rank)}" for rank, names in ranks.items()),
+    )
+
+
+def _retrieved(rank: int | None) -> str:
+    return "(not retrieved)" if rank is None else f"(retrieved at rank {rank:,})"
