@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,12 @@ def _rarity() -> NDArray[np.float32]:
     return shipped_rarity()
 
 
+@lru_cache(maxsize=65536)
+def _terms(text: str) -> frozenset[str]:
+    """Claims of one topic come back to the same papers: their words are found once."""
+    return frozenset(terms(text))
+
+
 def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
     """The places of the `most` premises worth asking about, ascending; each comes with its document's rank, from 0."""
     if len(premises) <= most:
@@ -35,13 +41,10 @@ def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: in
     rarity = _rarity()
     wanted = {term: float(rarity[place(term)]) for term in set(terms(claim))}
     whole = sum(wanted.values()) or 1.0
-    titles: dict[str, set[str]] = {}
 
     def promise(rank: int, premise: Premise) -> float:
-        if premise.title not in titles:
-            titles[premise.title] = wanted.keys() & set(terms(premise.title))
-        own = wanted.keys() & set(terms(premise.text))
-        shared = sum(wanted[term] for term in own) + sum(wanted[term] for term in own | titles[premise.title])
+        own = wanted.keys() & _terms(premise.text)
+        shared = sum(wanted[term] for term in own) + sum(wanted[term] for term in own | (wanted.keys() & _terms(premise.title)))
         return shared / whole - RANK_WEIGHT * math.log2(1 + rank)
 
     scores = [promise(rank, premise) for rank, premise in premises]

@@ -10,7 +10,7 @@ import random
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+from torch import Tensor, nn
 
 from nli.decision import PLAIN, Decision
 from nli.embedded import Calibration, EmbeddedJudge, premise_text
@@ -94,7 +95,7 @@ def fitted_parts(claims: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> d
     ) -> dict[str, Any]:
         read = np.array([plain.features(logits, gap) for _, logits, gap in documents])
         weights = decide.fitted(read, np.array([gold for gold, _, _ in documents]))
-        return asdict(decide.with_thresholds(weights, score))
+        return asdict(decide.with_threshold(weights, score))
 
     def reader(decision: Decision) -> evaluate.Reader:
         return evaluate.Reader(calibration, decision)
@@ -117,11 +118,30 @@ def fitted_parts(claims: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> d
     }
 
 
+def blend(model: nn.Module, start: Mapping[str, Tensor]) -> None:
+    """Put the mean of the model's weights and those it started from into it: what the rules taught is kept, what came later too.
+
+    Wortsman et al. 2022, "Robust fine-tuning of zero-shot models" (arXiv 2109.01903), with equal shares.
+    """
+    end = model.state_dict()
+    model.load_state_dict(
+        {
+            name: torch.lerp(start[name].to(value), value, 0.5) if value.is_floating_point() else value
+            for name, value in end.items()
+        }
+    )
+
+
 @told
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, calibrate and export; 2 where the data folder cannot be used."""
     parser = training_options("python -m nli.train", "stance")
-    parser.add_argument("--start", type=Path, metavar="CHECKPOINT", help="weights to go on from, with another seed")
+    parser.add_argument(
+        "--start",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="weights to go on from, with another seed; the result is the mean of both",
+    )
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -138,6 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     recipe = Recipe(seed=options.seed, most_batches=options.batches)
     train(model, ready, recipe, options.out / "checkpoint.pt", device)
+    if options.start:
+        blend(model, weights(options.start))
     card = {"name": "stance-minilm", "labels": list(LABELS), "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2"}
     finish(model.cpu(), options.data, options.out / "stance", card)
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from nli.decision import Decision
+from nli.train import blend
 from nli.training import decide
 from nli.training.flips import Flips
 from nli.training.labelled import fold, labelled
@@ -114,7 +117,14 @@ def test_a_fitted_decision_reads_the_evidence_and_is_calibrated() -> None:
     assert abs(confidence.mean() - right.mean()) < 0.03
 
 
-def test_thresholds_are_where_the_score_is_best() -> None:
+def test_the_threshold_is_where_the_score_is_best_and_no_lucky_cell_wins() -> None:
     start = Decision(1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    found = decide.with_thresholds(start, lambda one: -abs(one.thresholds[0] - 0.3) - abs(one.thresholds[1] - 0.5))
-    assert found.thresholds == pytest.approx((0.3, 0.5), abs=0.03)
+    found = decide.with_threshold(start, lambda one: -abs(one.thresholds[0] - 0.3) + (one.thresholds[1] == 0.6) * 0.31)
+    assert found.thresholds == pytest.approx((0.3, 0.3), abs=0.03)
+
+
+def test_weights_that_went_on_are_blended_with_where_they_started() -> None:
+    start, end = (nn.Linear(2, 1) for _ in range(2))
+    mean = (start.weight + end.weight).detach() / 2
+    blend(end, start.state_dict())
+    assert torch.allclose(end.weight, mean)
