@@ -64,9 +64,12 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
     shelf = _Shelf(_roomy(load_profile(profile)))
     with writing("the evaluation's results", folder, _GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
+        # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
+        models = [shelf.models(config) for config in configs]
         index = _index(files.corpus, folder, shelf.encoders(configs))
         try:
-            variants = _ran(claims, [Grounder(index, config, shelf.models(config)) for config in configs], folder)
+            grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
+            variants = _ran(claims, grounders, folder)
             report = make_report(claims, variants, index, files, shelf.profile, command)
         finally:
             index.close()
@@ -95,8 +98,8 @@ class _Shelf:
     def encoders(self, configs: Sequence[GroundingConfig]) -> list[Encoder]:
         """Those by which any of the variants searches."""
         steps = (branch.retrieve for config in configs for branch in (config.contradict, config.support))
-        for name in sorted({step.encoder for step in steps if step.encoder}):
-            self._encoders[name] = load_encoder(name, self.profile)
+        for name in sorted({step.encoder for step in steps if "dense" in step.sources}):
+            self._encoders.setdefault(name, load_encoder(name, self.profile))
         return list(self._encoders.values())
 
     def models(self, config: GroundingConfig) -> Models:

@@ -1,8 +1,9 @@
-"""What a page is made of. HTML and Markdown are two renderings of the same blocks, so that neither says what the other does not."""
+"""What a page is made of. HTML and Markdown are two renderings of the same blocks, so that both say the same."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar
 
 
@@ -53,6 +54,11 @@ class Table:
             return self.columns
         over = [title for title, span in self.groups for _ in range(span)]
         return tuple(f"{title}: {column}" for title, column in zip(over, self.columns, strict=True))
+
+    @property
+    def openings(self) -> frozenset[int]:
+        """The columns before which a new group begins, counted from 0."""
+        return frozenset(accumulate(span for _, span in self.groups[:-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,4 +169,4 @@ class Page:
 
     title: str
     lead: tuple[str, ...]
-    sections: tuple[Section, ...] = field(default=())
+    sections: tuple[Section, ...]

@@ -68,8 +68,7 @@ def losses(report: Report, stance: Stance) -> tuple[Losses, ...]:
                 if case.fate == fate:
                     found.setdefault((case.claim, case.pmid), []).append((variant.name, case))
         if found:
-            title = f"{BRANCH[stance]}, {spoken(fate)}".capitalize()
-            groups.append(Losses(title, meaning, fate, tuple(_loss(cases) for cases in found.values())))
+            groups.append(Losses(spoken(fate).capitalize(), meaning, fate, tuple(_loss(cases) for cases in found.values())))
     return tuple(groups)
 
 

@@ -37,7 +37,7 @@ def papers_measure(report: Report, published: Rows) -> Table:
         beside = _published(left.pop(name)) if name else none
         return Row(variant.name, (*ours(variant.figures), *beside), name)
 
-    blind = Row("plain BM25", (*ours(report.blind), *none), "judges no stance at all")
+    blind = Row("plain BM25", (*ours(report.blind), *none), "no filter, no judge")
     rows = tuple(row(variant) for variant in report.variants)
     rest = tuple(Row(name, (*none, *none, *_published(figures))) for name, figures in left.items())
     bodies = [Body((blind,), "No stance judged"), Body(rows, "Evaluated here")]
@@ -46,7 +46,7 @@ def papers_measure(report: Report, published: Rows) -> Table:
         corner="variant",
         groups=(("whole rankings", 3), ("cut at 3", 3), ("in the paper, cut not said", 3)),
         columns=WHICH * 3,
-        bodies=tuple([*bodies, Body(rest, "In the paper alone")] if rest else bodies),
+        bodies=tuple([*bodies, Body(rest, "In the paper, not evaluated here")] if rest else bodies),
         definitions=_definitions(report, [f"mrr.{cut}.{which}" for cut in ("whole", "at3") for which in WHICH]),
     )
 
@@ -73,8 +73,8 @@ def pairs(report: Report) -> Table:
     )
 
 
-def official(report: Report, published: Mapping[str, float]) -> Table:
-    """SciFact's own F1s, and those that others published for the first of them, in per cent."""
+def official(report: Report, published: Mapping[str, float], same_claims: bool) -> Table:
+    """SciFact's own F1s, and those that others published for the first of them, in per cent, of the same claims or not."""
     table = _compared(
         report,
         "SciFact's official F1: documents with the right label, then also with a whole rationale, then by sentence",
@@ -92,7 +92,7 @@ def official(report: Report, published: Mapping[str, float]) -> Table:
         columns=table.columns,
         bodies=(
             Body(table.bodies[0].rows, "Evaluated here"),
-            Body(others, "Published by others for the dev claims, some second-hand"),
+            Body(others, "Published by others, some second-hand" + ("" if same_claims else ": of all dev claims, not of these")),
         ),
         definitions=table.definitions,
     )
@@ -111,7 +111,10 @@ def right_stance(report: Report) -> Table:
 
 
 def _compared(report: Report, caption: str, columns: Mapping[str, str], groups: tuple[tuple[str, int], ...]) -> Table:
-    rows = tuple(Row(one.name, tuple(compared(one, key) for key in columns)) for one in report.variants)
+    rows = tuple(
+        Row(one.name, tuple(compared(one, key) for key in columns), "the baseline" if one.name == report.baseline else "")
+        for one in report.variants
+    )
     return Table(
         caption=caption,
         corner="variant",
@@ -129,7 +132,7 @@ def retrieval(report: Report, stance: Stance) -> Table:
     return Table(
         caption=f"Recall of {BRANCH[stance]} documents by depth, in the {stance} branch",
         corner="variant",
-        groups=(("among the first … documents retrieved", len(depths)),) if depths else (),
+        groups=(("documents retrieved", len(depths)),) if depths else (),
         columns=tuple(depths),
         bodies=(Body(tuple(Row(one.name, tuple(plain(one.figures, start + d) for d in depths)) for one in report.variants)),),
     )

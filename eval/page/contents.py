@@ -1,0 +1,304 @@
+"""From a report to a page: which tables and plots, in which order, and what has to be said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from eval.page import curves, fates, plots, tables
+from eval.page.blocks import Block, Fact, Facts, Heading, Listing, Page, Plot, Section, Table, Words
+from eval.page.tables import BRANCH, PLURAL, SIDES, Rows
+from eval.page.wording import NOTHING, SURE, in_words, listed, several, three
+from eval.report_data import Report, VariantReport
+from retrieval.errors import BadInput
+from retrieval.values import Stance
+
+PAPERS_CLAIMS = (124, 64)
+"""Claims with supporting and with contradicting evidence in SciFact's dev split: the paper's figures are of these."""
+_ROWS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[str, float]])
+_SOURCE = "not measured here: table 1 and appendix A of arXiv 2603.17580, and F1s from the literature, as in eval/expected.yaml"
+
+
+def page(report: Report, quoting: bool = True) -> Page:
+    """The page of a report; without `quoting` no sentence of the claims or of the documents is in it."""
+    _check(report)
+    numbers = _Numbers()
+    measured = [
+        Section("paper", "The paper's measure", _papers_measure(report)),
+        Section("stance", "Measures that see the stance", _stance(report)),
+        Section("retrieval", "What retrieval reaches", _retrieval(report)),
+        Section("lost", "Where documents are lost", _lost(report)),
+        Section("curves", "Precision against recall", _curves(report)),
+    ]
+    sections = [replace(one, blocks=tuple(numbers.give(block) for block in one.blocks)) for one in measured]
+    if quoting:
+        sections.append(Section("cases", "Cases to read", _cases(report)))
+    # The last, since it says by what number what was made.
+    sections.append(Section("provenance", "Where this comes from", _provenance(report, numbers)))
+    return Page("Counterpoint on SciFact", _lead(report), tuple(sections))
+
+
+def _check(report: Report) -> None:
+    """What the form of the JSON alone does not promise."""
+    if not report.variants:
+        raise BadInput("The report holds no variants; make one with `counterpoint eval scifact --json FILE`.")
+    for variant in report.variants:
+        missing = [stance for stance in SIDES if stance not in variant.sides]
+        unnamed = {fate for side in variant.sides.values() for fate in side.fates} - set(report.fates)
+        if missing or unnamed:
+            what = f"has no {missing[0]} side" if missing else f"counts documents as {unnamed.pop()!r}, which it does not define"
+            raise BadInput(f"The report's variant {variant.name} {what}; make it anew with `counterpoint eval scifact --json`.")
+
+
+def _published(report: Report) -> tuple[Rows, Mapping[str, float]]:
+    """The paper's rows, and others' label-only F1 on the dev claims; a report may lack either."""
+    held = report.published
+    try:
+        rows = _ROWS.validate_python({**held.get("table_1", {}), **held.get("appendix_a", {})})
+        others = _ROWS.validate_python(held.get("scifact_label_only", {}))
+    except (ValidationError, TypeError):
+        raise BadInput(
+            "The report's published figures are not names with figures; make it anew with `counterpoint eval scifact --json`."
+        ) from None
+    return rows, others.get("dev", {})
+
+
+def _on_papers_claims(report: Report) -> bool:
+    return (report.claims.with_support, report.claims.with_contradict) == PAPERS_CLAIMS
+
+
+def _lead(report: Report) -> tuple[str, ...]:
+    claims, names = report.claims, [one.name for one in report.variants]
+    told = (
+        f"{several(claims.all, 'claim', 'claims')}: {claims.with_support} with supporting evidence, {claims.with_contradict} "
+        f"with contradicting evidence, {claims.without_evidence} with none; {claims.support_pairs} supporting and "
+        f"{claims.contradict_pairs} contradicting documents to find, counted for each claim. "
+        f"{several(len(names), 'variant', 'variants')}, {_models(report)}."
+    )
+    if claims.gold_not_in_corpus:
+        told += f" {claims.gold_not_in_corpus} of the documents to find are not in the corpus."
+    how = (
+        f"Figures are fractions of 1. With each stand the ends of its 95 % bootstrap interval over claims. A {NOTHING} stands "
+        "where there is nothing to measure, or where nothing is given."
+    )
+    return told, "Best by F1 at 3: " + "; ".join(_best(report, stance) for stance in SIDES) + ".", how
+
+
+def _models(report: Report) -> str:
+    name = report.provenance.profile.get("name")
+    return f"models of the profile {name}" if name else "models as told at the end"
+
+
+def _best(report: Report, stance: Stance) -> str:
+    key = f"pairs.{stance}.f1"
+    held = [(figure.value, one) for one in report.variants if (figure := one.figures.get(key)) and figure.value is not None]
+    if not held:
+        return f"nothing was measured of {PLURAL[stance]}"
+    best = max(value for value, _ in held)
+    first = [one for value, one in held if value == best]
+    return f"on {PLURAL[stance]} {listed([one.name for one in first])}, {in_words(first[0].figures[key])}"
+
+
+def _papers_measure(report: Report) -> tuple[Block, ...]:
+    published, _ = _published(report)
+    blocks: list[Block] = [Words(_blind(report, published), weighs=True)]
+    if not _on_papers_claims(report):
+        blocks.append(
+            Words(
+                f"The paper's figures are of {PAPERS_CLAIMS[0]} claims with supporting and {PAPERS_CLAIMS[1]} with contradicting "
+                f"evidence, and this report is of {report.claims.with_support} and {report.claims.with_contradict}: the two "
+                "cannot be compared."
+            )
+        )
+    return (*blocks, tables.papers_measure(report, published))
+
+
+def _blind(report: Report, published: Rows) -> str:
+    told = (
+        "This measure is blind to stance: it asks at which rank of a branch's list a gold document stands, and nothing about "
+        "what was understood of it."
+    )
+    blind = report.blind.get("mrr.whole.weighted")
+    papers = [(figures["weighted"], name) for name, figures in published.items() if "weighted" in figures]
+    if blind and blind.value is not None:
+        told += f" Plain BM25, which judges nothing at all, has {three(blind.value)} weighted"
+        if papers and _on_papers_claims(report):
+            best, name = max(papers)
+            how = "more" if blind.value > best else "less" if blind.value < best else "as much"
+            told += f", {how} {'as' if how == 'as much' else 'than'} the best of the paper's systems ({name}: {three(best)})"
+        told += "."
+    return f"{told} Do not choose a system by this table."
+
+
+def _stance(report: Report) -> tuple[Block, ...]:
+    _, others = _published(report)
+    found: list[Table] = [
+        tables.pairs(report),
+        tables.official(report, others, _on_papers_claims(report)),
+        tables.right_stance(report),
+    ]
+    return (Words(_comparisons(report, found)), *found)
+
+
+def _comparisons(report: Report, found: Sequence[Table]) -> str:
+    if report.baseline is None:
+        return (
+            "No variant is compared with another here: the comparisons are with v5, and it was not evaluated (add --config v5 to "
+            "the command)."
+        )
+    cells = [cell for table in found for body in table.bodies for row in body.rows for cell in row.cells]
+    made = sum(len(cell.details) > 1 for cell in cells)
+    if not made:
+        return f"Comparisons are with {report.baseline}, and no other variant was evaluated."
+    sure = sum(cell.sure for cell in cells)
+    return (
+        f"With the interval stands how far a figure is from that of {report.baseline}, and the two-sided p of a paired "
+        f"bootstrap on the same claims; * marks p below {SURE:g}. {several(made, 'comparison is', 'comparisons are')} made in "
+        f"the next {several(len(found), 'table', 'tables')} and {sure} marked; the p are not corrected for their number, so "
+        f"that about {made * SURE:.0f} would be marked if no variant differed at all."
+    )
+
+
+def _retrieval(report: Report) -> tuple[Block, ...]:
+    told = Words(
+        "The share of gold (claim, document) pairs among the first documents that a branch retrieves, before anything is "
+        f"reranked, filtered or judged: what no later step can win back. A {NOTHING} stands where a branch retrieves fewer "
+        "documents."
+    )
+    return (told, *(tables.retrieval(report, stance) for stance in SIDES), tables.work(report))
+
+
+def _lost(report: Report) -> tuple[Block, ...]:
+    pairs: dict[Stance, int] = {"support": report.claims.support_pairs, "contradict": report.claims.contradict_pairs}
+    blocks: list[Block] = [
+        Words(
+            "Every gold document of a stance ends in one of these ways in the branch of that stance. The order is that of the "
+            "steps it passes."
+        )
+    ]
+    for stance in SIDES:
+        if not pairs[stance]:
+            blocks.append(Words(f"No claim has {BRANCH[stance]} evidence, so there is no plot of it."))
+            continue
+        shown = {one.name: one.sides[stance].fates for one in report.variants}
+        order = fates.occurring(report, stance)
+        wide, narrow = (plots.stacked_bars(shown, order, pairs[stance], stance, width) for width in (plots.WIDE, plots.NARROW))
+        blocks.append(
+            Plot(
+                caption=f"Where the {several(pairs[stance], f'{BRANCH[stance]} document', f'{BRANCH[stance]} documents')} went",
+                alternative=fates.in_words(report, stance, pairs[stance]),
+                wide=wide,
+                narrow=narrow,
+                table=fates.counts(report, stance, pairs[stance]),
+                legend=fates.legend(report, stance),
+            )
+        )
+    return tuple(blocks)
+
+
+def _curves(report: Report) -> tuple[Block, ...]:
+    blocks: list[Block] = [
+        Words(
+            "What would remain of the returned documents if only those with a score above some threshold were returned, for "
+            "every threshold; the dot is all that is returned. The lines in the background are the other variants'. Scores of "
+            "different variants do not compare, and those of a reranker hardly between claims."
+        )
+    ]
+    for stance in SIDES:
+        shown = {one.name: one.sides[stance].precision_recall for one in report.variants}
+        wide, narrow = (plots.precision_recall(shown, stance, width) for width in (plots.WIDE, plots.NARROW))
+        blocks.append(
+            Plot(
+                caption=f"Precision against recall of {PLURAL[stance]}",
+                alternative=curves.in_words(report, stance),
+                wide=wide,
+                narrow=narrow,
+                table=curves.curves(report, stance),
+            )
+        )
+    return tuple(blocks)
+
+
+def _cases(report: Report) -> tuple[Block, ...]:
+    blocks: list[Block] = [
+        Words(
+            "Gold documents that were lost, by how: the claim, the sentences that were to be found, and who lost them. Up to "
+            "twelve of each kind are kept for each variant; one that several lost in the same way stands here once."
+        )
+    ]
+    for stance in SIDES:
+        found = fates.losses(report, stance)
+        blocks.append(Heading(f"Lost {PLURAL[stance]}"))
+        blocks += found or [Words("None was lost.")]
+    return tuple(blocks)
+
+
+def _provenance(report: Report, numbers: _Numbers) -> tuple[Block, ...]:
+    made = report.provenance
+    return (
+        Facts(
+            "What made each figure",
+            (
+                Fact(f"Tables 1 to {numbers.tables}, figures 1 to {numbers.plots}", made.command, code=True),
+                Fact("In them, the figures of the paper and of others", _SOURCE),
+                Fact("This page", "counterpoint eval report REPORT.json --out PAGE.html --markdown PAGE.md", code=True),
+            ),
+        ),
+        Facts(
+            "Data",
+            (
+                Fact("Claims", made.claims_file),
+                Fact("SHA-256 of the file", made.claims_sha256, code=True),
+                Fact("Corpus", made.corpus_file),
+                Fact("Sum of its documents' SHA-256", made.corpus_sha256, code=True),
+                Fact("Index", made.index, code=True),
+            ),
+        ),
+        Facts(
+            "Method",
+            (
+                Fact("Counterpoint", made.counterpoint),
+                Fact("SHA-256 of the evaluation's source", made.code, code=True),
+                Fact(
+                    "Bootstrap",
+                    f"{made.bootstrap_resamples:,} samples of the claims, seed {made.bootstrap_seed}; percentile intervals; p "
+                    "by the shift method, on the same samples for all variants",
+                ),
+            ),
+        ),
+        Facts("Variants", tuple(Fact(one.name, _variant(one)) for one in report.variants)),
+        Heading("Settings"),
+        Listing(f"Profile {made.profile.get('name', '')}".strip(), _yaml(made.profile)),
+        *(Listing(f"Variant {one.name}", _yaml(one.config)) for one in report.variants),
+    )
+
+
+def _variant(one: VariantReport) -> str:
+    models = ", ".join(f"{role} {name}" for role, name in one.models.items()) or "none"
+    return f"{one.description} Models: {models}. SHA-256 of the source that it runs through: {one.code}.".lstrip()
+
+
+def _yaml(settings: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Numbers:
+    """Numbers for tables and plots, in the order in which they stand on the page."""
+
+    def __init__(self) -> None:
+        self.tables = self.plots = 0
+
+    def give(self, block: Block) -> Block:
+        """The block with its number, where it is one that has one."""
+        if isinstance(block, Plot):
+            self.plots += 1
+            return replace(block, number=self.plots, table=self._table(block.table))
+        return self._table(block) if isinstance(block, Table) else block
+
+    def _table(self, table: Table) -> Table:
+        self.tables += 1
+        return replace(table, number=self.tables)

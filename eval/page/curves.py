@@ -1,0 +1,52 @@
+"""Precision against recall in numbers: what the plot of a stance shows, at steps of recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.measures import Point
+from eval.page.blocks import Body, Cell, Row, Table
+from eval.page.tables import PLURAL
+from eval.page.wording import NOTHING, three
+from eval.report_data import Report
+from retrieval.values import Stance
+
+STEPS = tuple(step / 10 for step in range(1, 10))
+
+
+def curves(report: Report, stance: Stance) -> Table:
+    """The best precision that keeps a recall, by steps of recall, and precision and recall of all that is returned."""
+    rows = []
+    for one in report.variants:
+        points = one.sides[stance].precision_recall
+        end = points[-1] if points else None
+        whole = (three(end.precision), three(end.recall), f"{end.returned:,}") if end else (NOTHING, NOTHING, "0")
+        rows.append(Row(one.name, tuple(Cell(text) for text in (*(three(at_recall(points, step)) for step in STEPS), *whole))))
+    return Table(
+        caption=f"Precision of {PLURAL[stance]} at a recall of at least …, and of all that is returned",
+        corner="variant",
+        groups=(("precision at recall", len(STEPS)), ("all that is returned", 3)),
+        columns=(*(f"{step:.1f}" for step in STEPS), "precision", "recall", "documents"),
+        bodies=(Body(tuple(rows)),),
+    )
+
+
+def at_recall(points: Sequence[Point], recall: float) -> float | None:
+    """Interpolated precision (Manning, Raghavan and Schütze 2008, section 8.4): the best at this recall or a higher one."""
+    return max((one.precision for one in points if one.recall >= recall), default=None)
+
+
+def in_words(report: Report, stance: Stance) -> str:
+    """The plot for those who do not see it."""
+    told = []
+    for one in report.variants:
+        points = one.sides[stance].precision_recall
+        if not points:
+            told.append(f"{one.name} returns nothing")
+            continue
+        first, last = points[0], points[-1]
+        told.append(
+            f"{one.name}: from precision {first.precision:.2f} at recall {first.recall:.2f} for its highest score "
+            f"to precision {last.precision:.2f} at recall {last.recall:.2f} for all {last.returned:,} that it returns"
+        )
+    return f"Precision against recall of {PLURAL[stance]}, a panel for each variant. " + "; ".join(told) + "."

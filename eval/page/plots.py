@@ -1,0 +1,186 @@
+"""Plots as SVG that stands in a page: its colours are the page's own variables, its text is text, and it repeats byte for byte.
+
+matplotlib is imported when a plot is made: nothing else that the command line does should wait for it.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from eval.losses import FATES, Fate
+from eval.measures import Point
+from retrieval.values import Stance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDE, NARROW = 760, 350
+"""Widths in CSS pixels, as a page on a desk and one on a phone show them: type has the same size on both."""
+_VARIABLES = ("ink", "soft", "line", "card", "contradict-bar", "support-bar", *FATES, *(f"on-{fate}" for fate in FATES))
+_COLOURS = {name: f"#a0b0{i:02x}" for i, name in enumerate(_VARIABLES)}
+"""A stand-in for every variable of the page's style: matplotlib wants colours, and a page has them for light and for dark."""
+_SALT = "counterpoint"
+_TEXT, _SMALL = 13.0, 11.5
+
+
+def stacked_bars(shown: Mapping[str, Mapping[Fate, int]], fates: Sequence[Fate], total: int, stance: Stance, width: int) -> str:
+    """A bar for each variant, split by what became of the gold documents; counts stand where there is room for them."""
+    row, bar, foot = 46, 19, 40
+    height = row * len(shown) + foot
+    with _figure(width, height) as figure:
+        axes = _panel(figure, 1, foot, width - 2, row * len(shown))
+        axes.set_xlim(0, total)
+        axes.set_ylim(row * len(shown), 0)
+        for i, (name, counts) in enumerate(shown.items()):
+            top, left = i * row, 0
+            axes.text(0, top + 8, _short(name), color=_COLOURS["ink"], size=_TEXT, va="center", parse_math=False)
+            found = f"{counts.get('found', 0)} of {total} found"
+            axes.text(total, top + 8, found, color=_COLOURS["soft"], size=_SMALL, va="center", ha="right")
+            for fate in fates:
+                if not (count := counts.get(fate, 0)):
+                    continue
+                [drawn] = axes.barh(top + 26, count, bar, left, color=_COLOURS[fate], edgecolor=_COLOURS["card"], linewidth=1.5)
+                drawn.set_clip_on(False)
+                if count / total * width >= 9 * len(str(count)) + 4:
+                    middle = left + count / 2
+                    axes.text(middle, top + 26.5, str(count), color=_COLOURS[f"on-{fate}"], size=_SMALL, ha="center", va="center")
+                left += count
+        axes.set_yticks([])
+        axes.set_xticks(*_whole_ticks(total, 10 if width >= WIDE else 5))
+        axes.tick_params(axis="x", colors=_COLOURS["soft"], labelsize=_SMALL, length=4)
+        axes.spines[["left", "right", "top"]].set_visible(False)
+        axes.spines["bottom"].set_color(_COLOURS["line"])
+        return _svg(figure, f"bars-{stance}-{width}")
+
+
+def precision_recall(variants: Mapping[str, Sequence[Point]], stance: Stance, width: int) -> str:
+    """A panel for each variant, its curve over everybody's, and a dot for all that it returns.
+
+    Panels of one colour ask nobody to tell eight colours apart.
+    """
+    columns = min(4 if width >= WIDE else 2, len(variants))
+    rows = math.ceil(len(variants) / columns)
+    # Room for the name above, the figures of the axis below and beside a panel.
+    over, under, beside, gap = 26, 24, 34, 24
+    wide = min((width - beside - gap * columns) / columns, 260)
+    size = wide * 0.92
+    height = rows * (over + size + under) + 22
+    with _figure(width, height) as figure:
+        for i, (name, points) in enumerate(variants.items()):
+            down, across = divmod(i, columns)
+            bottom = height - (down + 1) * (over + size + under) + under
+            axes = _panel(figure, beside + across * (wide + gap), bottom, wide, size)
+            _frame(axes, first=across == 0, last=i + columns >= len(variants))
+            axes.text(0, 1.09, _short(name, wide), color=_COLOURS["ink"], size=_TEXT, va="center", parse_math=False)
+            for other, theirs in variants.items():
+                if other != name:
+                    axes.plot(*_line(theirs), color=_COLOURS["soft"], alpha=0.3, linewidth=1.2)
+            if points:
+                colour = _COLOURS[f"{stance}-bar"]
+                axes.plot(*_line(points), color=colour, linewidth=2.2, clip_on=False, zorder=4)
+                axes.plot(points[-1].recall, points[-1].precision, "o", color=colour, markersize=7, clip_on=False, zorder=5)
+            else:
+                behind = {"facecolor": _COLOURS["card"], "edgecolor": "none", "pad": 4}
+                axes.text(0.5, 0.5, "returns nothing", color=_COLOURS["soft"], size=_SMALL, ha="center", va="center", bbox=behind)
+        centre = (beside + columns * (wide + gap) - gap) / 2 / width
+        figure.text(centre, 4 / height, "recall", color=_COLOURS["soft"], size=_SMALL, ha="center", va="bottom")
+        figure.text(2 / width, 0.5, "precision", color=_COLOURS["soft"], size=_SMALL, ha="left", va="center", rotation=90)
+        return _svg(figure, f"curves-{stance}-{width}")
+
+
+def _line(points: Sequence[Point]) -> tuple[list[float], list[float]]:
+    return [one.recall for one in points], [one.precision for one in points]
+
+
+def _frame(axes: Axes, first: bool, last: bool) -> None:
+    """A unit square with halves marked; figures at the left and at the bottom of the grid alone."""
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"] if last else ["", "", ""])
+    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"] if first else ["", "", ""])
+    axes.tick_params(colors=_COLOURS["soft"], labelsize=_SMALL, length=0, pad=4)
+    axes.grid(color=_COLOURS["line"], linewidth=0.6)
+    axes.set_axisbelow(True)
+    for spine in axes.spines.values():
+        spine.set_color(_COLOURS["line"])
+
+
+def _whole_ticks(total: int, most: int) -> tuple[list[int], list[str]]:
+    """Counts at round distances, from 0 to all; the last but one gives way where it would touch the last."""
+    step = next(s * 10**power for power in range(10) for s in (1, 2, 5) if total / (s * 10**power) <= most)
+    ticks = [tick for tick in range(0, total, step) if total - tick >= step / 2 or tick == 0]
+    return [*ticks, total], [str(tick) for tick in [*ticks, total]]
+
+
+def _short(name: str, width: float = 280) -> str:
+    longest = int(width / 8)
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _panel(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
+    """Axes at a place in pixels."""
+    across, up = figure.get_figwidth() * 72, figure.get_figheight() * 72
+    axes = figure.add_axes((left / across, bottom / up, width / across, height / up))
+    axes.patch.set_visible(False)
+    return axes
+
+
+@contextmanager
+def _figure(width: int, height: float) -> Iterator[Figure]:
+    """A figure of a size in pixels, made without a display and without what the user's own matplotlib settings say."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": _SALT, "font.family": "DejaVu Sans"})
+        # A point of the SVG is a pixel of the page.
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+        figure.patch.set_visible(False)
+        yield figure
+
+
+def _svg(figure: Figure, prefix: str) -> str:
+    """The figure without what a page would trip over: a style for the whole page, ids used twice, sizes in points, a date."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(figure)
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    root = ET.fromstring(out.getvalue())
+    kept = ET.Element("svg", {"viewBox": root.attrib["viewBox"]})
+    kept.extend(child for child in root if not child.tag.endswith("metadata"))
+    for parent in list(kept.iter()):
+        for child in list(parent):
+            if child.tag.endswith("style"):
+                parent.remove(child)
+    for element in kept.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib.update(
+            {name.rpartition("}")[2]: element.attrib.pop(name) for name in list(element.attrib) if name.startswith("{")}
+        )
+    _own_ids(kept, prefix)
+    text = ET.tostring(kept, encoding="unicode")
+    return re.sub(r"#a0b0([0-9a-f]{2})", lambda found: f"var(--{_VARIABLES[int(found[1], 16)].replace('_', '-')})", text)
+
+
+def _own_ids(root: ET.Element, prefix: str) -> None:
+    """Ids are the whole page's: those that something points to get names of their own, the others go."""
+    pointed = re.compile(r"#([\w-]+)")
+    wanted = set()
+    for element in root.iter():
+        for name in ("href", "clip-path"):
+            if name in element.attrib:
+                wanted |= set(pointed.findall(element.attrib[name]))
+                element.set(name, pointed.sub(rf"#{prefix}-\1", element.attrib[name]))
+    for element in root.iter():
+        known = element.attrib.pop("id", None)
+        if known in wanted:
+            element.set("id", f"{prefix}-{known}")

@@ -1,0 +1,61 @@
+"""A page as HTML and as Markdown. Whatever a template is given is data: both escape it, each in the way of its language."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from eval.page.blocks import Page
+
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~&$@^])")
+_OPENING = re.compile(r"^(?:[-+](?=\s|$)|--|=|\d+(?=[.)](?:\s|$)))")
+_ADDRESS = re.compile(r"(?i)(?<=\w)(:)(?=//)|(?<=www)(\.)")
+
+
+def html(page: Page) -> str:
+    """The page as one file of HTML that loads nothing and runs nothing."""
+    return _template("report.html", autoescape=True).render(page=page)
+
+
+def markdown(page: Page) -> str:
+    """The page as Markdown, as GitHub reads it."""
+    text = _template("report.md", autoescape=False, finalize=_escaped).render(page=page, code=_Code)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _template(name: str, **options: Any) -> Template:
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
+    return environment.from_string(files("eval.page").joinpath(name).read_text("utf-8"))
+
+
+class _Code(str):
+    """Text that Markdown shows as typed, fences and all."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str, block: bool = False) -> _Code:
+        """Between more backticks than stand together in it."""
+        longest = max(map(len, re.findall(r"`+", text)), default=0)
+        if block:
+            fence = "`" * max(3, longest + 1)
+            return super().__new__(cls, f"{fence}\n{text.rstrip()}\n{fence}")
+        fence, line = "`" * (longest + 1), " ".join(text.split())
+        return super().__new__(cls, f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}")
+
+
+def _escaped(value: Any) -> Any:
+    """Text that means itself in Markdown: no emphasis, no link, no list, no HTML."""
+    if isinstance(value, _Code) or not isinstance(value, str):
+        return value
+    line = " ".join(value.split())
+    line = _ACTIVE.sub(r"\\\1", line)
+    line = _ADDRESS.sub(lambda found: f"\\{found[0]}", line)
+    return _OPENING.sub(_opening, line)
+
+
+def _opening(found: re.Match[str]) -> str:
+    """What would begin a list or underline a heading: "- a", "1. a", "===". A figure with its point does not."""
+    return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
