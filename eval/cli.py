@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from service import defaults
 from service.cli import ProfileOption, app, say, told
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
@@ -48,7 +49,7 @@ def scifact(
         list[str] | None,
         typer.Option("--config", help="A variant by name, or a YAML file; may be repeated; all stands for every shipped one."),
     ] = None,
-    profile: ProfileOption = "embedded",
+    profile: ProfileOption = defaults.PROFILE,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write the whole report there, as JSON.", show_default=False)
     ] = None,
@@ -74,13 +75,12 @@ def scifact(
         from eval.scifact import find
         from retrieval.errors import BadInput, writing
         from retrieval.manifest import write_atomically
-        from service.config import DEFAULT_CONFIG
         from service.task_a_run import check_target
 
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
-        configs = configurations(config or [DEFAULT_CONFIG])
+        configs = configurations(config or [defaults.CONFIG])
         names = [one.name for one in configs]
-        speaker = predicted_by or (DEFAULT_CONFIG if DEFAULT_CONFIG in names else names[0])
+        speaker = predicted_by or (defaults.CONFIG if defaults.CONFIG in names else names[0])
         if speaker not in names:
             raise BadInput(f"--predictions-of names {speaker}, which is not evaluated; the variants are {', '.join(names)}.")
         outputs = [out for out in (json, predictions) if out]

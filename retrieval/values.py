@@ -189,12 +189,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class BranchCounts:
-    """How much one branch looked at: documents retrieved, sentences they hold, sentences past the filter, sentences judged."""
+    """How much one branch looked at: documents retrieved, sentences they hold, sentences past the filter, sentences judged, and
+    the documents that these are of."""
 
     documents: int
     sentences: int
     candidates: int
     judged: int
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from retrieval.errors import CounterpointError
+from service import defaults
 
 if TYPE_CHECKING:
     from indexes.build import Report
@@ -71,7 +72,7 @@ def index_build(
     skip_bad: SkipBadOption = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an index that is there already.")] = False,
     dense: DenseOption = False,
-    profile: ProfileOption = "embedded",
+    profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues beside it."""
@@ -102,7 +103,7 @@ def index_update(
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
     dense: DenseOption = False,
-    profile: ProfileOption = "embedded",
+    profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries see the old index until all is done."""
@@ -126,7 +127,7 @@ def index_update(
 @index_app.command("dense")
 def index_dense(
     index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a built index.", show_default=False)],
-    profile: ProfileOption = "embedded",
+    profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the vectors that are there.")] = False,
 ) -> None:
@@ -190,8 +191,8 @@ def ground(
     index: IndexOption,
     question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
     known: Annotated[str, typer.Option("--known", metavar="PMID,...", help="Documents known to support it.")] = "",
-    config: ConfigOption = "v5",
-    profile: ProfileOption = "embedded",
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /ground.")] = False,
 ) -> None:
     """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
@@ -216,8 +217,8 @@ def serve(
     index: IndexOption,
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8000,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    config: ConfigOption = "v5",
-    profile: ProfileOption = "embedded",
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
 ) -> None:
     """Answer over HTTP: a page at /, POST /ground, GET /health."""
     with told():
@@ -244,8 +245,8 @@ def run_task_a(
     out: Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)],
     team: Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)],
     run_id: Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)],
-    config: ConfigOption = "v5",
-    profile: ProfileOption = "embedded",
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a killed run goes on where it stopped."""

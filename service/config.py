@@ -11,9 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from retrieval.errors import BadConfig
 
-DEFAULT_CONFIG = "counterpoint"
-DEFAULT_PROFILE = "embedded"
-
 Count = Annotated[int, Field(ge=1, le=10_000)]
 
 

@@ -91,6 +91,7 @@ class Grounder:
             sentences=sum(len(c.entry) for c in candidates),
             candidates=sum(c.entry.cue_sentence_count() if branch.filter else len(c.entry) for c in candidates),
             judged=run.judged_count,
+            read=len(run.read),
         )
 
     def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:
@@ -123,6 +124,7 @@ class _Run:
         self.claim, self.stance, self.branch, self.models, self.ranked_by = claim, stance, branch, models, ranked_by
         self.without = without
         self.judged_count = 0
+        self.read: set[int] = set()
 
     def first(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
         """The first documents of the ranking with a sentence that the judge gives the label."""
@@ -211,6 +213,7 @@ class _Run:
         for verdict in judge(self.claim.text, premises()):
             position, sentence = pending[self.judged_count]
             self.judged_count += 1
+            self.read.add(position)
             yield Judged(position, sentence, verdict)
 
     def _shown(self, chosen: _Chosen) -> _Chosen:
@@ -224,6 +227,7 @@ class _Run:
         premises = [_premise(chosen.candidate.entry, sentence) for sentence in sentences]
         verdicts = list(self.models.judges[by](self.claim.text, premises))
         self.judged_count += len(verdicts)
+        self.read.add(chosen.candidate.position)
         sentence, verdict = best_sentence(sentences, verdicts, self.stance)
         return replace(chosen, sentence=sentence, verdict=verdict)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.index import Index
@@ -163,11 +165,18 @@ class CountsOut(BaseModel):
     sentences: int = Field(description="sentences that these documents hold")
     candidates: int = Field(description="sentences past the side's filter")
     judged: int = Field(description="sentences the judge read before the side was decided")
+    read: int = Field(description="documents that these sentences are of")
 
     @classmethod
     def of(cls, counts: BranchCounts) -> CountsOut:
         """From the value."""
-        return cls(documents=counts.documents, sentences=counts.sentences, candidates=counts.candidates, judged=counts.judged)
+        return cls(
+            documents=counts.documents,
+            sentences=counts.sentences,
+            candidates=counts.candidates,
+            judged=counts.judged,
+            read=counts.read,
+        )
 
 
 class CheckedOut(BaseModel):
@@ -246,14 +255,16 @@ def summary(grounding: Grounding) -> str:
         if against
         else f"No contradiction found among {where}"
     )
-    first += f" in {_documents(counts.documents)}."
-    for_it = len(grounding.supporting)
-    second = (
-        f" {_documents(for_it)} found that may support it, among {_documents(grounding.checked['support'].documents)}."
-        if for_it
-        else f" No support found among {_documents(grounding.checked['support'].documents)}."
-    )
+    first += f" in {_read(counts)}."
+    for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
+    second = f" {_documents(for_it)} found that may support it, among {among}." if for_it else f" No support found among {among}."
     return first + second
+
+
+def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
+    """The documents looked at, of how many where not all were read; a judge that only chose the sentences `shown` read none."""
+    some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
+    return some + _documents(counts.documents)
 
 
 def _documents(count: int) -> str:

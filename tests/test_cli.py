@@ -48,7 +48,7 @@ def test_ground_shows_contradictions_first_with_their_cues_marked(index: Index) 
     assert contradicting < supporting
     assert "Zeta is [[not]] against pressure." in result.output
     assert "RETRACTED" in result.output
-    assert "1 judged" in result.output
+    assert "2 judged" in result.output
 
 
 @pytest.mark.usefixtures("with_fakes")

@@ -1,0 +1,6 @@
+"""What is taken where nothing is named; apart from service.config, which takes longer to load than --help may."""
+
+from __future__ import annotations
+
+CONFIG = "counterpoint"
+PROFILE = "embedded"
