@@ -54,6 +54,7 @@ class Work:
     sentences: float
     candidates: float
     judged: float
+    read: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,10 +84,10 @@ DENSE: dict[str, Any] = {"sources": ["dense"], "encoder": "dense"}
     [
         ({"sources": []}, "sources names bm25, dense, or both, each once"),
         ({"sources": ["bm25", "bm25"], "rrf": 60}, "each once"),
-        ({"encoder": "dense"}, "name dense among the sources, or leave it out"),
+        ({"encoder": "other"}, "name dense among the sources, or leave it out"),
         ({"queries": "adversarial"}, "give them with sources: [dense]"),
         ({"sources": ["bm25", "dense"], "queries": "adversarial"}, "give them with sources: [dense]"),
-        ({**DENSE, "rrf": 60}, "rrf and each are for several rankings"),
+        ({**DENSE, "rrf": 20}, "rrf and each are for several rankings"),
         ({**DENSE, "each": 200}, "rrf and each are for several rankings"),
         ({"sources": ["pubmed"]}, "contradict.retrieve.sources"),
     ],
@@ -100,6 +100,12 @@ def test_an_unknown_combination_is_refused_in_one_sentence(tmp_path: Path, optio
         load_config(str(path))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_step_that_was_dumped_with_its_defaults_can_be_read_again() -> None:
+    for options in ({}, DENSE, {"sources": ["bm25", "dense"], "rrf": 20}):
+        step = Retrieve.model_validate({"k": 10, **options})
+        assert Retrieve.model_validate(step.model_dump()) == step
 
 
 def test_a_step_is_as_short_as_it_can_be() -> None:
