@@ -19,14 +19,12 @@ from eval.scifact import Files, LabelledClaim, read_claims
 from eval.source import code_sha256
 from indexes.build import build
 from indexes.dense import add_vectors
-from nli.judge import Judge
 from retrieval.encoder import Encoder
 from retrieval.errors import BadInput, Interrupted, writing
 from retrieval.index import Index
-from retrieval.rerank import Reranker
 from service.config import GroundingConfig, Profile, load_config, load_profile, shipped
 from service.ground import Grounder
-from service.models import Models, load_encoder, load_models
+from service.models import Models, load_models
 
 _KEPT = 6000
 """All of SciFact's abstracts, in some 2.5 GB."""
@@ -66,11 +64,11 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
         folder.mkdir(parents=True, exist_ok=True)
         # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
         models = [shelf.models(config) for config in configs]
-        index = _index(files.corpus, folder, shelf.encoders(configs))
+        index = _index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())])
         try:
             grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
-            variants = _ran(claims, grounders, folder)
-            report = make_report(claims, variants, index, files, shelf.profile, command)
+            variants = _ran(claims, grounders, shelf.all, folder)
+            report = make_report(claims, variants, index, files, shelf.all.profile, command)
         finally:
             index.close()
     predicted = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
@@ -90,26 +88,16 @@ class _Shelf:
     """The models of one profile, each once for all variants: what a reranker keeps of documents serves them all."""
 
     def __init__(self, profile: Profile) -> None:
-        self.profile = profile
-        self._encoders: dict[str, Encoder] = {}
-        self._judges: dict[str, Judge] = {}
-        self._rerankers: dict[str, Reranker] = {}
-
-    def encoders(self, configs: Sequence[GroundingConfig]) -> list[Encoder]:
-        """Those by which any of the variants searches."""
-        steps = (branch.retrieve for config in configs for branch in (config.contradict, config.support))
-        for name in sorted({step.encoder for step in steps if "dense" in step.sources}):
-            self._encoders.setdefault(name, load_encoder(name, self.profile))
-        return list(self._encoders.values())
+        self.all = Models(profile, {}, {})
 
     def models(self, config: GroundingConfig) -> Models:
-        """What a variant needs."""
-        new = load_models(config, self.profile)
+        """What a variant needs; from then on it is among `all`."""
+        every, new = self.all, load_models(config, self.all.profile)
         return Models(
-            self.profile,
-            {name: self._rerankers.setdefault(name, one) for name, one in new.rerankers.items()},
-            {name: self._judges.setdefault(name, one) for name, one in new.judges.items()},
-            {name: self._encoders.setdefault(name, one) for name, one in new.encoders.items()},
+            every.profile,
+            {name: every.rerankers.setdefault(name, one) for name, one in new.rerankers.items()},
+            {name: every.judges.setdefault(name, one) for name, one in new.judges.items()},
+            {name: every.encoders.setdefault(name, one) for name, one in new.encoders.items()},
         )
 
 
@@ -128,10 +116,10 @@ def _index(corpus: Path, folder: Path, encoders: Sequence[Encoder]) -> Index:
     return Index(place)
 
 
-def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], folder: Path) -> list[Ran]:
+def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models: Models, folder: Path) -> list[Ran]:
     """One pass over all claims, each grounded by every variant before the next, so that no model is asked the same thing twice.
 
-    What an earlier try finished is taken from it.
+    `models` are all that any of the variants needs. What an earlier try finished is taken from it.
     """
     with ExitStack() as stack:
         journals = [stack.enter_context(_journal(grounder, folder)) for grounder in grounders]
@@ -140,7 +128,7 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], folder:
         results: list[list[ClaimResult]] = [[] for _ in grounders]
         try:
             for claim in claims:
-                shared = _together([grounder.models for grounder in grounders]).remembering()
+                shared = models.remembering()
                 for grounder, journal, own in zip(grounders, journals, results, strict=True):
                     known = journal.get(claim)
                     if known is None:
@@ -157,16 +145,6 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], folder:
         Ran(grounder.config, grounder.models.names(), _code(grounder.models), tuple(own))
         for grounder, own in zip(grounders, results, strict=True)
     ]
-
-
-def _together(models: Sequence[Models]) -> Models:
-    """All that any variant needs; equal names stand for the same models."""
-    return Models(
-        models[0].profile,
-        {name: one for of_variant in models for name, one in of_variant.rerankers.items()},
-        {name: one for of_variant in models for name, one in of_variant.judges.items()},
-        {name: one for of_variant in models for name, one in of_variant.encoders.items()},
-    )
 
 
 def _journal(grounder: Grounder, folder: Path) -> Journal:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from nli.select import Penalty
 from retrieval.errors import BadConfig
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
@@ -73,13 +74,16 @@ class JudgeStep(_Strict):
     skim: bool = False
 
 
+_PAPER = Penalty()
+
+
 class PenaltyStep(_Strict):
     """The constants of the penalised score; the paper's, unless said otherwise (nli.select.Penalty)."""
 
-    entailment: float = 0.5
-    cues: float = 0.1
-    most_cues: Count = 6
-    floor: Annotated[float, Field(ge=0, le=1)] = 0.35
+    entailment: float = _PAPER.entailment
+    cues: float = _PAPER.cues
+    most_cues: Count = _PAPER.most_cues
+    floor: Annotated[float, Field(ge=0, le=1)] = _PAPER.floor
 
 
 class Select(_Strict):

@@ -162,7 +162,7 @@ class _Run:
         """The documents with the best penalised score; those that the judge was not asked about count as neutral."""
         judge, judged = self._judged(candidates)
         verdicts = {one.position: one.verdict for one in judged}
-        passing = [c for c in candidates if self._filtered(c)]
+        passing = [c for c in candidates if self._passes(c)]
         penalty = Penalty(**self.branch.select.penalty.model_dump())
         order = penalty.order([verdicts.get(c.position, UNASKED) for c in passing], [c.entry.cue_count() for c in passing])
         best = [(passing[place], score) for place, score in order[: self.branch.select.n]]
@@ -186,6 +186,11 @@ class _Run:
         top = passing[: self.branch.select.n]
         return [self._shown(_Chosen(c, None, None, c.hit.score, self.ranked_by)) for c in top]
 
+    def _passes(self, candidate: _Candidate) -> bool:
+        """Whether `_filtered` would leave any sentence, without making one."""
+        entry = candidate.entry
+        return (entry.cue_sentence_count() if self.branch.filter == "negex" else len(entry)) > 0
+
     def _filtered(self, candidate: _Candidate) -> tuple[Sentence, ...]:
         entry = candidate.entry
         return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
@@ -197,7 +202,7 @@ class _Run:
 
     def _documents(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
         for candidate in candidates:
-            if candidate.entry.document.abstract and self._filtered(candidate):
+            if candidate.entry.document.abstract and self._passes(candidate):
                 document = candidate.entry.document
                 yield candidate.position, None, Premise(text=document.abstract, title=document.title)
 

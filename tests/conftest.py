@@ -54,3 +54,14 @@ def demo_index(demo_folder: Path) -> Iterator[Index]:
 def pytest_configure() -> None:
     """Take Ctrl-C as Python does: a run started in the background inherits it ignored, and the tests that send it would fail."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Several threads make models as small as these many times slower on a busy machine."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
