@@ -1,8 +1,9 @@
 """From a document's sentences to the document: its strongest sentences and its relevance, joined by one small model.
 
 The most probable sentence alone is a poor witness: among ten sentences of an abstract one is easily mistaken, a second one that
-says the same makes it likelier, one that says the opposite less, and a document far behind the best match is rarely evidence.
-Six numbers weigh these against each other (multinomial logistic regression, symmetric in the two stances but for the biases),
+says the same makes it likelier, one that says the opposite less, a document far behind the best match is rarely evidence, and
+one that holds few of the claim's rare words hardly ever, be it the best that there is.
+Seven numbers weigh these against each other (multinomial logistic regression, symmetric in the two stances but for the biases),
 so a document's probabilities are calibrated too. They are fitted on claims that no model was trained on.
 """
 
@@ -24,8 +25,8 @@ _DECIDED = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The weights of a stance's strongest and second sentence, of the other stance's strongest, and of the gap; the biases; and
-    the probability above which a document is called for a stance."""
+    """The weights of a stance's strongest and second sentence, of the other stance's strongest, of the gap and of aboutness; the
+    biases; and the probability above which a document is called for a stance."""
 
     strongest: float
     second: float
@@ -33,13 +34,15 @@ class Decision:
     gap: float
     support: float
     contradict: float
+    about: float = 0.0
     thresholds: tuple[float, float] = (0.5, 0.5)
 
     def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
-        """[documents, 3] from what `features` made of each [documents, 5]."""
-        s1, s2, c1, c2, gap = marks.T
-        for_it = self.strongest * s1 + self.second * s2 + self.against * c1 + self.gap * gap + self.support
-        against = self.strongest * c1 + self.second * c2 + self.against * s1 + self.gap * gap + self.contradict
+        """[documents, 3] from what `features` made of each [documents, 6]."""
+        s1, s2, c1, c2, gap, about = marks.T
+        relevance = self.gap * gap + self.about * about
+        for_it = self.strongest * s1 + self.second * s2 + self.against * c1 + relevance + self.support
+        against = self.strongest * c1 + self.second * c2 + self.against * s1 + relevance + self.contradict
         scores = np.stack([for_it, np.zeros_like(for_it), against], axis=1)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         found: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
@@ -52,9 +55,10 @@ class Decision:
             return "neutral"
         return "support" if over_support >= over_contradict else "contradict"
 
-    def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0) -> Verdict:
-        """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's."""
-        support, neutral, contradict = self.probabilities(features(margins(verdicts), gap)[None, :])[0].tolist()
+    def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
+        """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's, `about`
+        the share of the claim's rare words that it holds (retrieval.aboutness)."""
+        support, neutral, contradict = self.probabilities(features(margins(verdicts), gap, about)[None, :])[0].tolist()
         return Verdict(support, neutral, contradict, decided=self.label(support, contradict))
 
 
@@ -77,8 +81,8 @@ def margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
     return odds
 
 
-def features(odds: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """[5]: the strongest and second support, the strongest and second contradiction, and the gap (at most `FARTHEST`)."""
+def features(odds: NDArray[np.float64], gap: float, about: float) -> NDArray[np.float64]:
+    """[6]: the strongest and second support, the strongest and second contradiction, the gap (at most `FARTHEST`), aboutness."""
     padded = np.vstack([odds, np.full((2, 2), -_WIDEST)])
     best = -np.sort(-padded, axis=0)[:2]
-    return np.array([best[0, 0], best[1, 0], best[0, 1], best[1, 1], min(max(gap, 0.0), FARTHEST)])
+    return np.array([best[0, 0], best[1, 0], best[0, 1], best[1, 1], min(max(gap, 0.0), FARTHEST), about])

@@ -78,41 +78,59 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     export(model, "logits", folder, base_folder() / "tokenizer.json", raw)
     shutil.copyfile(LEXICON, folder / "polarity.txt")
     judge = EmbeddedJudge(folder)
-    claims = evaluate.judged_scifact(data, "train", judge, EmbeddedReranker(kept=2000), evaluate.held_out)
+    library = evaluate.Abstracts(data, judge, EmbeddedReranker(kept=6000))
+    claims = library.judged("train", evaluate.held_out)
+    elsewhere = [
+        *library.judged("train", evaluate.held_out, away=True),
+        *library.strangers("healthver", evaluate.held_out, len(claims)),
+    ]
     lay = evaluate.abstracts(data, "healthver", "train", judge, evaluate.held_out)
-    written = json.loads((folder / "model.json").read_text("utf-8")) | fitted_parts(claims, lay)
+    written = json.loads((folder / "model.json").read_text("utf-8")) | fitted_parts(claims, elsewhere, lay)
     (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def fitted_parts(claims: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
-    """The card's calibration and decisions, from judged claims that training left away."""
+def fitted_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
+    """The card's calibration and decisions, from judged claims that training left away.
+
+    `elsewhere` are claims judged in a collection without their papers. They count half as much as the others, as if every third
+    claim that is ever asked about were one that the collection knows nothing of.
+    """
     cited = [judged for claim in claims for judged in claim if judged.cited]
     calibration = calibrate.fitted(np.vstack([one.logits for one in cited]), np.concatenate([one.sentences for one in cited]))
     plain = evaluate.Reader(calibration, PLAIN)
 
     def decided(
-        documents: Sequence[tuple[int, NDArray[np.float32], float]], score: Callable[[Decision], float]
+        read: Sequence[NDArray[np.float64]],
+        gold: Sequence[int],
+        score: Callable[[Decision], float],
+        counts: NDArray[np.float64] | None = None,
     ) -> dict[str, Any]:
-        read = np.array([plain.features(logits, gap) for _, logits, gap in documents])
-        weights = decide.fitted(read, np.array([gold for gold, _, _ in documents]))
+        weights = decide.fitted(np.array(read), np.array(gold), counts)
         return asdict(decide.with_threshold(weights, score))
 
     def reader(decision: Decision) -> evaluate.Reader:
         return evaluate.Reader(calibration, decision)
 
+    here, away = evaluate.opened(claims), evaluate.opened(elsewhere)
+    worth = 0.5 * len(here) / len(away)
     return {
         "calibration": asdict(calibration),
         "decision": {
             "open": decided(
-                [(one.gold, one.logits, one.gap) for one in evaluate.opened(claims)],
-                lambda decision: evaluate.label_only_f1(claims, reader(decision)),
+                [plain.features(one.logits, one.gap, one.about) for one in (*here, *away)],
+                [one.gold for one in (*here, *away)],
+                lambda decision: evaluate.label_only_f1(claims, reader(decision), beside=away, worth=worth),
+                np.concatenate([np.ones(len(here)), np.full(len(away), worth)]),
             ),
             "given": decided(
-                [(one.gold, one.logits, 0.0) for one in cited],
+                [plain.features(one.logits) for one in cited],
+                [one.gold for one in cited],
                 lambda decision: evaluate.gold_accuracy(claims, reader(decision)),
             ),
             "lay": decided(
-                [(gold, logits, 0.0) for gold, logits in lay], lambda decision: evaluate.lay_f1(lay, reader(decision))
+                [plain.features(logits) for _, logits in lay],
+                [gold for gold, _ in lay],
+                lambda decision: evaluate.lay_f1(lay, reader(decision)),
             ),
         },
     }

@@ -15,6 +15,7 @@ from nli.qualify import qualifiers
 from nli.scope import negation_scopes
 from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
 from nli.skim import most_promising
+from retrieval.aboutness import about
 from retrieval.adversarial import adversarial_queries
 from retrieval.index import Index
 from retrieval.rerank import passage
@@ -146,7 +147,10 @@ class _Run:
         found: list[_Chosen] = []
         for position, of_document in groupby(judged, key=lambda one: one.position):
             own, candidate = list(of_document), candidates[position]
-            whole = judge.decision([one.verdict for one in own], best - candidate.hit.score if best is not None else 0.0)
+            behind = best - candidate.hit.score if best is not None else 0.0
+            # "It is safe for most patients" is about everything: the question says what "it" is.
+            subject = about(_query(self.claim, self.branch.retrieve.query), passage(candidate.entry.document))
+            whole = judge.decision([one.verdict for one in own], behind, subject)
             if whole.label == label and candidate.hit.pmid not in self.without:
                 strongest = max(own, key=lambda one: probability(one.verdict, label))
                 found.append(_Chosen(candidate, strongest.sentence, strongest.verdict, probability(whole, label), judge.name))

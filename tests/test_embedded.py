@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tokenizers import Tokenizer
 from nli.decision import PLAIN, Decision, features, margins
 from nli.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
 from nli.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, mark, without_directions
+from retrieval.aboutness import about
 from retrieval.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.engine import PairTokenizer, collate, read_card
 from retrieval.errors import ModelUnusable
@@ -243,4 +245,37 @@ def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
 
 def test_a_document_without_sentences_is_neutral_and_a_far_gap_saturates() -> None:
     assert PLAIN([]).label == "neutral"
-    assert (features(margins([]), 1e9) == features(margins([]), 5.0)).all()
+    assert (features(margins([]), 1e9, 0.5) == features(margins([]), 5.0, 0.5)).all()
+
+
+def test_the_best_of_a_collection_that_holds_nothing_on_the_subject_is_no_evidence(judge: EmbeddedJudge) -> None:
+    said_by_both = [Verdict(0.7, 0.2, 0.1)]
+    here, elsewhere = (judge.decision(said_by_both, gap=0.0, about=share) for share in (0.9, 0.2))
+    assert here.label == "support"
+    assert elsewhere.label == "neutral"
+    assert elsewhere.support < here.support / 5
+
+
+# What a text is about
+
+
+def test_a_text_is_about_a_query_by_the_rare_words_that_it_holds() -> None:
+    query = "Aspirin prevents strokes in patients with sickle-cell disease"
+    on_subject = about(query, "Sickle cell disease: aspirin and the prevention of stroke in adults.")
+    near, far = about(query, "Strokes in patients with atrial fibrillation."), about(query, "Patients with eczema and disease.")
+    assert 1 >= on_subject > near > far > 0
+    assert about(query, "") == about("", "aspirin") == 0
+
+
+def test_aboutness_adds_up_alike_in_every_process() -> None:
+    """Sets of strings have another order in each process; sums of floats must not."""
+    program = (
+        "from retrieval.aboutness import about; print(repr(about('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -96,10 +97,11 @@ def test_the_held_out_fold_is_never_read(tmp_path: Path) -> None:
 
 
 def documents(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Features whose first and third columns say the label, with noise, and a gap that makes evidence rarer."""
+    """Features whose first and third columns say the label, with noise; a gap makes evidence rarer, aboutness less rare."""
     labels = rng.choice([SUPPORT, NEUTRAL, CONTRADICT], count, p=[0.2, 0.65, 0.15])
-    features = rng.normal(-2.0, 1.0, (count, 5))
+    features = rng.normal(-2.0, 1.0, (count, 6))
     features[:, 4] = np.abs(rng.normal(1.0, 0.5, count)) + (labels == NEUTRAL)
+    features[:, 5] = rng.uniform(0.0, 0.7, count) + 0.3 * (labels != NEUTRAL)
     features[labels == SUPPORT, 0] += 3.5
     features[labels == CONTRADICT, 2] += 3.5
     return features, labels
@@ -112,9 +114,16 @@ def test_a_fitted_decision_reads_the_evidence_and_is_calibrated() -> None:
     shares = decision.probabilities(features)
     assert (shares.argmax(axis=1) == labels).mean() > 0.85
     assert decision.strongest > 0
-    assert decision.gap < 0
+    assert decision.gap < 0 < decision.about
     confidence, right = shares.max(axis=1), shares.argmax(axis=1) == labels
     assert abs(confidence.mean() - right.mean()) < 0.03
+
+
+def test_a_document_counts_as_often_as_it_is_told_to() -> None:
+    features, labels = documents(400, np.random.default_rng(1))
+    twice = decide.fitted(np.vstack([features, features[:100]]), np.concatenate([labels, labels[:100]]))
+    counts = np.concatenate([np.full(100, 2.0), np.ones(300)])
+    assert astuple(decide.fitted(features, labels, counts))[:7] == pytest.approx(astuple(twice)[:7], abs=2e-3)
 
 
 def test_the_threshold_is_where_the_score_is_best_and_no_lucky_cell_wins() -> None:

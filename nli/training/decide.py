@@ -1,4 +1,4 @@
-"""Fitting a `Decision`: six numbers, on documents judged for claims that no model was trained on."""
+"""Fitting a `Decision`: seven numbers, on documents judged for claims that no model was trained on."""
 
 from __future__ import annotations
 
@@ -15,26 +15,34 @@ from nli.decision import Decision
 GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(25))
 
 
-def fitted(features: NDArray[np.float64], labels: NDArray[np.int64], pull: float = 2e-3) -> Decision:
-    """The most likely weights for documents' features [documents, 5] and labels [documents]; `pull` draws them to 0."""
-    s1, s2, c1, c2, gap = torch.from_numpy(features).T
-    gold = torch.from_numpy(labels)
-    weights = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
+def fitted(
+    features: NDArray[np.float64], labels: NDArray[np.int64], counts: NDArray[np.float64] | None = None, pull: float = 1e-4
+) -> Decision:
+    """The most likely weights for documents' features [documents, 6] and labels [documents].
+
+    `counts` [documents] is what each document counts, 1 unless given; `pull` draws the weights to 0.
+    """
+    marks, gold = torch.from_numpy(features), torch.from_numpy(labels)
+    shares = torch.from_numpy(counts / counts.sum() if counts is not None else np.full(len(labels), 1 / len(labels)))
+    s1, s2, c1, c2 = marks.T[:4]
+    start = [1.0, *[0.0] * 6]
+    weights = torch.tensor(start, dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=300)
 
     def loss() -> float:
         optimizer.zero_grad()
-        strongest, second, against, behind, support, contradict = weights
-        for_it = strongest * s1 + second * s2 + against * c1 + behind * gap + support
-        other = strongest * c1 + second * c2 + against * s1 + behind * gap + contradict
-        value = functional.cross_entropy(torch.stack([for_it, torch.zeros_like(for_it), other], 1), gold)
-        value = value + pull * (weights**2).sum()
+        strongest, second, against, *_, support, contradict = weights
+        relevance = marks[:, 4:] @ weights[3:5]
+        for_it = strongest * s1 + second * s2 + against * c1 + relevance + support
+        other = strongest * c1 + second * c2 + against * s1 + relevance + contradict
+        each = functional.cross_entropy(torch.stack([for_it, torch.zeros_like(for_it), other], 1), gold, reduction="none")
+        value = (shares * each).sum() + pull * (weights**2).sum()
         value.backward()  # type: ignore[no-untyped-call]
         return float(value.detach())
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
-    strongest, second, against, behind, support, contradict = (round(float(weight), 4) for weight in weights.detach())
-    return Decision(strongest, second, against, behind, support, contradict)
+    strongest, second, against, gap, about, support, contradict = (round(float(weight), 4) for weight in weights.detach())
+    return Decision(strongest, second, against, gap, support, contradict, about)
 
 
 def with_threshold(decision: Decision, score: Callable[[Decision], float]) -> Decision:

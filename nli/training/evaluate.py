@@ -7,6 +7,7 @@ of the service itself are `counterpoint eval scifact`'s. A document's label is i
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,7 @@ from nli.decision import Decision, features
 from nli.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, decision_of
 from nli.training.labelled import HELD_OUT, NAMES, clean, fold
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
+from retrieval.aboutness import about
 from retrieval.embedded import EmbeddedReranker
 from retrieval.rerank import passage
 from retrieval.training.bm25 import Bm25
@@ -37,7 +39,8 @@ DEPTH, RERANKED = 5, 20
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One document judged for one claim: `gold` and `sentences` (gold label of each) are label indices, `gap` the distance
-    of the reranker's score from the claim's best (infinite for what was not reranked)."""
+    of the reranker's score from the claim's best (infinite for what was not reranked), `about` the share of the claim's rare
+    words that the document holds."""
 
     document: int
     rank: int
@@ -48,6 +51,7 @@ class Judged:
     sentences: NDArray[np.int64]
     logits: NDArray[np.float32]
     gap: float
+    about: float
 
 
 def logits_of(judge: EmbeddedJudge, claim: str, title: str, sentences: Sequence[str]) -> NDArray[np.float32]:
@@ -55,38 +59,57 @@ def logits_of(judge: EmbeddedJudge, claim: str, title: str, sentences: Sequence[
     return judge.logits(clean(claim), [Premise(sentence, title) for sentence in sentences])
 
 
-def judged_scifact(
-    data: Path, name: str, judge: EmbeddedJudge, reranker: EmbeddedReranker, wanted: Callable[[dict[str, Any]], bool]
-) -> list[list[Judged]]:
-    """For each claim of SciFact's `name` split: the reranked best documents, and all that are gold or cited."""
-    corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
-    ids = [int(document["doc_id"]) for document in corpus]
-    place = {doc: index for index, doc in enumerate(ids)}
-    texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
-    index = Bm25(texts)
-    found: list[list[Judged]] = []
-    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim)], desc=name):
-        text = claim["claim"]
-        bm25 = index.top(text, RERANKED)
-        scores = np.array(reranker(text, [texts[i] for i in bm25]))
-        ranked = [bm25[i] for i in np.argsort(-scores, kind="stable")]
+class Abstracts:
+    """SciFact's abstracts in memory, with BM25 and the reranker over them, and a judge to read them."""
+
+    def __init__(self, data: Path, judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+        self.corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
+        self.ids = [int(document["doc_id"]) for document in self.corpus]
+        self.place = {doc: index for index, doc in enumerate(self.ids)}
+        self._texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
+        self._index = Bm25(self._texts)
+        self._data, self._judge, self._reranker = data, judge, reranker
+
+    def judged(self, name: str, wanted: Callable[[dict[str, Any]], bool], away: bool = False) -> list[list[Judged]]:
+        """For each claim of SciFact's `name` split: the reranked best documents, and all that are gold or cited.
+
+        `away` takes the gold and cited ones out of the collection first: what is left should be neutral.
+        """
+        claims = [claim for claim in rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim)]
+        return [self._of_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
+
+    def strangers(self, dataset: str, wanted: Callable[[dict[str, Any]], bool], most: int) -> list[list[Judged]]:
+        """The best documents for `most` claims of another set's train split, of whose papers this collection holds none."""
+        pairs = rows(self._data, "stance/pairs.jsonl.gz")
+        texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row)}
+        claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())
+        return [self._read(claim, {}, set(), set()) for claim in tqdm(claims[:most], desc=f"{dataset} claims, strangers here")]
+
+    def _of_claim(self, claim: dict[str, Any], away: bool) -> list[Judged]:
         gold = {int(doc): entries for doc, entries in claim["evidence"].items()}
         cited = {int(doc) for doc in claim["cited_doc_ids"]} | set(gold)
-        documents = [*ranked[:DEPTH], *(place[doc] for doc in cited if doc in place and place[doc] not in ranked[:DEPTH])]
-        of_claim = []
-        for i in documents:
-            document, entries = corpus[i], gold.get(ids[i], [])
+        if away:
+            return self._read(claim["claim"], {}, set(), cited)
+        return self._read(claim["claim"], gold, cited, set())
+
+    def _read(self, claim: str, gold: dict[int, list[dict[str, Any]]], cited: set[int], without: set[int]) -> list[Judged]:
+        bm25 = [i for i in self._index.top(claim, RERANKED + len(without)) if self.ids[i] not in without][:RERANKED]
+        scores = np.array(self._reranker(claim, [self._texts[i] for i in bm25]))
+        ranked = [bm25[i] for i in np.argsort(-scores, kind="stable")]
+        added = [self.place[doc] for doc in sorted(cited) if doc in self.place and self.place[doc] not in ranked[:DEPTH]]
+        found = []
+        for i in [*ranked[:DEPTH], *added]:
+            document, entries = self.corpus[i], gold.get(self.ids[i], [])
             labels = np.full(len(document["abstract"]), NEUTRAL)
             for entry in entries:
                 labels[[s for s in entry["sentences"] if s < len(labels)]] = _label(entry["label"])
-            of_claim.append(Judged(
-                ids[i], ranked.index(i) if i in ranked else RERANKED, bm25.index(i) if i in bm25 else RERANKED,
-                _label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), ids[i] in cited, labels,
-                logits_of(judge, text, document["title"], document["abstract"]),
-                float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf,
+            found.append(Judged(
+                self.ids[i], ranked.index(i) if i in ranked else RERANKED, bm25.index(i) if i in bm25 else RERANKED,
+                _label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), self.ids[i] in cited, labels,
+                logits_of(self._judge, claim, document["title"], document["abstract"]),
+                float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf, about(claim, self._texts[i]),
             ))  # fmt: skip
-        found.append(of_claim)
-    return found
+        return found
 
 
 def _label(name: str) -> int:
@@ -100,18 +123,18 @@ class Reader:
     calibration: Calibration
     decision: Decision
 
-    def features(self, logits: NDArray[np.float32], gap: float = 0.0) -> NDArray[np.float64]:
-        """[5], as the decision reads them."""
-        return features(odds(self.calibration, logits), gap)
+    def features(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
+        """[6], as the decision reads them."""
+        return features(odds(self.calibration, logits), gap, about)
 
-    def probabilities(self, logits: NDArray[np.float32], gap: float = 0.0) -> NDArray[np.float64]:
+    def probabilities(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
         """[3] of the document."""
-        found: NDArray[np.float64] = self.decision.probabilities(self.features(logits, gap)[None, :])[0]
+        found: NDArray[np.float64] = self.decision.probabilities(self.features(logits, gap, about)[None, :])[0]
         return found
 
-    def label(self, logits: NDArray[np.float32], gap: float = 0.0) -> int:
+    def label(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> int:
         """The document's label index."""
-        support, _, contradict = self.probabilities(logits, gap)
+        support, _, contradict = self.probabilities(logits, gap, about)
         return LABELS.index(self.decision.label(support, contradict))
 
 
@@ -130,12 +153,17 @@ def opened(claims: Claims) -> list[Judged]:
     return [judged for claim in claims for judged in claim if judged.rank < DEPTH]
 
 
-def label_only_f1(claims: Claims, reader: Reader, label: int | None = None) -> float:
-    """Abstract-level label-only F1 over all documents judged in open retrieval; of one label where one is named."""
-    right = predicted = 0
+def label_only_f1(
+    claims: Claims, reader: Reader, label: int | None = None, beside: Sequence[Judged] = (), worth: float = 1.0
+) -> float:
+    """Abstract-level label-only F1 over all documents judged in open retrieval; of one label where one is named.
+
+    A stance given to a document `beside`, where none is right, counts `worth` of a wrong one.
+    """
+    right, predicted = 0, worth * sum(reader.label(one.logits, one.gap, one.about) != NEUTRAL for one in beside)
     gold = sum(j.evidence and label in (None, j.gold) for claim in claims for j in claim)
     for judged in opened(claims):
-        said = reader.label(judged.logits, judged.gap)
+        said = reader.label(judged.logits, judged.gap, judged.about)
         if said != NEUTRAL and label in (None, said):
             predicted += 1
             right += judged.evidence and judged.gold == said
@@ -169,7 +197,7 @@ def sentence_error(claims: Claims, calibration: Calibration) -> float:
 def document_error(claims: Claims, reader: Reader) -> float:
     """ECE of the most probable class over the documents that open retrieval judges."""
     judged = opened(claims)
-    probabilities = np.vstack([reader.probabilities(one.logits, one.gap) for one in judged])
+    probabilities = np.vstack([reader.probabilities(one.logits, one.gap, one.about) for one in judged])
     return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == np.array([one.gold for one in judged]))
 
 
@@ -226,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--healthver", action="store_true", help="HealthVer dev too")
     options = parser.parse_args(arguments)
     judge = EmbeddedJudge(options.model)
-    claims = judged_scifact(options.data, "dev", judge, EmbeddedReranker(kept=6000), lambda _: True)
+    claims = Abstracts(options.data, judge, EmbeddedReranker(kept=6000)).judged("dev", lambda _: True)
     for line in figures(claims, judge.calibration, judge.decision, decision_of(judge.card, "given")):
         print(line)
     if options.healthver:
