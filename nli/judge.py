@@ -6,12 +6,17 @@ first three contradictions stops paying after the third.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, tee
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Protocol
 
 from nli.decision import Decision
 from retrieval.values import Premise, Verdict
+
+_WINDOW = 16
+"""Premises that are read both ways at a time."""
 
 
 class Judge(Protocol):
@@ -58,12 +63,21 @@ class BothWays:
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One mean verdict a premise, in order."""
         stated = Premise(claim)
-        forth, back = tee(premises)
-        for one, premise in zip(self._judge(claim, forth), back, strict=True):
-            other = next(iter(self._judge(premise.text, [stated])))
-            yield Verdict(
-                (one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2
-            )
+
+        def back(premise: Premise) -> Verdict:
+            return next(iter(self._judge(premise.text, [stated])))
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+
+            def both(chunk: Sequence[Premise]) -> list[Verdict]:
+                others = pool.map(back, chunk)
+                return [_mean(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
+
+            yield from lazily(both, premises, _WINDOW)
+
+
+def _mean(one: Verdict, other: Verdict) -> Verdict:
+    return Verdict((one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2)
 
 
 def lazily(

@@ -25,7 +25,7 @@ class TextVectors:
     """The model of one folder, loaded once, and the vectors of the texts last asked for."""
 
     def __init__(self, folder: Path, engine: Engine, threads: int) -> None:
-        self._encoder = TextEncoder(folder, engine, threads=1)
+        self._encoder = TextEncoder(folder, engine, threads)
         self.card, self.name = self._encoder.card, self._encoder.name
         self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="relevance")
         self._kept: OrderedDict[str, Vectors] = OrderedDict()

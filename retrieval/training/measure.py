@@ -29,7 +29,7 @@ def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_],
     return float(sum(gaps))
 
 
-def f1(right: int, predicted: int, gold: int) -> float:
+def f1(right: int, predicted: float, gold: int) -> float:
     """F1 in per cent from counts."""
     return 200.0 * right / (predicted + gold) if predicted + gold else 0.0
 
