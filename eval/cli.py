@@ -13,17 +13,17 @@ from typing import Annotated
 import typer
 
 from service import defaults
-from service.cli import ProfileOption, app, say, told
+from service.cli import IndexOption, ProfileOption, app, say, told
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
 
-eval_app = typer.Typer(help="Measure grounding on labelled data.", no_args_is_help=True)
+eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 
 
 @eval_app.callback()
 def _group() -> None:
-    """Measure grounding on labelled data."""
+    """Measure grounding on labelled data, and answers."""
 
 
 DataOption = Annotated[
@@ -75,7 +75,7 @@ def scifact(
         from eval.scifact import find
         from retrieval.errors import BadInput, writing
         from retrieval.manifest import write_atomically
-        from service.task_a_run import check_target
+        from service.run_journal import check_target
 
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
         configs = configurations(config or [defaults.CONFIG])
@@ -153,7 +153,7 @@ def report(
         from eval.report_data import read_report
         from retrieval.errors import BadInput, writing
         from retrieval.manifest import write_atomically
-        from service.task_a_run import check_target
+        from service.run_journal import check_target
 
         outputs = [one for one in (out, markdown) if one]
         if len({one.resolve() for one in (measured, *outputs)}) <= len(outputs):
@@ -166,6 +166,53 @@ def report(
             with writing("the page", one, "free some space and run the same command again"):
                 write_atomically(one, text)
             say(f"Wrote {one}.")
+
+
+@eval_app.command("answers")
+def answers(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Task B runs, of anyone.", show_default=False)],
+    topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
+    index: IndexOption,
+    profile: ProfileOption = defaults.PROFILE,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write every figure and every judged citation there.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="OUT", help="Write the tables as Markdown.")] = None,
+) -> None:
+    """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
+    with told():
+        from eval.answers.runs import read_runs
+        from retrieval.errors import BadInput, writing
+        from retrieval.manifest import read_manifest, write_atomically
+        from service.config import load_profile
+        from service.run_journal import check_target
+        from service.task_b import read_topics
+
+        asked = read_topics(topics)
+        read = read_runs(runs, {topic.id for topic in asked})
+        outputs = [one for one in (json, markdown) if one]
+        if len({one.resolve() for one in (topics, *runs, *outputs)}) < 1 + len(runs) + len(outputs):
+            raise BadInput("TOPICS, RUN, --json and --markdown name the same file; give each a name of its own.")
+        for one in outputs:
+            check_target(one, overwrite=True)
+        # A damaged index or a wrong profile is told before the models are loaded.
+        read_manifest(index)
+        models = load_profile(profile)
+        from eval.answers import tables
+        from eval.answers.evaluation import evaluate
+        from eval.answers.judges import load_judges
+        from eval.answers.report import report_json
+        from retrieval.embedded_encoder import EmbeddedEncoder
+
+        judges, command = load_judges(models), shlex.join(["counterpoint", *sys.argv[1:]])
+        say(f"Judging {', '.join(one.name for one in read)} on {len(asked)} topics with {judges.named[-1].model}.")
+        report = evaluate(read, asked, topics, index, judges, EmbeddedEncoder(), models, command)
+        typer.echo("\n".join(tables.lines(report)))
+        texts = {json: report_json(report), markdown: tables.markdown(report)}
+        for path in outputs:
+            with writing("the report", path, "free some space and run the same command again"):
+                write_atomically(path, texts[path])
+            say(f"Wrote {path}.")
 
 
 def main() -> None:

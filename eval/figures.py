@@ -34,10 +34,16 @@ def tallies(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], ret
     """Every figure of a variant; `retrieved` is how many documents each branch retrieves."""
     whole = [{stance: one.side(stance).whole for stance in STANCES} for one in results]
     returned = [{stance: [hit.pmid for hit in one.side(stance).returned] for stance in STANCES} for one in results]
+    listed = [
+        {stance: [hit.pmid for hit in (*one.side(stance).returned, *one.side(stance).uncertain)] for stance in STANCES}
+        for one in results
+    ]
     found: dict[str, Tally] = {
         **ranking_tallies(claims, whole),
         **_mrr("mrr.stance_correct", claims, returned, CUT),
+        **_mrr("mrr.listed", claims, listed, CUT),
         **_pairs(claims, returned),
+        **_listed(claims, listed),
         **_silence(claims, returned),
         **{f"scifact.{key}": one for key, one in official_tallies(claims, [r.predicted() for r in results]).items()},
     }
@@ -75,6 +81,19 @@ def _pairs(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, Tal
             counts.append((len(gold & set(first)), len(first), len(gold)))
         found |= {f"pairs.{stance}.{name}": Tally.of(counts, formula) for name, formula in FORMULAS.items()}
     return found
+
+
+def _listed(claims: Sequence[LabelledClaim], listed: Rankings) -> dict[str, Tally]:
+    return {
+        f"listed.{stance}": Tally.of(
+            (
+                (len(one.gold_of(stance) & set(lists[stance])), len(one.gold_of(stance)))
+                for one, lists in zip(claims, listed, strict=True)
+            ),
+            share,
+        )
+        for stance in STANCES
+    }
 
 
 def _silence(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, Tally]:
@@ -151,6 +170,12 @@ def measures() -> tuple[Measure, ...]:
             f"mean over the {of[stance]}.",
         )
     add("mrr.stance_correct.weighted", f"MRR@{CUT} of the right stance, weighted", "The mean over all claims with evidence.")
+    for part in (*STANCES, "weighted"):
+        add(
+            f"mrr.listed.{part}",
+            f"MRR@{CUT} of the right stance, the uncertain behind, {part}",
+            "The same over what a reader is shown: what is called uncertain stands behind what is returned.",
+        )
     for stance in STANCES:
         for name in FORMULAS:
             add(
@@ -159,6 +184,12 @@ def measures() -> tuple[Measure, ...]:
                 f"Over all claims, those without evidence included: (claim, document) pairs among the first {CUT} returned as "
                 f"{stance}, against the gold pairs of that stance; micro-averaged over pairs.",
             )
+    for stance in STANCES:
+        add(
+            f"listed.{stance}",
+            f"Recall of {stance}, the uncertain included",
+            f"Share of the gold pairs of that stance among all that is returned or called uncertain as {stance}.",
+        )
     add(
         "silence.without_evidence",
         "Silent without evidence",

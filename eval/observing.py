@@ -36,13 +36,15 @@ class GoldFate:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One branch for one claim: what it returned, best first; how much it looked at; and, where the claim has gold documents of
-    this stance, `whole`, all it would return if it were not cut, down to the last of them, and what became of each."""
+    """One branch for one claim: what it returned and what it calls uncertain, best first; how much it looked at; and, where the
+    claim has gold documents of this stance, `whole`, all it would return if it were not cut, down to the last of them, and what
+    became of each."""
 
     returned: tuple[Returned, ...]
     counts: BranchCounts
     whole: tuple[str, ...] = ()
     gold: tuple[GoldFate, ...] = ()
+    uncertain: tuple[Returned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,16 @@ def observe(grounder: Grounder, labelled: LabelledClaim) -> ClaimResult:
 
     def side(stance: Stance, other: Stance) -> Side:
         returned = tuple(_returned(one) for one in evidence[stance])
+        uncertain = tuple(_returned(one) for one in grounding.uncertain if one.stance == stance)
         gold = labelled.gold_of(stance)
         if not gold:
-            return Side(returned, grounding.checked[stance])
+            return Side(returned, grounding.checked[stance], uncertain=uncertain)
         seen = trace(once, labelled.claim, stance, gold)
         depths = {pmid: rank for rank, pmid in enumerate(seen.retrieved, 1)}
         fates = tuple(
             GoldFate(pmid, depths.get(pmid), fate(pmid, stance, seen, pmids[stance], pmids[other])) for pmid in sorted(gold)
         )
-        return Side(returned, grounding.checked[stance], seen.whole, fates)
+        return Side(returned, grounding.checked[stance], seen.whole, fates, uncertain)
 
     return ClaimResult(labelled.claim.id, side("support", "contradict"), side("contradict", "support"))
 

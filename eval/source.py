@@ -13,7 +13,7 @@ from pathlib import Path
 
 DATA = ("*.yaml", "*.txt")
 """Cues, opposites, templates of queries. What lies in eval is other people's figures."""
-PACKAGES = ("retrieval", "nli", "indexes", "service", "eval")
+PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval")
 
 
 def code_sha256(modules: Iterable[str]) -> str:

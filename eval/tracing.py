@@ -130,5 +130,4 @@ def _run(
     ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
     changed = branch.model_copy(update={**steps, "select": ending, "evidence": None})
     config = grounder.config.model_copy(update={stance: changed})
-    evidence, _ = Grounder(grounder.index, config, grounder.models).run_branch(claim, stance)
-    return evidence
+    return Grounder(grounder.index, config, grounder.models).run_branch(claim, stance).evidence

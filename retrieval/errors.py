@@ -64,6 +64,12 @@ class Interrupted(CounterpointError):
     """The user stopped a long job; what was finished before stays."""
 
 
+class Unfinished(CounterpointError):
+    """A part of a long job could not be done; the rest is kept, and the same command tries that part again."""
+
+    status = 503
+
+
 _FULL = ("no space left", "disk is full", "disk full", "disk quota", "database or disk is full")
 
 

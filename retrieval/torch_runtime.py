@@ -14,6 +14,7 @@ turn. Batches never mix requests, so no thread can change another's scores.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
     import torch
     from tokenizers import Encoding, Tokenizer
 
-Head = Literal["SequenceClassification", "Seq2SeqLM", "Encoder"]
+Head = Literal["SequenceClassification", "Seq2SeqLM", "CausalLM", "Encoder"]
 Pooling = Literal["cls", "mean"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
 _ARCHITECTURES: dict[Head, str] = {
     "SequenceClassification": "AutoModelForSequenceClassification",
     "Seq2SeqLM": "AutoModelForSeq2SeqLM",
+    "CausalLM": "AutoModelForCausalLM",
     "Encoder": "AutoModel",
 }
 # transformers' lazy imports and its progress bar are global: one model loads at a time.
@@ -107,6 +109,8 @@ class Runtime:
             tokenizer, self.network = _load(model, folder, head, trust_remote_code)
         self.network.to(self.device)
         self.config = self.network.config
+        # With its chat template, and a state of its own.
+        self.with_template = copy.deepcopy(tokenizer)
         self.tokenizer: Tokenizer = tokenizer.backend_tokenizer
         # The file may carry the truncation and padding of the training; from here on its state never changes.
         self.tokenizer.no_truncation()

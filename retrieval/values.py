@@ -201,9 +201,87 @@ class BranchCounts:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """The answer to a claim: evidence on both sides and how much was checked to find it."""
+    """The answer to a claim: evidence on both sides and how much was checked to find it.
+
+    `uncertain` is what came close on either side, contradictions first, for readers who must not miss one: most of it is neither.
+    """
 
     claim: Claim
     contradicting: tuple[Evidence, ...]
     supporting: tuple[Evidence, ...]
     checked: dict[Stance, BranchCounts]
+    uncertain: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A document cited for a sentence of an answer, and the sentence of its abstract that bears the answer's out.
+
+    `verdict` is the judge's opinion of that sentence as the premise and the answer's sentence as the hypothesis; `verbatim` says
+    that the answer's sentence stands there word for word, which needs no judge.
+    """
+
+    document: Document
+    sentence: Sentence
+    verdict: Verdict
+    verbatim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer with the citations that were checked and hold."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedSentence:
+    """A sentence that the generator wrote and the check took out, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Evidence of the index against a sentence of the answer; `sentence` is its place in the answer, from 0."""
+
+    sentence: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a generator was asked, by its server's own counts; `cost` is in US dollars where a price is configured."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+
+
+Outcome = Literal["answered", "too little"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
+
+    `context` are the documents that the generator was given, best first; `generated_by` names the generator.
+    """
+
+    topic: Topic
+    outcome: Outcome
+    sentences: tuple[CitedSentence, ...]
+    conflicts: tuple[Conflict, ...]
+    removed: tuple[RemovedSentence, ...]
+    context: tuple[Hit, ...]
+    generated_by: str
+    usage: Usage = Usage()
+    note: str = ""
+
+    @property
+    def words(self) -> int:
+        """The words of all sentences, counted at white space as the track does."""
+        return sum(len(sentence.text.split()) for sentence in self.sentences)

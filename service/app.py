@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from importlib.resources import files
+from typing import Annotated
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 
 from retrieval.errors import CounterpointError
-from service.claims import checked_claim
+from retrieval.values import Topic
+from service.answer import Answerer
+from service.answer_schemas import AnswerRequest, AnswerResponse
+from service.answer_stream import streamed
+from service.claims import checked_claim, checked_topic
 from service.ground import Grounder
 from service.schemas import GroundRequest, GroundResponse, Health, Problem, Provenance
 
@@ -27,16 +33,24 @@ _DESCRIPTION = (
 )
 
 
-def create_app(load: Callable[[], Grounder]) -> FastAPI:
-    """The service over whatever `load` assembles; it answers /health at once and becomes ready when loading is done."""
+def create_app(load: Callable[[], Grounder], answering: Callable[[Grounder], Answerer] | None = None) -> FastAPI:
+    """The service over whatever `load` assembles; it answers /health at once and becomes ready when loading is done.
+
+    `answering` makes the part that answers questions from the same index and models. Where it fails the rest is served all the
+    same and /answer says why.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.grounder, app.state.failure = None, ""
+        app.state.answerer, app.state.no_answers = None, "This service was started without answers."
 
         async def loading() -> None:
             try:
-                app.state.grounder = await asyncio.to_thread(load)
+                grounder = await asyncio.to_thread(load)
+                if answering:
+                    app.state.answerer, app.state.no_answers = await asyncio.to_thread(_answerer, answering, grounder)
+                app.state.grounder = grounder
             except CounterpointError as error:
                 app.state.failure = str(error)
             except Exception:
@@ -69,10 +83,11 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"error": str(error.detail)}, status_code=error.status_code, headers=error.headers)
 
     @app.exception_handler(RequestValidationError)
-    async def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+    async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         fault = error.errors()[0]
         place = ".".join(str(part) for part in fault["loc"] if part != "body") or "the body"
-        known = ", ".join(GroundRequest.model_fields)
+        body = AnswerRequest if request.url.path.startswith("/answer") else GroundRequest
+        known = ", ".join(body.model_fields)
         hint = f" (known fields: {known})" if fault["type"] == "extra_forbidden" else ""
         return JSONResponse({"error": f"{place}: {fault['msg']}{hint}."}, status_code=422)
 
@@ -100,6 +115,45 @@ def _add_routes(app: FastAPI) -> None:
         grounder = _ready(request)
         claim = checked_claim(body.claim, body.question, body.known_pmids)
         return GroundResponse.of(grounder.ground(claim), Provenance.of(grounder))
+
+    unanswered = {**problems, 502: {"model": Problem, "description": "the language model gave no usable answer"}}
+
+    @app.post("/answer", response_model=AnswerResponse, responses=unanswered)  # type: ignore[arg-type]  # as above
+    def answer(body: AnswerRequest, request: Request) -> AnswerResponse:
+        """A short answer to a question, each sentence with citations that were checked, and what contradicts it."""
+        answerer = _answering(request)
+        topic = _topic(body)
+        return AnswerResponse.of(answerer.answer(topic), answerer)
+
+    @app.post("/answer/stream", response_class=EventSourceResponse, responses=unanswered)  # type: ignore[arg-type]  # as above
+    def answer_stream(
+        topic: Annotated[Topic, Depends(_topic)], answerer: Annotated[Answerer, Depends(_answering)]
+    ) -> Iterator[ServerSentEvent]:
+        """The same as server-sent events while it is made: "stage", "sentence", "removed", and last "answer" or "error"."""
+        yield from streamed(answerer, topic)
+
+
+def _topic(body: AnswerRequest) -> Topic:
+    return checked_topic(body.question, body.topic, body.narrative, body.id)
+
+
+def _answerer(answering: Callable[[Grounder], Answerer], grounder: Grounder) -> tuple[Answerer | None, str]:
+    """The answerer, or None and why there is none."""
+    try:
+        return answering(grounder), ""
+    except CounterpointError as error:
+        return None, str(error)
+
+
+def _answering(request: Request) -> Answerer:
+    """The answerer once everything is loaded; faults of the service come before those of the request."""
+    _ready(request)
+    answerer: Answerer | None = request.app.state.answerer
+    if answerer is None:
+        error = CounterpointError(request.app.state.no_answers)
+        error.status = 503
+        raise error
+    return answerer
 
 
 def _ready(request: Request) -> Grounder:

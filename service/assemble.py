@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retrieval.index import Index
-from service.config import load_config, load_profile
+from service.config import GroundingConfig, Profile, load_config, load_profile
 from service.ground import Grounder
-from service.models import load_models
+from service.models import load_answer_models, load_models
+
+if TYPE_CHECKING:
+    from service.answer import Answerer
 
 
 def assemble(index: Path, config: str, profile: str) -> Grounder:
     """Open the index and load the models that the configuration names; anything missing is one clear error."""
     grounding_config, models_profile = load_config(config), load_profile(profile)
+    return _grounder(Index(index), grounding_config, models_profile)
+
+
+def assemble_answerer(index: Path, config: str, profile: str) -> Answerer:
+    """The same for an answer variant: its own models, and a grounder for its conflicts where it looks for any."""
+    from service.answer import Answerer
+    from service.answer_config import load_answer_config
+
+    answer_config, models_profile = load_answer_config(config), load_profile(profile)
+    grounding_config = load_config(answer_config.conflicts.grounding) if answer_config.conflicts else None
     opened = Index(index)
-    models = load_models(grounding_config, models_profile)
+    grounder = _grounder(opened, grounding_config, models_profile) if grounding_config else None
+    models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
+    return Answerer(opened, answer_config, models, grounder)
+
+
+def answerer_beside(grounder: Grounder, config: str) -> Answerer:
+    """An answerer that shares the index and the models of a service that is there already, under the same profile."""
+    from service.answer import Answerer
+    from service.answer_config import load_answer_config
+
+    answer_config, shared = load_answer_config(config), grounder
+    if answer_config.conflicts is None or load_config(answer_config.conflicts.grounding) == grounder.config:
+        models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
+    else:
+        shared = _grounder(grounder.index, load_config(answer_config.conflicts.grounding), grounder.models.profile)
+        models = load_answer_models(answer_config, grounder.models.profile, shared.models)
+    return Answerer(grounder.index, answer_config, models, shared if answer_config.conflicts else None)
+
+
+def _grounder(opened: Index, config: GroundingConfig, profile: Profile) -> Grounder:
+    models = load_models(config, profile)
     for encoder in models.encoders.values():
         opened.dense(encoder.name)
-    return Grounder(opened, grounding_config, models)
+    return Grounder(opened, config, models)

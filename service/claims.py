@@ -1,4 +1,4 @@
-"""What a claim must be before anything is searched for it."""
+"""What a claim or a topic must be before anything is searched for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from retrieval.errors import BadInput
-from retrieval.values import Claim
+from retrieval.values import Claim, Topic
 
 MAX_CHARACTERS = 2000
 MAX_KNOWN = 1000
@@ -18,17 +18,23 @@ def checked_claim(text: str, question: str = "", known_pmids: Iterable[str | int
     known = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
     if len(known) > MAX_KNOWN:
         raise BadInput(f"{len(known):,} known PMIDs were given; give at most {MAX_KNOWN:,}.")
-    return Claim(text=_checked(text, "claim", required=True), question=_checked(question, "question"), known_pmids=known, id=id)
+    claim = _checked(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
+    return Claim(text=claim, question=_checked(question, "question"), known_pmids=known, id=id)
 
 
-def _checked(text: str, what: str, required: bool = False) -> str:
+def checked_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
+    """A topic that can be answered: a question, not empty, and what else is said of it, each at most 2,000 characters."""
+    asked = _checked(question, "question", required="give what is to be answered, such as “Does aspirin reduce fever?”")
+    return Topic(id=id, question=asked, topic=_checked(topic, "topic"), narrative=_checked(narrative, "narrative"))
+
+
+def _checked(text: str, what: str, required: str = "") -> str:
+    """One line of text that is not too long; `required` says what to give where there is none, "" that none is needed."""
     clean = _one_line(text)
     if required and not clean:
-        raise BadInput(f"The {what} is empty; give one sentence that can be true or false, such as “Aspirin reduces fever.”")
+        raise BadInput(f"The {what} is empty; {required}")
     if len(clean) > MAX_CHARACTERS:
-        raise BadInput(
-            f"The {what} has {len(clean):,} characters and at most {MAX_CHARACTERS:,} are read; shorten it to one sentence."
-        )
+        raise BadInput(f"The {what} has {len(clean):,} characters and at most {MAX_CHARACTERS:,} are read; shorten it.")
     return clean
 
 

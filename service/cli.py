@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -32,6 +32,7 @@ app.add_typer(check_app, name="check-run")
 
 IndexOption = Annotated[Path, typer.Option("--index", help="The folder of a built index.", show_default=False)]
 ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant by name, or a YAML file.")]
+AnswersOption = Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")]
 ProfileOption = Annotated[str, typer.Option("--profile", help="A set of models by name, or a YAML file.")]
 SourcesArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE...", help="Files, or folders of files; gzipped or not.", show_default=False)
@@ -213,29 +214,68 @@ def ground(
 
 
 @app.command()
+def answer(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered.")],
+    index: IndexOption,
+    narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and what for.")] = "",
+    topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
+    config: AnswersOption = defaults.ANSWERS,
+    profile: ProfileOption = defaults.PROFILE,
+    format: Annotated[
+        Literal["text", "json", "markdown", "ris", "bibtex"],
+        typer.Option("--format", help="For reading, for programs, or the cited documents for a reference manager."),
+    ] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /answer; short for --format json.")] = False,
+) -> None:
+    """Answer QUESTION in at most 250 words, each sentence with citations that were checked, and tell what contradicts it."""
+    with told():
+        from service.claims import checked_topic
+
+        asked = checked_topic(question, topic, narrative)
+        from service.answer_schemas import AnswerResponse
+        from service.assemble import assemble_answerer
+        from service.export import exported
+        from service.render_answer import print_answer, progress
+
+        answerer = assemble_answerer(index, config, profile)
+        chosen = "json" if as_json else format
+        found = answerer.answer(asked, progress(say) if chosen == "text" else None)
+        if chosen == "json":
+            typer.echo(AnswerResponse.of(found, answerer).model_dump_json(indent=2))
+        elif chosen == "text":
+            print_answer(AnswerResponse.of(found, answerer))
+        else:
+            typer.echo(exported(found, chosen), nl=False)
+
+
+@app.command()
 def serve(
     index: IndexOption,
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8000,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     config: ConfigOption = defaults.CONFIG,
+    answers: Annotated[str, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
-    """Answer over HTTP: a page at /, POST /ground, GET /health."""
+    """Answer over HTTP: a page at /, POST /ground, POST /answer, GET /health."""
     with told():
         from retrieval.manifest import read_manifest
+        from service.answer_config import load_answer_config
         from service.config import load_config, load_profile
 
         # A wrong name or a damaged index is told here, before a server starts that could never become ready.
         read_manifest(index)
         load_config(config)
+        load_answer_config(answers)
         load_profile(profile)
         import uvicorn
 
         from service.app import create_app
-        from service.assemble import assemble
+        from service.assemble import answerer_beside, assemble
 
         say(f"Counterpoint listens on http://{host}:{port} (stop it with Ctrl-C).")
-        uvicorn.run(create_app(lambda: assemble(index, config, profile)), host=host, port=port, log_level="warning")
+        served = create_app(lambda: assemble(index, config, profile), lambda grounder: answerer_beside(grounder, answers))
+        uvicorn.run(served, host=host, port=port, log_level="warning")
 
 
 @run_app.command("task-a")
@@ -251,8 +291,9 @@ def run_task_a(
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a killed run goes on where it stopped."""
     with told():
+        from service.run_journal import check_target
         from service.task_a import read_items
-        from service.task_a_run import check_target, run
+        from service.task_a_run import run
 
         items = read_items(input)
         check_target(out, overwrite)
@@ -265,6 +306,39 @@ def run_task_a(
         say(
             f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
             f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were there from an earlier try)."
+        )
+
+
+@run_app.command("task-b")
+def run_task_b(
+    topics: Annotated[Path, typer.Argument(metavar="TOPICS", help="The track's Task B topics.", show_default=False)],
+    index: IndexOption,
+    out: Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)],
+    team: Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)],
+    run_id: Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)],
+    config: Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
+    profile: ProfileOption = defaults.PROFILE,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
+) -> None:
+    """Answer every topic of TOPICS (TREC BioGen Task B); a killed run goes on where it stopped."""
+    with told():
+        from service.run_journal import check_target
+        from service.task_b import read_topics
+        from service.task_b_run import answers_path, run
+
+        read = read_topics(topics)
+        check_target(out, overwrite)
+        from service.assemble import assemble_answerer
+
+        answerer = assemble_answerer(index, config, profile)
+        say(f"Answering {len(read):,} topics with {config} over {index}.")
+        report = run(read, topics, answerer, out, team, run_id)
+        say(
+            f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; for {report.too_little:,} topics the index "
+            f"holds too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
+            + (f", {report.tokens:,} tokens used" if report.tokens else "")
+            + (f" for {report.cost:,.2f} dollars" if report.cost else "")
+            + f" ({report.resumed} topics were there from an earlier try). The evidence is in {answers_path(out)}."
         )
 
 
@@ -283,10 +357,33 @@ def check_task_a(
 
         items = read_items(input)
         store = Store(index / read_manifest(index).data / STORE)
-        faults = check(run, items, store)
-        for fault in faults:
-            typer.echo(fault)
-        if faults:
-            say(f"{len(faults)} faults in {run}.")
-            raise typer.Exit(1)
+        _list_faults(check(run, items, store), run)
         say(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")
+
+
+@check_app.command("task-b")
+def check_task_b(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run file to check.", show_default=False)],
+    topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
+    index: IndexOption,
+) -> None:
+    """Check a Task B run against its topics and the index; every fault is named by topic and sentence (exit code 1)."""
+    with told():
+        from retrieval.manifest import STORE, read_manifest
+        from retrieval.store import Store
+        from service.task_b import read_topics
+        from service.task_b_check import check
+
+        read = read_topics(topics)
+        store = Store(index / read_manifest(index).data / STORE)
+        _list_faults(check(run, read, store), run)
+        say(f"{run} is a valid Task B run: {len(read)} topics.")
+
+
+def _list_faults(faults: list[str], run: Path) -> None:
+    """Print the faults of a run and leave with exit code 1, where there are any."""
+    for fault in faults:
+        typer.echo(fault)
+    if faults:
+        say(f"{len(faults)} faults in {run}.")
+        raise typer.Exit(1)

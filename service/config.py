@@ -15,11 +15,13 @@ from retrieval.errors import BadConfig
 Count = Annotated[int, Field(ge=1, le=10_000)]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A part of a configuration: unknown keys are refused, nothing changes after loading."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Retrieve(_Strict):
+class Retrieve(Strict):
     """Where candidates come from: the best `k` documents for the claim, with or without its question in the query.
 
     `dense` searches the vectors that the profile's `encoder` made. Several rankings, of two sources or of the many queries of
@@ -53,14 +55,14 @@ class Retrieve(_Strict):
         return self
 
 
-class Rerank(_Strict):
+class Rerank(Strict):
     """Which reranker of the profile orders the candidates, and what it takes for the query."""
 
     model: str
     query: Literal["claim", "question+claim"] = "claim"
 
 
-class JudgeStep(_Strict):
+class JudgeStep(Strict):
     """Which judge of the profile reads the sentences (or, at document level, each abstract as one text), and of how many
     documents of the ranking: all, unless `documents` says otherwise. With two `directions` each pair is read forth and back.
 
@@ -77,7 +79,7 @@ class JudgeStep(_Strict):
 _PAPER = Penalty()
 
 
-class PenaltyStep(_Strict):
+class PenaltyStep(Strict):
     """The constants of the penalised score; the paper's, unless said otherwise (nli.select.Penalty)."""
 
     entailment: float = _PAPER.entailment
@@ -86,28 +88,30 @@ class PenaltyStep(_Strict):
     floor: Annotated[float, Field(ge=0, le=1)] = _PAPER.floor
 
 
-class Select(_Strict):
+class Select(Strict):
     """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, the
     `likeliest` n of those that the judge's decision about the whole document gives the label, or the n with the best
     `penalised` score (the paper's appendix B, for contradictions).
 
-    The likeliest stand in order of probability, retracted papers last; within steps of `recency` the newer paper leads.
+    The likeliest stand in order of probability, retracted papers last; within steps of `recency` the newer paper leads. Those
+    that the decision leaves neutral, but with at least the probability `uncertain`, are told apart.
     """
 
     rule: Literal["top", "first", "likeliest", "penalised"]
     label: Literal["support", "contradict"] | None = None
     n: Count = 3
     recency: Annotated[float, Field(ge=0, le=1)] = 0.0
+    uncertain: Annotated[float, Field(gt=0, le=1)] | None = None
     penalty: PenaltyStep = PenaltyStep()
 
 
-class EvidenceStep(_Strict):
+class EvidenceStep(Strict):
     """Which sentence of a chosen document is shown: the one a judge of the profile likes best, or the largest word overlap."""
 
     by: str = "overlap"
 
 
-class Branch(_Strict):
+class Branch(Strict):
     """retrieve → drop known → rerank → filter → judge → select → show, every step but the first and last optional."""
 
     retrieve: Retrieve
@@ -124,12 +128,14 @@ class Branch(_Strict):
             raise ValueError(
                 "the rules first, likeliest and penalised go by a judge, the rule top by the ranking: give judge with those alone"
             )
+        if self.select.uncertain is not None and self.select.rule != "likeliest":
+            raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self
 
 
-class GroundingConfig(_Strict):
+class GroundingConfig(Strict):
     """One grounding variant."""
 
     name: str
@@ -138,7 +144,7 @@ class GroundingConfig(_Strict):
     support: Branch
 
 
-class Profile(_Strict):
+class Profile(Strict):
     """Which models stand behind the names that configurations use: `kind` says how to load one, the rest is its options.
 
     `skim` is how many texts a branch may ask its judge about where its configuration allows that; without it, all.
@@ -150,16 +156,17 @@ class Profile(_Strict):
     rerankers: dict[str, dict[str, Any]] = {}
     judges: dict[str, dict[str, Any]] = {}
     encoders: dict[str, dict[str, Any]] = {}
+    generators: dict[str, dict[str, Any]] = {}
 
 
 def load_config(name: str) -> GroundingConfig:
     """A shipped configuration by name, or any by the path of its YAML file."""
-    return _load(GroundingConfig, name, "configs", "configuration")
+    return load_yaml(GroundingConfig, name, "configs", "configuration")
 
 
 def load_profile(name: str) -> Profile:
     """A shipped profile by name, or any by the path of its YAML file."""
-    return _load(Profile, name, "configs.profiles", "profile")
+    return load_yaml(Profile, name, "configs.profiles", "profile")
 
 
 def shipped(package: str) -> list[str]:
@@ -170,7 +177,8 @@ def shipped(package: str) -> list[str]:
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def _load(model: type[_Model], name: str, package: str, what: str) -> _Model:
+def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model:
+    """The YAML of that name in a package, or at that path, as `model`; `what` is what errors call it."""
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():

@@ -3,4 +3,5 @@
 from __future__ import annotations
 
 CONFIG = "counterpoint"
+ANSWERS = "counterpoint"
 PROFILE = "embedded"

@@ -36,6 +36,7 @@ from service.models import Models
 from service.reasons import why
 from service.retrieve import ranked_by, retrieve
 
+_OTHER: dict[Stance, Stance] = {"support": "contradict", "contradict": "support"}
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """What a text counts as that the judge was not asked about."""
 
@@ -60,6 +61,15 @@ class _Chosen:
     scored_by: str
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one branch found: its evidence, what came close to being called so, both best first; and how much was looked at."""
+
+    evidence: tuple[Evidence, ...]
+    uncertain: tuple[Evidence, ...]
+    counts: BranchCounts
+
+
 class Grounder:
     """Grounds claims on one index with one configuration and its models; safe to use from several threads at once."""
 
@@ -69,15 +79,19 @@ class Grounder:
     def ground(self, claim: Claim) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
         once = Grounder(self.index, self.config, self.models.remembering())
-        contradicting, contradict_counts = once.run_branch(claim, "contradict")
-        taken = frozenset(evidence.document.pmid for evidence in contradicting)
-        supporting, support_counts = once.run_branch(claim, "support", without=taken)
-        return Grounding(claim, contradicting, supporting, checked={"contradict": contradict_counts, "support": support_counts})
+        against = once.run_branch(claim, "contradict")
+        taken = frozenset(evidence.document.pmid for evidence in against.evidence)
+        for_it = once.run_branch(claim, "support", without=taken)
+        return Grounding(
+            claim,
+            against.evidence,
+            for_it.evidence,
+            checked={"contradict": against.counts, "support": for_it.counts},
+            uncertain=against.uncertain + for_it.uncertain,
+        )
 
-    def run_branch(
-        self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()
-    ) -> tuple[tuple[Evidence, ...], BranchCounts]:
-        """One side of a claim, without the documents in `without`, and how much was looked at."""
+    def run_branch(self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()) -> Side:
+        """One side of a claim, without the documents in `without`."""
         branch: Branch = self.config.contradict if stance == "contradict" else self.config.support
         # The likeliest are chosen by how far they lie behind the best, which must be the same document on both sides.
         early, late = (frozenset(), without) if branch.select.rule == "likeliest" else (without, frozenset())
@@ -86,14 +100,14 @@ class Grounder:
         run = _Run(claim, stance, branch, self.models, scored_by, late)
         rules = {"first": run.first, "likeliest": run.likeliest, "penalised": run.penalised, "top": run.top}
         chosen = rules[branch.select.rule](candidates)
-        evidence = tuple(_evidence(one, claim.text, stance, rank) for rank, one in enumerate(chosen, 1))
-        return evidence, BranchCounts(
+        counts = BranchCounts(
             documents=len(candidates),
             sentences=sum(len(c.entry) for c in candidates),
             candidates=sum(c.entry.cue_sentence_count() if branch.filter else len(c.entry) for c in candidates),
             judged=run.judged_count,
             read=len(run.read),
         )
+        return Side(_evidence(chosen, claim.text, stance), _evidence(run.uncertain, claim.text, stance), counts)
 
     def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:
         step = branch.retrieve
@@ -126,6 +140,7 @@ class _Run:
         self.without = without
         self.judged_count = 0
         self.read: set[int] = set()
+        self.uncertain: list[_Chosen] = []
 
     def first(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
         """The first documents of the ranking with a sentence that the judge gives the label."""
@@ -139,23 +154,38 @@ class _Run:
         return [self._shown(one) if one.sentence is None else one for one in found]
 
     def likeliest(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
-        """The documents that the judge's decision gives the label, the most probable first, each by its strongest sentence."""
+        """The documents that the judge's decision gives the label, the most probable first, each by its strongest sentence.
+
+        Those that it leaves neutral though the label has the rule's `uncertain` probability, and more than the opposite has, are
+        noted as uncertain.
+        """
         judge, judged = self._judged(candidates)
-        label = self.branch.select.label or self.stance
+        label, at_least = self.branch.select.label or self.stance, self.branch.select.uncertain
         # Only scores of a reranker have a scale that a decision was fitted to.
         best = candidates[0].hit.score if candidates and self.branch.rerank else None
-        found: list[_Chosen] = []
+        called: list[_Chosen] = []
+        close: list[_Chosen] = []
         for position, of_document in groupby(judged, key=lambda one: one.position):
             own, candidate = list(of_document), candidates[position]
             behind = best - candidate.hit.score if best is not None else 0.0
             # "It is safe for most patients" is about everything: the question says what "it" is.
             subject = about(_query(self.claim, self.branch.retrieve.query), passage(candidate.entry.document))
             whole = judge.decision([one.verdict for one in own], behind, subject)
-            if whole.label == label and candidate.hit.pmid not in self.without:
-                strongest = max(own, key=lambda one: probability(one.verdict, label))
-                found.append(_Chosen(candidate, strongest.sentence, strongest.verdict, probability(whole, label), judge.name))
-        found.sort(key=self._likelihood)
-        return [self._shown(one) if one.sentence is None else one for one in found[: self.branch.select.n]]
+            likely = probability(whole, label)
+            doubtful = (
+                whole.label == "neutral" and at_least is not None and likely >= max(at_least, probability(whole, _OTHER[label]))
+            )
+            if candidate.hit.pmid in self.without or not (whole.label == label or doubtful):
+                continue
+            strongest = max(own, key=lambda one: probability(one.verdict, label))
+            found = _Chosen(candidate, strongest.sentence, strongest.verdict, likely, judge.name)
+            (close if doubtful else called).append(found)
+        self.uncertain = self._best(close)
+        return self._best(called)
+
+    def _best(self, found: list[_Chosen]) -> list[_Chosen]:
+        best = sorted(found, key=self._likelihood)[: self.branch.select.n]
+        return [self._shown(one) if one.sentence is None else one for one in best]
 
     def _likelihood(self, one: _Chosen) -> tuple[bool, float, int, float]:
         """The order of the likeliest, smaller first: a retracted paper leads nobody, and of near equals the newer leads."""
@@ -254,18 +284,21 @@ def _premise(entry: Entry, sentence: Sentence) -> Premise:
     return Premise(sentence.text, entry.document.title, text(sentence.index - 1), text(sentence.index + 1))
 
 
-def _evidence(chosen: _Chosen, claim: str, stance: Stance, rank: int) -> Evidence:
-    scopes = negation_scopes(chosen.sentence) if chosen.sentence else ()
-    reserved = qualifiers(claim, chosen.sentence) if chosen.sentence else ()
-    return Evidence(
-        document=chosen.candidate.entry.document,
-        stance=stance,
-        sentence=chosen.sentence,
-        rank=rank,
-        score=chosen.score,
-        scored_by=chosen.scored_by,
-        verdict=chosen.verdict,
-        negations=scopes,
-        qualifiers=reserved,
-        why=why(claim, stance, chosen.sentence, chosen.verdict, scopes, reserved, chosen.scored_by),
-    )
+def _evidence(ranked: Sequence[_Chosen], claim: str, stance: Stance) -> tuple[Evidence, ...]:
+    def evidence(chosen: _Chosen, rank: int) -> Evidence:
+        scopes = negation_scopes(chosen.sentence) if chosen.sentence else ()
+        reserved = qualifiers(claim, chosen.sentence) if chosen.sentence else ()
+        return Evidence(
+            document=chosen.candidate.entry.document,
+            stance=stance,
+            sentence=chosen.sentence,
+            rank=rank,
+            score=chosen.score,
+            scored_by=chosen.scored_by,
+            verdict=chosen.verdict,
+            negations=scopes,
+            qualifiers=reserved,
+            why=why(claim, stance, chosen.sentence, chosen.verdict, scopes, reserved, chosen.scored_by),
+        )
+
+    return tuple(evidence(chosen, rank) for rank, chosen in enumerate(ranked, 1))

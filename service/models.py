@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, cast
 
+from generation.draft import Generator
 from nli import judge
 from nli.judge import Judge
 from retrieval import encoder, rerank
 from retrieval.encoder import Encoder
 from retrieval.errors import BadConfig
 from retrieval.rerank import Reranker
+from service.answer_config import AnswerConfig
 from service.config import Branch, GroundingConfig, Profile
 
 RERANKER_KINDS = {
@@ -31,6 +34,23 @@ ENCODER_KINDS = {
     "medcpt": "retrieval.bi_encoder:MedCPTEncoder",
     "bi-encoder": "retrieval.bi_encoder:BiEncoder",
 }
+GENERATOR_KINDS = {
+    "extractive": "generation.extractive:ExtractiveGenerator",
+    "chat": "generation.chat:ChatGenerator",
+    "causal": "generation.causal:CausalGenerator",
+}
+FALLBACK = "extractive fallback"
+"""The name of the embedded generator where it stands in for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The names that a configuration uses for models."""
+
+    rerankers: frozenset[str] = frozenset()
+    judges: frozenset[str] = frozenset()
+    encoders: frozenset[str] = frozenset()
+    generators: frozenset[str] = frozenset()
 
 
 class Models:
@@ -42,11 +62,13 @@ class Models:
         rerankers: Mapping[str, Reranker],
         judges: Mapping[str, Judge],
         encoders: Mapping[str, Encoder] = MappingProxyType({}),
+        generators: Mapping[str, Generator] = MappingProxyType({}),
     ) -> None:
         self.profile = profile
         self.rerankers = dict(rerankers)
         self.judges = dict(judges)
         self.encoders = dict(encoders)
+        self.generators = dict(generators)
 
     def remembering(self) -> Models:
         """The same models, each asked once for the same thing: both sides of a claim often read the same documents."""
@@ -55,26 +77,67 @@ class Models:
             {name: rerank.Remembering(reranker) for name, reranker in self.rerankers.items()},
             {name: judge.Remembering(one) for name, one in self.judges.items()},
             {name: encoder.Remembering(one) for name, one in self.encoders.items()},
+            self.generators,
         )
 
     def names(self) -> dict[str, str]:
         """Which model, with which weights, stands behind each name."""
-        named: dict[str, Reranker | Judge | Encoder] = {**self.rerankers, **self.judges, **self.encoders}
+        named: dict[str, Reranker | Judge | Encoder | Generator] = {
+            **self.rerankers, **self.judges, **self.encoders, **self.generators,
+        }  # fmt: skip
         return {role: named[role].name for role in sorted(named)}
 
 
 def load_models(config: GroundingConfig, profile: Profile) -> Models:
     """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
     branches = (config.contradict, config.support)
-    rerankers = {b.rerank.model for b in branches if b.rerank}
-    judges = {name for b in branches for name in _judges_of(b)}
-    encoders = {b.retrieve.encoder for b in branches if "dense" in b.retrieve.sources}
-    return Models(
-        profile,
-        {name: cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile)) for name in sorted(rerankers)},
-        {name: cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile)) for name in sorted(judges)},
-        {name: load_encoder(name, profile) for name in sorted(encoders)},
+    needs = Needs(
+        rerankers=frozenset(b.rerank.model for b in branches if b.rerank),
+        judges=frozenset(name for b in branches for name in _judges_of(b)),
+        encoders=frozenset(b.retrieve.encoder for b in branches if "dense" in b.retrieve.sources),
     )
+    return _loaded(needs, profile, Models(profile, {}, {}))
+
+
+def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | None = None) -> Models:
+    """Load what an answer variant names; what is in `loaded` under the same name is taken from there."""
+    needs = Needs(
+        rerankers=frozenset({config.rerank.model} if config.rerank else ()),
+        judges=frozenset({config.attribute.model}),
+        generators=frozenset({config.generate.generator}),
+    )
+    models = _loaded(needs, profile, loaded or Models(profile, {}, {}))
+    if config.generate.fallback and not models.generators[config.generate.generator].extractive:
+        from generation.extractive import ExtractiveGenerator
+
+        models.generators[FALLBACK] = ExtractiveGenerator(next(iter(models.rerankers.values()), None))
+    return models
+
+
+def _loaded(needs: Needs, profile: Profile, had: Models) -> Models:
+    rerankers: dict[str, Reranker] = {
+        name: had.rerankers.get(name) or cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile))
+        for name in sorted(needs.rerankers)
+    }
+    judges: dict[str, Judge] = {name: had.judges.get(name) or load_judge(name, profile) for name in sorted(needs.judges)}
+    encoders = {name: had.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
+    generators = {name: _load_generator(name, profile, {**had.rerankers, **rerankers}) for name in sorted(needs.generators)}
+    return Models(profile, rerankers, judges, encoders, generators)
+
+
+def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:
+    """The generator of this name; its option `reranker` names one of the profile's, which is loaded if it is not yet."""
+    listed = {key: dict(options) for key, options in profile.generators.items()}
+    chosen = listed.get(name, {}).get("reranker")
+    if isinstance(chosen, str):
+        found = rerankers.get(chosen) or _load(chosen, profile.rerankers, RERANKER_KINDS, "reranker", profile)
+        listed[name]["reranker"] = found
+    return cast(Generator, _load(name, listed, GENERATOR_KINDS, "generator", profile))
+
+
+def load_judge(name: str, profile: Profile) -> Judge:
+    """Load the judge that `profile` has under this name."""
+    return cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:

@@ -11,7 +11,11 @@ from rich.text import Text
 from retrieval.manifest import Manifest
 from service.schemas import EvidenceOut, GroundResponse
 
-_HEADINGS = (("contradicting", "Contradicting", "red"), ("supporting", "Supporting", "green"))
+_HEADINGS = (
+    ("contradicting", "Contradicting", "red"),
+    ("supporting", "Supporting", "green"),
+    ("uncertain", "Uncertain, for you to judge", "yellow"),
+)
 
 
 def print_grounding(response: GroundResponse, console: Console | None = None) -> None:
@@ -20,10 +24,12 @@ def print_grounding(response: GroundResponse, console: Console | None = None) ->
     console.print(Text(response.claim.text, style="bold"))
     for field, heading, colour in _HEADINGS:
         evidence: list[EvidenceOut] = getattr(response, field)
+        if field == "uncertain" and not evidence:
+            continue
         console.print()
         console.print(Text(f"{heading}: {len(evidence) or 'none'}", style=f"bold {colour}"))
         for one in evidence:
-            _print_evidence(one, console, colour)
+            _print_evidence(one, console, colour, f"may {one.stance}" if field == "uncertain" else "")
     counts = response.checked
     console.print()
     console.print(response.summary)
@@ -45,11 +51,11 @@ def _models(response: GroundResponse) -> str:
     return f"Configuration {source.config}, profile {source.profile} ({models}), index {source.index}."
 
 
-def _print_evidence(evidence: EvidenceOut, console: Console, colour: str) -> None:
+def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: str) -> None:
     title = Text(f"{evidence.rank}. ", style=colour)
     title.append(evidence.title or "(no title)", style="bold")
     standing = "" if evidence.standing == "plain" else evidence.standing.upper()
-    facts = [evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
+    facts = [says, evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
     title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
     console.print(title)
     if evidence.sentence:

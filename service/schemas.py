@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,8 +19,9 @@ from retrieval.values import (
     QualifierKind,
     Sentence,
     Standing,
+    Verdict,
 )
-from service.ground import Grounder
+from service.models import Models
 
 
 class GroundRequest(BaseModel):
@@ -103,6 +105,18 @@ class VerdictOut(BaseModel):
     quote: str = Field("", description="The words of the sentence that decided, where the judge is a language model.")
     reason: str = Field("", description="The judge's reason in words, where it gives one.")
 
+    @classmethod
+    def of(cls, verdict: Verdict) -> VerdictOut:
+        """From the value."""
+        return cls(
+            label=verdict.label,
+            support=round(verdict.support, 6),
+            neutral=round(verdict.neutral, 6),
+            contradict=round(verdict.contradict, 6),
+            quote=verdict.quote,
+            reason=verdict.reason,
+        )
+
 
 class EvidenceOut(BaseModel):
     """One document for or against the claim, with the sentence that says so."""
@@ -144,16 +158,7 @@ class EvidenceOut(BaseModel):
             standing=evidence.standing,
             score=round(evidence.score, 6),
             scored_by=evidence.scored_by,
-            verdict=VerdictOut(
-                label=verdict.label,
-                support=round(verdict.support, 6),
-                neutral=round(verdict.neutral, 6),
-                contradict=round(verdict.contradict, 6),
-                quote=verdict.quote,
-                reason=verdict.reason,
-            )
-            if verdict
-            else None,
+            verdict=VerdictOut.of(verdict) if verdict else None,
             why=evidence.why,
         )
 
@@ -186,6 +191,27 @@ class CheckedOut(BaseModel):
     support: CountsOut
 
 
+class Named(Protocol):
+    """A configuration, whatever it configures."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+
+class Service(Protocol):
+    """What grounds or answers: an index, a configuration and models."""
+
+    index: Index
+    models: Models
+
+    @property
+    def config(self) -> Named:
+        """What it does, and how."""
+        ...
+
+
 class Provenance(BaseModel):
     """What every figure in the answer comes from."""
 
@@ -196,13 +222,13 @@ class Provenance(BaseModel):
     documents: int
 
     @classmethod
-    def of(cls, grounder: Grounder) -> Provenance:
+    def of(cls, service: Service) -> Provenance:
         """Of a loaded service."""
-        index: Index = grounder.index
+        index = service.index
         return cls(
-            config=grounder.config.name,
-            profile=grounder.models.profile.name,
-            models=grounder.models.names(),
+            config=service.config.name,
+            profile=service.models.profile.name,
+            models=service.models.names(),
             index=index.manifest.id,
             documents=index.manifest.counts.documents,
         )
@@ -222,6 +248,9 @@ class GroundResponse(BaseModel):
     claim: ClaimOut
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
+    uncertain: list[EvidenceOut] = Field(
+        description="What came close on either side, contradictions first, for who must not miss one; most of it is neither."
+    )
     checked: CheckedOut
     summary: str
     provenance: Provenance
@@ -234,6 +263,7 @@ class GroundResponse(BaseModel):
             claim=ClaimOut(text=claim.text, question=claim.question, known_pmids=list(claim.known_pmids)),
             contradicting=[EvidenceOut.of(evidence) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence) for evidence in grounding.supporting],
+            uncertain=[EvidenceOut.of(evidence) for evidence in grounding.uncertain],
             checked=CheckedOut(
                 contradict=CountsOut.of(grounding.checked["contradict"]),
                 support=CountsOut.of(grounding.checked["support"]),
@@ -258,7 +288,8 @@ def summary(grounding: Grounding) -> str:
     first += f" in {_read(counts)}."
     for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
     second = f" {_documents(for_it)} found that may support it, among {among}." if for_it else f" No support found among {among}."
-    return first + second
+    third = f" {_documents(len(grounding.uncertain))} came close and are listed apart." if grounding.uncertain else ""
+    return first + second + third
 
 
 def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:

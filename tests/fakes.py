@@ -10,7 +10,7 @@ from typing import Any
 from indexes.build import build
 from nli.decision import PLAIN
 from retrieval.index import Index
-from retrieval.values import Premise, Verdict
+from retrieval.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
 from service.config import load_config, load_profile
 from service.ground import Grounder
 from service.models import Models
@@ -58,3 +58,13 @@ def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge
     judge = WordJudge()
     models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge})
     return Grounder(index, load_config(config), models), judge
+
+
+def made_answer(topic: Topic, sentences: Sequence[tuple[str, Sequence[str]]], index: Index, note: str = "") -> Answer:
+    """An answer of these (text, PMIDs), each citation borne out by the first sentence of its document."""
+    cited = []
+    for text, pmids in sentences:
+        entries = list(index.entries(pmids))
+        cited.append(CitedSentence(text, tuple(Citation(one.document, one.sentences()[0], SUPPORTS) for one in entries)))
+    context = tuple(Hit(pmid, 1.0) for pmid in dict.fromkeys(pmid for _, pmids in sentences for pmid in pmids))
+    return Answer(topic, "answered" if cited else "too little", tuple(cited), (), (), context, "scripted", note=note)

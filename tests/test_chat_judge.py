@@ -133,6 +133,7 @@ def test_whatever_the_server_does_wrong_the_small_models_verdict_holds(server: S
     assert verdict.label == "neutral"
     assert told in verdict.reason
     assert "small model's verdict holds" in verdict.reason
+    assert verdict.decided is None, "its probabilities are weighed as ever: it did not decide against them"
 
 
 def test_a_server_that_is_not_there_is_told(server: Server) -> None:

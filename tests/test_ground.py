@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
+from nli.decision import PLAIN
 from retrieval.index import Index
 from retrieval.values import Claim
 from service.claims import checked_claim
@@ -128,7 +129,7 @@ def test_document_level_reads_whole_abstracts_and_still_shows_a_sentence(index: 
     assert contradict.judge is not None
     level = contradict.model_copy(update={"judge": contradict.judge.model_copy(update={"level": "document"})})
     grounder.config = grounder.config.model_copy(update={"contradict": level})
-    evidence, _ = grounder.run_branch(CLAIM, "contradict")
+    evidence = grounder.run_branch(CLAIM, "contradict").evidence
     assert judge.read[0].count(".") >= 2
     assert all(one.sentence for one in evidence)
 
@@ -205,6 +206,24 @@ def test_the_likeliest_put_the_newer_of_near_equals_first_and_the_retracted_last
     index.close()
 
 
+def test_what_came_close_is_told_apart_and_never_on_two_sides(index: Index) -> None:
+    grounder, judge = make_grounder(index, "counterpoint")
+    # Nothing but the surest is called now: what the judge finds likely, at 0.7 and 0.8, came close.
+    judge.decision = replace(PLAIN, thresholds=(0.9, 0.9))
+    grounding = grounder.ground(CLAIM)
+    assert not grounding.contradicting
+    assert not grounding.supporting
+    stances = [one.stance for one in grounding.uncertain]
+    assert stances == sorted(stances), "contradictions stand first"
+    assert {"support", "contradict"} == set(stances)
+    assert len(pmids(grounding.uncertain)) == len(set(pmids(grounding.uncertain)))
+    assert all(one.sentence is not None and one.score >= 0.1 for one in grounding.uncertain)
+    assert "came close" in GroundResponse.of(grounding, Provenance.of(grounder)).summary
+    # A document that is called for one side came close on neither.
+    called = make_grounder(index, "counterpoint")[0].ground(CLAIM)
+    assert not {*pmids(called.contradicting), *pmids(called.supporting)} & set(pmids(called.uncertain))
+
+
 def varied(index: Index, change: dict[str, object], profile: dict[str, object] | None = None) -> tuple[Grounder, WordJudge]:
     """V5 with another contradiction branch, over the stand-ins."""
     grounder, judge = make_grounder(index)
@@ -220,7 +239,7 @@ def test_a_profile_may_bound_how_many_sentences_are_asked_about(index: Index) ->
     whole, read_all = varied(index, {**everything, "judge": {"model": "stance", "skim": True}})
     whole.run_branch(CLAIM, "contradict")
     bounded, read_some = varied(index, {**everything, "judge": {"model": "stance", "skim": True}}, {"skim": 4})
-    _, counts = bounded.run_branch(CLAIM, "contradict")
+    counts = bounded.run_branch(CLAIM, "contradict").counts
     assert len(read_all.read) == 11
     assert len(read_some.read) == counts.judged == 4
     assert set(read_some.read) <= set(read_all.read)
@@ -238,7 +257,7 @@ def test_the_penalised_score_orders_whole_documents_read_both_ways(index: Index)
             "select": {"rule": "penalised", "n": 6},
         },
     )
-    evidence, _ = grounder.run_branch(CLAIM, "contradict")
+    evidence = grounder.run_branch(CLAIM, "contradict").evidence
     assert judge.read.count(CLAIM.text) == 6, "once for each document, as the premise of the way back"
     scores = {one.document.pmid: one.score for one in evidence}
     # Forth each abstract that holds "against" is a contradiction (0.8), back the claim is neutral (0.2): mean 0.5, support 0.15.

@@ -19,9 +19,10 @@ from retrieval.values import Claim, Grounding
 from service.config import load_config, load_profile
 from service.ground import Grounder
 from service.models import load_models
+from service.run_journal import check_target
 from service.task_a import read_items
 from service.task_a_check import check
-from service.task_a_run import check_target, run
+from service.task_a_run import run
 from tests.fakes import make_grounder, make_index
 
 ITEMS: list[dict[str, Any]] = [
@@ -190,7 +191,7 @@ def test_a_full_disk_keeps_what_was_done(index: Index, input_file: Path, tmp_pat
         path.write_text(text)
 
     with monkeypatch.context() as patch:
-        patch.setattr("service.task_a_run.write_atomically", full)
+        patch.setattr("service.run_journal.write_atomically", full)
         with pytest.raises(OutOfSpace, match="run the same command again"):
             make_run(grounder, input_file, out)
     assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 3

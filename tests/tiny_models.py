@@ -74,3 +74,35 @@ def tiny_t5(folder: Path, *, answers: dict[str, str] | None = None, letters: boo
         torch.set_num_threads(threads)
     model.eval().save_pretrained(folder)
     return folder
+
+
+def tiny_causal(folder: Path, *, positions: int = 8192, template: bool = True) -> Path:
+    """A byte-level Llama of a few thousand random weights, with a chat template of the plainest kind."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    torch.manual_seed(0)
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {token: i for i, token in enumerate(["<pad>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", *letters])}
+    backend = Tokenizer(models.BPE(vocab=vocab, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    made: Any = PreTrainedTokenizerFast
+    tokenizer = made(
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>",
+        additional_special_tokens=["<|im_start|>", "<|im_end|>"], model_max_length=positions,
+    )  # fmt: skip
+    if template:
+        tokenizer.chat_template = (
+            "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+        )
+    tokenizer.save_pretrained(folder)
+    config = LlamaConfig(
+        vocab_size=len(vocab), hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=positions, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    model: Any = LlamaForCausalLM(config)
+    model.eval().save_pretrained(folder)
+    return folder

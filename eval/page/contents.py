@@ -140,6 +140,7 @@ def _stance(report: Report) -> tuple[Block, ...]:
         tables.pairs(report),
         tables.official(report, others, _on_papers_claims(report)),
         tables.right_stance(report),
+        tables.listed(report),
     ]
     return (Words(_comparisons(report, found)), *found)
 

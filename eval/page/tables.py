@@ -110,6 +110,17 @@ def right_stance(report: Report) -> Table:
     )
 
 
+def listed(report: Report) -> Table:
+    """The same for a reader who also looks at what a variant calls uncertain."""
+    ranks = {f"mrr.listed.{which}": which for which in ("contradict", "support", "weighted")}
+    return _compared(
+        report,
+        "What is called uncertain counted too, behind what is returned: stance-correct MRR at 3, and the share of gold shown",
+        ranks | {f"listed.{stance}": PLURAL[stance] for stance in SIDES},
+        (("MRR at 3 of the right stance", 3), ("recall", 2)),
+    )
+
+
 def _compared(report: Report, caption: str, columns: Mapping[str, str], groups: tuple[tuple[str, int], ...]) -> Table:
     rows = tuple(
         Row(one.name, tuple(compared(one, key) for key in columns), "the baseline" if one.name == report.baseline else "")

@@ -1,0 +1,1 @@
+"""Answer variants as data: what is retrieved, who writes, how the writing is checked."""

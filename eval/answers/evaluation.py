@@ -1,0 +1,41 @@
+"""One evaluation of answers, from files to the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from eval.answers.judges import Judges
+from eval.answers.observing import Observer
+from eval.answers.report import Report, make_report, provenance
+from eval.answers.runs import Run
+from retrieval.encoder import Encoder
+from retrieval.manifest import STORE, read_manifest
+from retrieval.store import Store
+from retrieval.values import Topic
+from service.config import Profile
+
+
+def evaluate(
+    runs: Sequence[Run],
+    topics: Sequence[Topic],
+    topics_file: Path,
+    index: Path,
+    judges: Judges,
+    encoder: Encoder,
+    profile: Profile,
+    command: str,
+) -> Report:
+    """Judge and measure every answer by the documents of the index, which is read but not searched."""
+    manifest = read_manifest(index)
+    store = Store(index / manifest.data / STORE)
+    observer = Observer(store, judges.by_key, encoder)
+    made_with = provenance(topics_file, manifest, profile.model_dump(mode="json"), encoder.name, command)
+    try:
+        report = make_report(runs, topics, observer, judges.named, made_with)
+    finally:
+        store.close()
+    if judges.usage is None:
+        return report
+    return replace(report, provenance={**report.provenance, "llm_requests": judges.usage.requests})

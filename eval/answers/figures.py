@@ -1,0 +1,104 @@
+"""The figures of a run, each as counts of every topic and the formula of their sums (eval.measures), to be resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from eval.answers.observing import Observed
+from eval.measures import Tally, share
+from eval.report_data import Measure
+from retrieval.values import Label
+
+Pair = tuple[float, float]
+"""What counts, out of how many: (0, 0) where a topic has nothing to measure."""
+
+_NOTHING: Pair = (0.0, 0.0)
+_FORM = (
+    Measure("answered", "answered", "Topics with at least one sentence / topics. All other figures are of these alone."),
+    Measure("sentences", "sentences", "Sentences an answered topic."),
+    Measure("words", "words", "Words an answered topic, counted at white space."),
+    Measure("coverage", "cited", "Sentences with a citation / sentences, averaged over topics: the paper's citation coverage."),
+    Measure("citations", "citations/sentence", "Citations / sentences, over all sentences."),
+    Measure("citations_cited", "citations/cited", "Citations / sentences that have any, over all of these."),
+)
+_CONTENT = (
+    Measure(
+        "verbatim", "verbatim", "Citations whose document holds the sentence word for word / citations, averaged over topics."
+    ),
+    Measure("redundancy", "redundancy", "Mean cosine of an answer's sentences, by the shipped encoder; answers of two and more."),
+    Measure("narrative", "narrative", "Rarity-weighted share of the narrative's words that the answer holds; word by word."),
+)
+
+
+def judged_measures(judge: str, prefix: str = "", title: str = "") -> tuple[Measure, ...]:
+    """The measures that a judge gives; `prefix` goes before their keys and `title` before their titles."""
+    return (
+        Measure(
+            f"{prefix}coverage_supported",
+            f"{title}supported",
+            f"Sentences with a citation that supports them, by {judge} / sentences, averaged over topics: the track's coverage.",
+        ),
+        Measure(f"{prefix}support", f"{title}support", f"Citations that support, by {judge} / citations, averaged over topics."),
+        Measure(f"{prefix}contradict", f"{title}contradict", f"Citations that contradict, by {judge} / citations, likewise."),
+    )
+
+
+def form_measures() -> tuple[Measure, ...]:
+    """What an answer is like, whatever it says: the columns of the paper's Table 2 among them."""
+    return _FORM
+
+
+def content_measures(judges: Sequence[tuple[str, str, str]]) -> tuple[Measure, ...]:
+    """What an answer says and whether it is borne out; each judge is (its name, prefix of keys, prefix of titles)."""
+    return (*(one for name, prefix, title in judges for one in judged_measures(name, prefix, title)), *_CONTENT)
+
+
+def tallies(observed: Sequence[Observed | None], judges: Sequence[tuple[str, str]]) -> dict[str, Tally]:
+    """Every figure of a run by its key; None stands for a topic without an answer. Each judge is (its key, prefix of keys)."""
+
+    def each(pair: Callable[[Observed], Pair]) -> Tally:
+        return Tally.of([pair(one) if one else _NOTHING for one in observed], share)
+
+    found = {
+        "answered": Tally.of([(float(one is not None), 1.0) for one in observed], share),
+        "sentences": each(lambda one: (one.sentences, 1.0)),
+        "words": each(lambda one: (one.words, 1.0)),
+        "coverage": each(lambda one: _rate(one.cited, one.sentences)),
+        "citations": each(lambda one: (len(one.citations), one.sentences)),
+        "citations_cited": each(lambda one: (len(one.citations), one.cited)),
+        "verbatim": each(lambda one: _rate(sum(cited.verbatim for cited in one.citations), len(one.citations))),
+        "redundancy": each(lambda one: _mean_of(one.redundancy)),
+        "narrative": each(lambda one: _mean_of(one.narrative)),
+    }
+    for judge, prefix in judges:
+        found[f"{prefix}coverage_supported"] = each(_covered(judge))
+        found[f"{prefix}support"] = each(_labelled(judge, "support"))
+        found[f"{prefix}contradict"] = each(_labelled(judge, "contradict"))
+    return found
+
+
+def _labelled(judge: str, label: Label) -> Callable[[Observed], Pair]:
+    return lambda one: _rate(sum(cited.labels.get(judge) == label for cited in one.citations), len(one.citations))
+
+
+def _covered(judge: str) -> Callable[[Observed], Pair]:
+    def pair(one: Observed) -> Pair:
+        supported = {cited.sentence for cited in one.citations if cited.labels.get(judge) == "support"}
+        return _rate(len(supported), one.sentences)
+
+    return pair
+
+
+def _rate(part: float, whole: float) -> Pair:
+    """A topic's own rate, to be averaged with the others': one topic, one vote."""
+    return (part / whole, 1.0) if whole else _NOTHING
+
+
+def _mean_of(value: float | None) -> Pair:
+    return (value, 1.0) if value is not None else _NOTHING
+
+
+def counted(observed: Iterable[Observed | None]) -> tuple[int, int]:
+    """How many citations there are, and of how many nothing can be said since the index holds no abstract of the document."""
+    citations = [cited for one in observed if one for cited in one.citations]
+    return len(citations), sum(not cited.labels for cited in citations)

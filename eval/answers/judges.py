@@ -1,0 +1,40 @@
+"""Who judges citations: the profile's stance model, and beside it a language model where the profile's judge is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.answers.report import NamedJudge
+from nli.chat import ChatJudge
+from nli.judge import Judge, Remembering
+from retrieval.chat import Usage
+from service.config import Profile, load_profile
+from service.defaults import PROFILE
+from service.models import load_judge
+
+JUDGE = "stance"
+"""The judge's name in every profile."""
+STANCE, LANGUAGE = "stance", "language model"
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """The judges by their keys, what a report says of each, and what the language model among them was asked, if there is one."""
+
+    by_key: dict[str, Judge]
+    named: tuple[NamedJudge, ...]
+    usage: Usage | None = None
+
+
+def load_judges(profile: Profile) -> Judges:
+    """The profile's judge; beside a language model, which is asked only where the shipped stance model is undecided (nli.chat),
+    that model's own figures stand too."""
+    own = load_judge(JUDGE, profile)
+    if not isinstance(own, ChatJudge):
+        return Judges({STANCE: Remembering(own)}, (NamedJudge(STANCE, own.name),))
+    small = load_judge(JUDGE, load_profile(PROFILE))
+    return Judges(
+        {STANCE: Remembering(small), LANGUAGE: Remembering(own)},
+        (NamedJudge(STANCE, small.name), NamedJudge(LANGUAGE, own.name, prefix="llm.", title="LLM: ")),
+        own.usage,
+    )

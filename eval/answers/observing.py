@@ -1,0 +1,95 @@
+"""What is found out of each answer of a run: its citations judged one by one, how far it repeats itself, what it takes up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eval.answers.runs import Response
+from generation.draft import Source
+from nli.judge import Judge
+from retrieval.aboutness import about
+from retrieval.encoder import Encoder, normalised
+from retrieval.lexical import terms
+from retrieval.rerank import passage
+from retrieval.store import Store
+from retrieval.values import Label, Topic
+from service.attribution import premise, verbatim
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCitation:
+    """A citation of the sentence at place `sentence`, from 0: what each judge decides about the whole document from its
+    sentences (nli.decision), and whether the document holds the sentence verbatim. A judge is asked about those all the same.
+
+    `labels` is empty where the index does not hold the document, or no abstract of it: nothing can be said then.
+    """
+
+    sentence: int
+    pmid: str
+    verbatim: bool
+    labels: Mapping[str, Label]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An answer in figures; None stands where there is nothing to measure."""
+
+    topic: str
+    sentences: int
+    words: int
+    cited: int
+    citations: tuple[JudgedCitation, ...]
+    redundancy: float | None
+    narrative: float | None
+
+
+class Observer:
+    """Observes answers with the documents of a store, by named judges, and an encoder for similarity."""
+
+    def __init__(self, store: Store, judges: Mapping[str, Judge], encoder: Encoder) -> None:
+        self._store, self._judges, self._encoder = store, judges, encoder
+
+    def observe(self, topic: Topic, responses: Sequence[Response]) -> Observed:
+        """All that is measured of one answer, which has at least one sentence."""
+        texts = [one.text for one in responses]
+        return Observed(
+            topic=topic.id,
+            sentences=len(texts),
+            words=sum(len(text.split()) for text in texts),
+            cited=sum(bool(one.citations) for one in responses),
+            citations=tuple(self._judged(at, one.text, pmid) for at, one in enumerate(responses) for pmid in one.citations),
+            redundancy=mean_similarity(self._encoder, texts),
+            narrative=taken_up(topic.narrative, " ".join(texts)),
+        )
+
+    def _judged(self, sentence: int, text: str, pmid: str) -> JudgedCitation:
+        entry = self._store.get(pmid)
+        if entry is None or not len(entry):
+            return JudgedCitation(sentence, pmid, verbatim=False, labels={})
+        source = Source(1, entry.document, entry.sentences())
+        quoted = verbatim(text, source.sentences) is not None
+        premises = [premise(source, one) for one in source.sentences]
+        subject = about(text, passage(entry.document))
+        labels = {name: judge.decision(list(judge(text, premises)), about=subject).label for name, judge in self._judges.items()}
+        return JudgedCitation(sentence, pmid, quoted, labels)
+
+
+def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
+    """The mean cosine over all pairs of an answer's sentences, each as the encoder reads a query; None below two sentences."""
+    if len(texts) < 2:
+        return None
+    vectors = normalised(encoder.queries(texts))
+    above = np.triu_indices(len(texts), k=1)
+    return float((vectors @ vectors.T)[above].mean())
+
+
+def taken_up(narrative: str, answer: str) -> float | None:
+    """The share of the narrative's words, the rare weighing more (inverse document frequency), that the answer holds too.
+
+    Words are stemmed lightly (retrieval.lexical) and nothing but the same word counts: no synonym, and no sense. The words by
+    which a narrative asks ("information", "looking") are in the sum, so that no answer reaches 1. None without a narrative.
+    """
+    return about(narrative, answer) if terms(narrative) else None

@@ -1,0 +1,128 @@
+"""From runs to the report on them: what `counterpoint eval answers --json` writes and its tables are made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter
+from tqdm import tqdm
+
+from eval.answers.figures import content_measures, counted, form_measures, tallies
+from eval.answers.observing import Observed, Observer
+from eval.answers.runs import Run
+from eval.report_data import Figure, Measure
+from eval.resampling import RESAMPLES, SEED, Resampler
+from retrieval.manifest import Manifest
+from retrieval.values import Topic
+
+PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = yaml.safe_load(
+    files("eval.answers").joinpath("published.yaml").read_text("utf-8")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedJudge:
+    """A judge of citations: its key in an observation, model and weights, and what its figures' keys and titles begin with."""
+
+    key: str
+    model: str
+    prefix: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """A run: its topics, those that it declined (no responses) and lacks, its citations, and its figures by key.
+
+    `unjudged` citations are of documents of which the index holds no abstract; they neither support nor contradict.
+    """
+
+    name: str
+    topics: int
+    answered: int
+    declined: tuple[str, ...]
+    missing: tuple[str, ...]
+    citations: int
+    unjudged: int
+    figures: Mapping[str, Figure]
+    answers: tuple[Observed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Every run's figures with 95 % bootstrap intervals over topics, published ones beside them, and what they were made with."""
+
+    runs: tuple[RunReport, ...]
+    form: tuple[Measure, ...]
+    content: tuple[Measure, ...]
+    judges: tuple[NamedJudge, ...]
+    published: Mapping[str, Mapping[str, Mapping[str, float]]]
+    provenance: Mapping[str, Any]
+
+
+_REPORT: TypeAdapter[Report] = TypeAdapter(Report)
+
+
+def make_report(
+    runs: Sequence[Run], topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], provenance: Mapping[str, Any]
+) -> Report:
+    """Observe every answer and make all figures; the topics are resampled alike for every run."""
+    resampler = Resampler(len(topics))
+    named = [(judge.model, judge.prefix, judge.title) for judge in judges]
+    return Report(
+        runs=tuple(_run(one, topics, observer, judges, resampler) for one in runs),
+        form=form_measures(),
+        content=content_measures(named),
+        judges=tuple(judges),
+        published=PUBLISHED,
+        provenance={**provenance, "bootstrap_seed": SEED, "bootstrap_resamples": RESAMPLES},
+    )
+
+
+def provenance(topics: Path, manifest: Manifest, profile: Mapping[str, Any], encoder: str, command: str) -> dict[str, Any]:
+    """What the figures come from, but for the judges, which the report names."""
+    return {
+        "counterpoint": version("counterpoint"),
+        "command": command,
+        "topics_file": topics.name,
+        "topics_sha256": hashlib.sha256(topics.read_bytes()).hexdigest(),
+        "index": manifest.id,
+        "documents": manifest.counts.documents,
+        "profile": profile,
+        "encoder": encoder,
+    }
+
+
+def report_json(report: Report) -> str:
+    """The report as JSON."""
+    return _REPORT.dump_json(report, indent=2).decode() + "\n"
+
+
+def _run(run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler) -> RunReport:
+    observed: list[Observed | None] = []
+    for topic in tqdm(topics, desc=f"judging {run.name}", unit=" topics", disable=None):
+        responses = run.responses.get(topic.id, ())
+        observed.append(observer.observe(topic, responses) if responses else None)
+    citations, unjudged = counted(observed)
+    answers = tuple(one for one in observed if one)
+    return RunReport(
+        name=run.name,
+        topics=len(topics),
+        answered=len(answers),
+        declined=tuple(topic.id for topic in topics if run.responses.get(topic.id) == ()),
+        missing=tuple(topic.id for topic in topics if topic.id not in run.responses),
+        citations=citations,
+        unjudged=unjudged,
+        figures={
+            key: resampler.figure(tally)
+            for key, tally in tallies(observed, [(judge.key, judge.prefix) for judge in judges]).items()
+        },
+        answers=answers,
+    )

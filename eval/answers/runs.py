@@ -1,0 +1,65 @@
+"""Task B runs to be measured: anyone's, in the track's format, read as they are, over limits and all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retrieval.errors import BadInput, BadRecord
+from service.records import is_id, is_id_list, keys, kind, read_json_or_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A sentence of an answer and the PMIDs that it cites, each once."""
+
+    text: str
+    citations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run by its file's name: the responses of each topic that it has, none where the topic was declined."""
+
+    name: str
+    responses: dict[str, tuple[Response, ...]]
+
+
+def read_runs(paths: Collection[Path], topics: Collection[str]) -> list[Run]:
+    """The runs of these files; a name that two files share becomes the whole path."""
+    stems = [path.stem for path in paths]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise BadInput("The same run file is given twice; name each once.")
+    return [_read(path, path.stem if stems.count(path.stem) == 1 else str(path), topics) for path in paths]
+
+
+def _read(path: Path, name: str, topics: Collection[str]) -> Run:
+    responses: dict[str, tuple[Response, ...]] = {}
+    for number, record in enumerate(read_json_or_lines(path), 1):
+        place = f"record {number}"
+        if not isinstance(record, dict):
+            raise BadRecord(path, place, f"an object was expected, not {kind(record)}")
+        metadata = record.get("metadata")
+        if not isinstance(metadata, dict) or not is_id(metadata.get("topic_id")):
+            raise BadRecord(path, place, f"metadata with a topic_id was expected, as Task B has it; it has {keys(record)}")
+        topic = str(metadata["topic_id"])
+        place = f"topic {topic}"
+        if topic not in topics:
+            raise BadRecord(path, place, "the topics have none with this id; give the topics that the run is of")
+        if topic in responses:
+            raise BadRecord(path, place, "it is there more than once")
+        if not isinstance(record.get("responses"), list):
+            raise BadRecord(path, place, f"responses should be a list of sentences, not {kind(record.get('responses'))}")
+        responses[topic] = tuple(_response(path, f"{place}, sentence {i}", one) for i, one in enumerate(record["responses"], 1))
+    return Run(name, responses)
+
+
+def _response(path: Path, place: str, given: Any) -> Response:
+    if not isinstance(given, dict) or not isinstance(given.get("text"), str):
+        raise BadRecord(path, place, f"an object with a text was expected, not {kind(given)}")
+    citations = given.get("citations") or []
+    if not is_id_list(citations):
+        raise BadRecord(path, place, f"citations should be a list of PMIDs, not {kind(citations)}")
+    return Response(given["text"], tuple(dict.fromkeys(str(pmid) for pmid in citations)))

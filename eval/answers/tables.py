@@ -1,0 +1,101 @@
+"""The report on answers as tables, for the terminal and as Markdown: one row a run, published figures beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.answers.report import Report, RunReport
+from eval.report_data import Figure, Measure
+
+_SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict", "verbatim", "narrative")
+"""Given in per cent; a key may have a judge's prefix before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells below their titles; the first cell of a row names it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(report: Report) -> tuple[Table, Table]:
+    """What the answers are like, and whether they are borne out."""
+    return (
+        _table("What the answers are like", report.form, report, report.published["table_2"]),
+        _table("Whether they are borne out", report.content, report, report.published["official"]),
+    )
+
+
+def lines(report: Report) -> list[str]:
+    """The tables for a terminal."""
+    found: list[str] = []
+    for table in tables(report):
+        widths = [max(len(row[i]) for row in (table.header, *table.rows)) for i in range(len(table.header))]
+        found += [table.title, *(_aligned(row, widths) for row in (table.header, *table.rows)), ""]
+    return found + _notes(report)
+
+
+def markdown(report: Report) -> str:
+    """The same as Markdown, with the definition of every measure."""
+    blocks = ["# Answers, measured"]
+    for table in tables(report):
+        rule = ["---"] * len(table.header)
+        blocks += [f"## {table.title}", "\n".join(_piped(row) for row in (table.header, rule, *table.rows))]
+    blocks += ["\n".join(f"* {note}" for note in _notes(report))]
+    blocks += ["## Measures", "\n".join(f"* **{one.title}**: {one.definition}" for one in (*report.form, *report.content))]
+    made = ", ".join(f"{key} {value}" for key, value in report.provenance.items() if isinstance(value, str | int))
+    return "\n\n".join([*blocks, f"Made with {made}; judges {', '.join(one.model for one in report.judges)}."]) + "\n"
+
+
+def _table(title: str, measures: Sequence[Measure], report: Report, published: Mapping[str, Mapping[str, float]]) -> Table:
+    keys = [one.key for one in measures]
+    rows = [(run.name, *(_cell(key, run.figures[key]) for key in keys)) for run in report.runs]
+    rows += [(name, *(_value(key, figures.get(key)) for key in keys)) for name, figures in published.items()]
+    return Table(title, ("run", *(one.title for one in measures)), tuple(rows))
+
+
+def _notes(report: Report) -> list[str]:
+    notes = [_counts(run) for run in report.runs]
+    judges = "; ".join(f"{one.title.strip(': ') or 'judge'}: {one.model}" for one in report.judges)
+    if "llm_requests" in report.provenance:
+        notes.append(
+            f"The language model answered {report.provenance['llm_requests']:,} times; else its small model's verdict held."
+        )
+    return [
+        *notes,
+        f"In brackets: 95 % intervals by a bootstrap over topics. Averages are over the topics answered alone. {judges}.",
+        "Published rows were measured by others, on other topics, by other judges: their order of magnitude compares, no more.",
+    ]
+
+
+def _counts(run: RunReport) -> str:
+    said = f"{run.name}: {run.answered} of {run.topics} topics answered, {len(run.declined)} declined"
+    if run.missing:
+        said += f", {len(run.missing)} missing from the run"
+    said += f"; {run.citations} citations"
+    return said + (f", {run.unjudged} of documents without an abstract in the index." if run.unjudged else ".")
+
+
+def _cell(key: str, figure: Figure) -> str:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return "-"
+    return f"{_value(key, figure.value)} ({_value(key, figure.low)}-{_value(key, figure.high)})"
+
+
+def _value(key: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    if key.split(".")[-1] in _SHARES:
+        return f"{100 * value:.1f}"
+    return f"{value:.0f}" if key == "words" else f"{value:.2f}"
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _piped(row: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

@@ -1,0 +1,78 @@
+"""Citation marks in a language model's text, in the styles that models use, whatever style was asked for.
+
+Square brackets are what the prompts ask for: [1], [1,2], [1, 2-4], [Doc 1], 【1】. Models also write superscripts, round
+brackets, footnotes and PMIDs. The looser styles are read only in a text without square ones, since "(2)" and "cm²" are often no
+citations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒", "0123456789-,")
+_NUMBERS = r"\d{1,4}(?:\s*[-–—]\s*\d{1,4})?(?:\s*(?:[,;&]|and)\s*\d{1,4}(?:\s*[-–—]\s*\d{1,4})?)*"
+_LABEL = r"(?:(?:docs?|documents?|sources?|refs?|references?)\.?\s*#?|[\^#])?"
+_SQUARE = re.compile(rf"[\[【]\s*{_LABEL}\s*({_NUMBERS})(?:†[^\]】]*)?\s*[\]】]", re.IGNORECASE)
+_LABELLED = re.compile(r"[\[【(]((?:\s*(?:docs?|documents?|sources?|refs?)\.?\s*#?\d+\s*[,;&]?)+)[\]】)]", re.IGNORECASE)
+_ROUND = re.compile(rf"(?<=\s)\(\s*{_LABEL}\s*({_NUMBERS})\s*\)(?=\s*(?:[.,;:!?]|$|\n|[A-Z(]))", re.IGNORECASE | re.MULTILINE)
+_RAISED = re.compile(r"(?<=[A-Za-z.,;)%]{2})([⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,˒⁻–-]\s?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)*)")
+_SUP = re.compile(rf"<sup>\s*\[?({_NUMBERS})\]?\s*</sup>", re.IGNORECASE)
+_PMIDS = re.compile(r"[\[【(]\s*((?:PMIDs?\s*:?\s*)[^\])】]{1,200})[\]】)]", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
+_WORD = re.compile(r"[^\s,;]+")
+_WIDEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A citation mark: half-open offsets into the text, and the numbers that it cites, in its order."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+def marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
+    """Every citation mark of the text in order; `numbers` gives the sources' numbers by PMID.
+
+    Numbers out of range are kept: that a sentence cites [11] of ten documents is a fault to be told, not to be overlooked.
+    """
+    found = [Mark(*match.span(), _expanded(match.group(1))) for match in _SQUARE.finditer(text)]
+    found += [Mark(*match.span(), _expanded(match.group(1))) for match in _LABELLED.finditer(text)]
+    most = max(numbers.values(), default=0)
+    by_pmid = {int(pmid): number for pmid, number in numbers.items() if pmid.isdigit() and int(pmid) > most}
+    found = [Mark(one.start, one.end, tuple(by_pmid.get(n, n) for n in one.numbers)) for one in found]
+    found += [Mark(*match.span(), cited) for match in _PMIDS.finditer(text) if (cited := _by_pmid(match.group(1), numbers))]
+    found += [
+        Mark(*m.span(), cited) for m in re.finditer(r"\[([^\[\]]{1,200})\]", text) if (cited := _by_pmid(m.group(1), numbers))
+    ]
+    if not found:
+        found = [Mark(*match.span(), _expanded(match.group(1))) for match in _SUP.finditer(text)]
+    if not found:
+        found = [Mark(*match.span(), _expanded(match.group(1).translate(_SUPERSCRIPTS))) for match in _RAISED.finditer(text)]
+    if not found:
+        read = [Mark(*match.span(), _expanded(match.group(1))) for match in _ROUND.finditer(text)]
+        found = [one for one in read if all(0 < number <= most for number in one.numbers)]
+    apart: list[Mark] = []
+    for one in sorted(found, key=lambda mark: (mark.start, -mark.end)):
+        if not apart or one.start >= apart[-1].end:
+            apart.append(one)
+    return apart
+
+
+def _expanded(listed: str) -> tuple[int, ...]:
+    """ "1, 2-4" as (1, 2, 3, 4); a range that runs backwards or too far is its two ends."""
+
+    def whole(match: re.Match[str]) -> str:
+        first, last = int(match.group(1)), int(match.group(2))
+        inside = range(first, last + 1) if 0 <= last - first <= _WIDEST else (first, last)
+        return ",".join(map(str, inside))
+
+    return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", _RANGE.sub(whole, listed))))
+
+
+def _by_pmid(listed: str, numbers: Mapping[str, int]) -> tuple[int, ...]:
+    """The numbers of the sources whose PMIDs stand in the list."""
+    return tuple(dict.fromkeys(numbers[word] for word in _WORD.findall(listed.replace(":", " ")) if word in numbers))

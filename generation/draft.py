@@ -1,0 +1,66 @@
+"""The generator's seam: a topic and its sources go in, a draft comes out that nobody has checked yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from retrieval.values import Document, Sentence, Topic, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them."""
+
+    number: int
+    document: Document
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an answer may hold: words counted at white space, and citations a sentence."""
+
+    words: int = 250
+    citations: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A source that a draft cites for a sentence; `part` is the part of the sentence that it is cited for, "" for all of it."""
+
+    number: int
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence of a draft, without its citation marks, and the sources that it cites, in the order of the text."""
+
+    text: str
+    cited: tuple[Cited, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a generator wrote: whole sentences where it has them, else the running text of a language model."""
+
+    text: str = ""
+    sentences: tuple[DraftSentence, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class Generator(Protocol):
+    """`name` identifies the model, so that every answer can be traced to it; `extractive` says that it only quotes."""
+
+    name: str
+    extractive: bool
+
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
+        """An answer to the topic's question from the sources alone; `prompt` names the instructions (generation/prompts)."""
+        ...
+
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+        """The sentence once more, so that the sources bear it out; an empty draft where the generator cannot."""
+        ...

@@ -1,0 +1,1 @@
+"""What generators are told, one file each."""

@@ -1,0 +1,80 @@
+"""Disagreement: what the index holds against the sentences of an answer, and how the answer tells the strongest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generation.draft import Limits
+from generation.labels import without_label
+from nli.judge import Judge
+from retrieval.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
+from service.answer_config import Conflicts
+from service.attribution import said
+from service.ground import Grounder
+from service.relevance import about
+
+BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
+OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
+"""How a conflict is told: both sides in their own words, or, where that is too long or misread, the other side's alone."""
+
+
+class Disagreements:
+    """Looks for evidence against the sentences of one answer with a grounding variant's contradiction branch.
+
+    `judge` is the one that checks citations: what tells a conflict is held to the same.
+    """
+
+    def __init__(self, grounder: Grounder, config: Conflicts, judge: Judge, contradict: float, topic: Topic) -> None:
+        """`contradict` is the probability from which a citation counts as contradicting (Attribute.contradict)."""
+        # A quoted sentence matches its own paper best by far, and a decision weighs how far behind the best match a document
+        # lies: the papers cited are left out before anything is ranked, and BM25's order stands, which has no such measure.
+        branch = grounder.config.contradict.model_copy(update={"drop_known": True, "rerank": None})
+        apart = grounder.config.model_copy(update={"contradict": branch})
+        self._grounder = Grounder(grounder.index, apart, grounder.models.remembering())
+        self._config, self._judge, self._contradict, self._topic = config, judge, contradict, topic
+
+    def against(self, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+        """The strong contradictions of the sentences nearest to the question, in the order of the answer; no paper against what
+        it is cited for."""
+        shares = about(self._topic.question, [sentence.text for sentence in sentences])
+        nearest = sorted(range(len(sentences)), key=lambda place: (-shares[place], place))[: self._config.most]
+        found: list[Conflict] = []
+        for place in sorted(nearest):
+            sentence = sentences[place]
+            own = tuple(citation.document.pmid for citation in sentence.citations)
+            claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
+            evidence = self._grounder.run_branch(claim, "contradict").evidence
+            found += [Conflict(place, one) for one in evidence if self._strong(one)]
+        return tuple(found)
+
+    def _strong(self, evidence: Evidence) -> bool:
+        return evidence.sentence is not None and evidence.standing != "retracted" and evidence.score >= self._config.at_least
+
+    def told(self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits) -> CitedSentence | None:
+        """A sentence that tells the strongest conflict with both papers cited; None where the answer tells it or has no room.
+
+        Both sides are quoted, and each citation holds for its own quote by standing there word for word.
+        """
+        cited = {citation.document.pmid for sentence in sentences for citation in sentence.citations}
+        untold = [one for one in conflicts if one.evidence.document.pmid not in cited]
+        room = limits.words - sum(len(sentence.text.split()) for sentence in sentences)
+        for conflict in sorted(untold, key=lambda one: -one.evidence.score):
+            theirs, ours = conflict.evidence.sentence, sentences[conflict.sentence].citations[0]
+            assert theirs is not None
+            sides = ((ours.document, ours.sentence), (conflict.evidence.document, theirs))
+            both = BOTH_SIDES.format(ours=_quote(ours.sentence.text), theirs=_quote(theirs.text))
+            other = OTHER_SIDE.format(theirs=_quote(theirs.text))
+            for text, named in ((both, sides), (other, sides[1:])):
+                if len(text.split()) <= room and len(named) <= limits.citations:
+                    citations = tuple(self._cited(text, document, sentence) for document, sentence in named)
+                    if all(said(citation.verdict, "contradict") < self._contradict for citation in citations):
+                        return CitedSentence(text, citations)
+        return None
+
+    def _cited(self, text: str, document: Document, sentence: Sentence) -> Citation:
+        (verdict,) = self._judge(text, [Premise(sentence.text, document.title)])
+        return Citation(document, sentence, verdict, verbatim=True)
+
+
+def _quote(sentence: str) -> str:
+    return without_label(" ".join(sentence.split())).rstrip(".")

@@ -1,0 +1,89 @@
+"""A scripted OpenAI-compatible server on loopback: every reply, and every fault, as a test asks for it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends: a status, headers, and raw bytes; `declared` is the length it claims, the real one if None."""
+
+    raw: bytes
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    declared: int | None = None
+
+
+def text(content: str, *, finish: str | None = "stop", refusal: str | None = None, usage: bool = True) -> Reply:
+    """A streamed reply of several chunks, with the usage in the last as servers send it when asked."""
+    pieces = [content[at : at + 40] for at in range(0, len(content), 40)]
+    deltas: list[Body] = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]
+    if refusal:
+        deltas.append({"refusal": refusal})
+    chunks = [_chunk(choices=[{"index": 0, "delta": delta, "finish_reason": None}]) for delta in deltas]
+    if finish:
+        chunks.append(_chunk(choices=[{"index": 0, "delta": {}, "finish_reason": finish}]))
+    if usage:
+        chunks.append(_chunk(choices=[], usage={"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}))
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    done = "data: [DONE]\n\n" if finish else ""
+    return Reply(("".join(lines) + done).encode(), headers={"Content-Type": "text/event-stream"})
+
+
+def fault(status: int, **headers: str) -> Reply:
+    """An HTTP error."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(json.dumps({"error": {"message": "no"}}).encode(), status, {"Content-Type": "application/json", **named})
+
+
+def _chunk(**more: Any) -> Body:
+    return {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", **more}
+
+
+class ChatServer:
+    """Answers by its script and keeps every request's body and key."""
+
+    def __init__(self) -> None:
+        self.script: Callable[[Body], Reply] = lambda body: text("Nothing [1].")
+        self.bodies: list[Body] = []
+        self.keys: list[str] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.bodies.append(body)
+                outer.keys.append(self.headers["Authorization"])
+                reply = outer.script(body)
+                self.send_response(reply.status)
+                length = len(reply.raw) if reply.declared is None else reply.declared
+                for name, value in {"Content-Length": str(length), **reply.headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(reply.raw)
+
+            def log_message(self, *arguments: Any) -> None:
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def serving() -> Iterator[ChatServer]:
+    """For a fixture: a server that is closed at the end."""
+    server = ChatServer()
+    yield server
+    server.close()
