@@ -168,8 +168,8 @@ class _Run:
         for position, of_document in groupby(judged, key=lambda one: one.position):
             own, candidate = list(of_document), candidates[position]
             behind = best - candidate.hit.score if best is not None else 0.0
-            # "It is safe for most patients" is about everything: the question says what "it" is.
-            subject = about(_query(self.claim, self.branch.retrieve.query), passage(candidate.entry.document))
+            # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
+            subject = about(self.claim.question or self.claim.text, passage(candidate.entry.document))
             whole = judge.decision([one.verdict for one in own], behind, subject)
             likely = probability(whole, label)
             doubtful = (
