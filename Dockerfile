@@ -1,6 +1,8 @@
-# The steps of `make install` and the demo index, in an image that runs without privileges.
-FROM python:3.11-slim AS build
-RUN apt-get update && apt-get install -y --no-install-recommends make gcc g++ && rm -rf /var/lib/apt/lists/*
+# The steps of `make install` and the demo index, in an image that runs without privileges on a read-only root.
+FROM python:3.11.7-slim-bookworm AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends make gcc g++ \
+    && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY pyproject.toml constraints.txt Makefile README.md LICENSE ./
 COPY configs configs
@@ -11,16 +13,26 @@ COPY nli nli
 COPY retrieval retrieval
 COPY service service
 RUN python -m venv .venv \
-    && .venv/bin/pip install --no-cache-dir --constraint constraints.txt --editable . \
-    && .venv/bin/counterpoint index build indexes/demo/corpus.jsonl --out indexes/built/demo
+    && .venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt --editable . \
+    && .venv/bin/counterpoint index build indexes/demo/corpus.jsonl --out indexes/built/demo --overwrite
 
-FROM python:3.11-slim
-RUN useradd --create-home --uid 10001 counterpoint
-COPY --from=build --chown=counterpoint /app /app
-USER counterpoint
+FROM python:3.11.7-slim-bookworm
+RUN useradd --no-create-home --home-dir /tmp --shell /usr/sbin/nologin --uid 10001 counterpoint
+# Owned by root: whoever gets into the service can change nothing of it.
+COPY --from=build /app /app
+# The demo, until a volume with an index of your own lies over it.
+COPY --from=build /app/indexes/built/demo /index
+ENV COUNTERPOINT_INDEX=/index \
+    COUNTERPOINT_HOST=0.0.0.0 \
+    COUNTERPOINT_PORT=8000 \
+    COUNTERPOINT_LOG_FORMAT=json \
+    PYTHONDONTWRITEBYTECODE=1 \
+    HOME=/tmp
+USER 10001:10001
 WORKDIR /app
 EXPOSE 8000
-HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-    CMD ["/app/.venv/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health')"]
-ENTRYPOINT ["/app/.venv/bin/counterpoint", "serve", "--host", "0.0.0.0", "--port", "8000"]
-CMD ["--index", "/app/indexes/built/demo"]
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \
+    CMD ["/app/.venv/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health', timeout=4)"]
+ENTRYPOINT ["/app/.venv/bin/counterpoint"]
+CMD ["serve"]

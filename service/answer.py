@@ -57,6 +57,10 @@ class Answerer:
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
         self.index, self.config, self.models, self.grounder = index, config, models, grounder
 
+    def over(self, index: Index) -> Answerer:
+        """The same over another index; raises `IndexUnusable` where that lacks the vectors that the models need."""
+        return Answerer(index, self.config, self.models, self.grounder.over(index) if self.grounder else None)
+
     def extractive(self, generated_by: str) -> bool:
         """Whether the generator of that name only quotes."""
         return any(one.extractive for one in self.models.generators.values() if one.name == generated_by)

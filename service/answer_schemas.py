@@ -30,7 +30,7 @@ class AnswerRequest(BaseModel):
     question: str = Field(description="What is to be answered.")
     narrative: str = Field("", description="Who asks, and what for; it decides among documents that fit the question.")
     topic: str = Field("", description="The subject in a few words.")
-    id: str = Field("", description="Your own id of the topic; it comes back unchanged.")
+    id: str = Field("", max_length=200, description="Your own id of the topic; it comes back unchanged.")
 
 
 class CitationOut(BaseModel):

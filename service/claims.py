@@ -28,6 +28,11 @@ def checked_topic(question: str, topic: str = "", narrative: str = "", id: str =
     return Topic(id=id, question=asked, topic=_checked(topic, "topic"), narrative=_checked(narrative, "narrative"))
 
 
+def checked_query(text: str) -> str:
+    """Words that can be searched for: one line of text, not empty, at most 2,000 characters."""
+    return _checked(text, "query", required="give the words to search for, such as “aspirin fever”.")
+
+
 def _checked(text: str, what: str, required: str = "") -> str:
     """One line of text that is not too long; `required` says what to give where there is none, "" that none is needed."""
     clean = _one_line(text)

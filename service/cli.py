@@ -250,32 +250,53 @@ def answer(
 
 @app.command()
 def serve(
+    index: Annotated[Path | None, typer.Option("--index", help="The folder of a built index.")] = None,
+    port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
+    host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
+    config: Annotated[str | None, typer.Option("--config", help="A grounding variant by name, or a YAML file.")] = None,
+    answers: Annotated[str | None, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = None,
+    profile: Annotated[str | None, typer.Option("--profile", help="A set of models by name, or a YAML file.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, max=64, help="Processes to serve with (1).")] = None,
+) -> None:
+    """Answer over HTTP: a page at /, the API at /v1; `counterpoint config` shows what else can be set."""
+    given = {
+        "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
+    }  # fmt: skip
+    with told():
+        from service.served import checked, run
+        from service.settings import load_settings
+
+        settings = load_settings(**given)
+        checked(settings)
+        say(f"Counterpoint listens on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
+        run(settings, given)
+
+
+@app.command()
+def config() -> None:
+    """Show every setting of the service, its value (of keys only the names) and where it comes from."""
+    with told():
+        from service.settings import PREFIX, Settings, load_settings, origins, shown
+
+        values, named = shown(load_settings()), origins({})
+        for name, field in Settings.model_fields.items():
+            typer.echo(f"{name:<17} {values[name] or '-':<16} {named[name]:<12} {PREFIX}{name.upper()}: {field.description}")
+
+
+@app.command()
+def mcp(
     index: IndexOption,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8000,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     config: ConfigOption = defaults.CONFIG,
     answers: Annotated[str, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
-    """Answer over HTTP: a page at /, POST /ground, POST /answer, GET /health."""
+    """Be a tool for language models: an MCP server on standard input and output, with the tools ground and answer."""
     with told():
-        from retrieval.manifest import read_manifest
-        from service.answer_config import load_answer_config
-        from service.config import load_config, load_profile
-
-        # A wrong name or a damaged index is told here, before a server starts that could never become ready.
-        read_manifest(index)
-        load_config(config)
-        load_answer_config(answers)
-        load_profile(profile)
-        import uvicorn
-
-        from service.app import create_app
         from service.assemble import answerer_beside, assemble
+        from service.mcp_server import make_server
 
-        say(f"Counterpoint listens on http://{host}:{port} (stop it with Ctrl-C).")
-        served = create_app(lambda: assemble(index, config, profile), lambda grounder: answerer_beside(grounder, answers))
-        uvicorn.run(served, host=host, port=port, log_level="warning")
+        grounder = assemble(index, config, profile)
+        make_server(grounder, lambda: answerer_beside(grounder, answers)).run()
 
 
 @run_app.command("task-a")

@@ -5,10 +5,11 @@ A branch is data (service.config.Branch): retrieve → drop known → rerank →
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import floor
+from typing import Literal
 
 from nli.judge import BothWays, Judge
 from nli.qualify import qualifiers
@@ -70,18 +71,46 @@ class Side:
     counts: BranchCounts
 
 
+@dataclass(frozen=True, slots=True)
+class GroundStage:
+    """A step of one side begins, or (`decided`) the side is done; the counts are what is known of it by then."""
+
+    name: Literal["retrieve", "rerank", "judge", "decided"]
+    side: Stance
+    documents: int
+    sentences: int = 0
+    judged: int = 0
+    found: int = 0
+
+
+OnStage = Callable[[GroundStage], None]
+
+
+def _quiet(_stage: GroundStage) -> None:
+    """Nobody is told."""
+
+
 class Grounder:
     """Grounds claims on one index with one configuration and its models; safe to use from several threads at once."""
 
     def __init__(self, index: Index, config: GroundingConfig, models: Models) -> None:
         self.index, self.config, self.models = index, config, models
 
-    def ground(self, claim: Claim) -> Grounding:
-        """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
-        once = Grounder(self.index, self.config, self.models.remembering())
-        against = once.run_branch(claim, "contradict")
+    def over(self, index: Index) -> Grounder:
+        """The same over another index; raises `IndexUnusable` where that lacks the vectors that the models need."""
+        for encoder in self.models.encoders.values():
+            index.dense(encoder.name)
+        return Grounder(index, self.config, self.models)
+
+    def ground(self, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
+        """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support.
+
+        `on_stage` is told each step as it begins; what it raises ends the work there.
+        """
+        once, tell = Grounder(self.index, self.config, self.models.remembering()), on_stage or _quiet
+        against = once.run_branch(claim, "contradict", tell=tell)
         taken = frozenset(evidence.document.pmid for evidence in against.evidence)
-        for_it = once.run_branch(claim, "support", without=taken)
+        for_it = once.run_branch(claim, "support", without=taken, tell=tell)
         return Grounding(
             claim,
             against.evidence,
@@ -90,23 +119,30 @@ class Grounder:
             uncertain=against.uncertain + for_it.uncertain,
         )
 
-    def run_branch(self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()) -> Side:
+    def run_branch(self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset(), tell: OnStage = _quiet) -> Side:
         """One side of a claim, without the documents in `without`."""
         branch: Branch = self.config.contradict if stance == "contradict" else self.config.support
         # The likeliest are chosen by how far they lie behind the best, which must be the same document on both sides.
         early, late = (frozenset(), without) if branch.select.rule == "likeliest" else (without, frozenset())
+        tell(GroundStage("retrieve", stance, self.index.manifest.counts.documents))
         candidates = self._retrieve(claim, branch, early)
+        if branch.rerank:
+            tell(GroundStage("rerank", stance, len(candidates)))
         candidates, scored_by = self._rerank(claim, branch, candidates)
+        sentences = sum(len(c.entry) for c in candidates)
+        if branch.judge:
+            tell(GroundStage("judge", stance, len(candidates), sentences))
         run = _Run(claim, stance, branch, self.models, scored_by, late)
         rules = {"first": run.first, "likeliest": run.likeliest, "penalised": run.penalised, "top": run.top}
         chosen = rules[branch.select.rule](candidates)
         counts = BranchCounts(
             documents=len(candidates),
-            sentences=sum(len(c.entry) for c in candidates),
+            sentences=sentences,
             candidates=sum(c.entry.cue_sentence_count() if branch.filter else len(c.entry) for c in candidates),
             judged=run.judged_count,
             read=len(run.read),
         )
+        tell(GroundStage("decided", stance, len(candidates), sentences, run.judged_count, len(chosen)))
         return Side(_evidence(chosen, claim.text, stance), _evidence(run.uncertain, claim.text, stance), counts)
 
     def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:

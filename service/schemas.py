@@ -314,6 +314,11 @@ class Health(BaseModel):
 
 
 class Problem(BaseModel):
-    """What was wrong with a request, in one sentence."""
+    """What was wrong, as RFC 9457 says it; `error` is `detail` again, for clients of the first version."""
 
+    type: str = Field(description="Which kind of problem: `urn:counterpoint:problem:` and a word.")
+    title: str = Field(description="The kind in words.")
+    status: int
+    detail: str = Field(description="What was wrong here, in one sentence.")
+    request_id: str
     error: str

@@ -85,8 +85,10 @@ def test_the_stream_tells_stages_and_sentences_and_ends_with_the_answer(client: 
 
 def test_a_server_that_fails_is_502_and_the_streams_last_event(failing: TestClient) -> None:
     response = failing.post("/answer", json=QUESTION)
-    assert (response.status_code, response.json()) == (502, {"error": "The model m answered with HTTP status 500."})
-    assert events(failing, QUESTION)[-1] == ("error", {"error": "The model m answered with HTTP status 500."})
+    told = "The model m answered with HTTP status 500."
+    assert (response.status_code, response.json()["detail"], response.json()["error"]) == (502, told, told)
+    name, problem = events(failing, QUESTION)[-1]
+    assert (name, problem["status"], problem["detail"]) == ("error", 502, told)
     assert failing.post("/ground", json={"claim": "zeta"}).status_code == 200
 
 

@@ -17,7 +17,7 @@ from retrieval.errors import BadInput, OutOfSpace
 from retrieval.index import Index
 from retrieval.values import Claim, Grounding
 from service.config import load_config, load_profile
-from service.ground import Grounder
+from service.ground import Grounder, OnStage
 from service.models import load_models
 from service.run_journal import check_target
 from service.task_a import read_items
@@ -136,11 +136,11 @@ class Dying(Grounder):
         super().__init__(grounder.index, grounder.config, grounder.models)
         self.left, self.error = n, error
 
-    def ground(self, claim: Claim) -> Grounding:
+    def ground(self, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
         self.left -= 1
         if self.left < 0:
             raise self.error
-        return super().ground(claim)
+        return super().ground(claim, on_stage)
 
 
 def test_a_retracted_paper_is_no_support_in_a_run(input_file: Path, tmp_path: Path) -> None:

@@ -1,0 +1,239 @@
+// A paper and its sentence: the card, its badges, and the sentence where it stands in the abstract.
+
+import { copyOf, count, element, holding, number, percent } from "./dom.js";
+import { documentOf } from "./service.js";
+
+// The first match of a type counts; PubMed has some eighty types, and most of them tell a reader of evidence nothing.
+const BADGES = [
+  [/^retraction (of|notice)/i, "Retraction notice"],
+  [/^meta-analysis/i, "Meta-analysis"],
+  [/^systematic review/i, "Systematic review"],
+  [/^(scoping )?review/i, "Review"],
+  [/protocol/i, "Protocol"],
+  [/^randomi[sz]ed controlled trial/i, "Randomized trial"],
+  [/trial/i, "Trial"],
+  [/^observational study/i, "Observational study"],
+  [/guideline/i, "Guideline"],
+  [/^case reports?/i, "Case report"],
+  [/^(editorial|comment|letter)/i, "Opinion"],
+];
+const BROADER = { "Randomized trial": "Trial", "Systematic review": "Review" };
+
+// A side may be filled by relevance alone; where the judge reads the sentence otherwise, the card says so at once.
+const READS_AS = { contradict: "contradicts", neutral: "neutral", support: "supports" };
+
+/** Evidence for or against, as a list item; `says` is a badge to go before the others. */
+export function card(evidence, says = "") {
+  const { shown, at } = paper(evidence, evidence.rank);
+  const doubts = [...(says ? [says] : []), ...doubtsOf(evidence)];
+  fillBadges(at(".badges"), [...badgesOf(evidence), ...doubts.map((label) => [label, "doubt"])]);
+  if (evidence.sentence) {
+    const marks = { negations: evidence.negations, opposites: oppositesIn(evidence.why) };
+    at(".quotes").append(quoted(evidence, evidence.sentence, marks));
+  }
+  if (evidence.verdict) fillVerdict(shown, evidence.verdict);
+  else at(".verdict").remove();
+  at(".why").textContent = evidence.why;
+  at(".score").textContent = `Score ${evidence.score.toFixed(3)} by ${evidence.scored_by}`;
+  return shown;
+}
+
+/** A paper that an answer cites, under its number, with each sentence that bears the answer out. */
+export function source(cited, citations) {
+  const { shown, at } = paper(cited, cited.number);
+  fillBadges(at(".badges"), badgesOf(cited));
+  for (const { sentence, note } of citations) at(".quotes").append(quoted(cited, sentence, {}, note));
+  for (const part of [".verdict", ".why", ".score"]) at(part).remove();
+  return shown;
+}
+
+/** A card with what every paper has: its number, title and where it appeared. */
+function paper({ pmid, title, year, journal }, place) {
+  const shown = copyOf("card-template").firstElementChild;
+  const at = (selector) => shown.querySelector(selector);
+  at(".rank").textContent = place;
+  at("h3").textContent = title || "(no title)";
+  at(".facts").append(factsOf({ year, journal }), pmidOf(pmid));
+  return { shown, at };
+}
+
+/** Year and journal, each followed by a dot in the middle. */
+export const factsOf = ({ year, journal }) => [year, journal].filter(Boolean).map((fact) => `${fact} · `).join("");
+
+/** The document's id; a link to PubMed where it is one of PubMed's. The page itself never asks anything there. */
+function pmidOf(pmid) {
+  if (!/^[0-9]{1,9}$/.test(pmid)) return element("span", pmid, "id");
+  const link = element("a", `PMID ${pmid}`, "id");
+  link.href = `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`;
+  link.target = "_blank";
+  link.rel = "noopener noreferrer";
+  link.title = "Opens at PubMed";
+  return link;
+}
+
+/** Label and class of each badge: what a reader should know of the paper before its sentence. */
+function badgesOf({ types, retracted = false }) {
+  const labels = new Set();
+  for (const type of types) {
+    if (/^retracted/i.test(type)) continue;
+    const found = BADGES.find(([pattern]) => pattern.test(type));
+    if (found) labels.add(found[1]);
+  }
+  for (const label of [...labels]) labels.delete(BROADER[label]);
+  return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
+}
+
+/** What makes the sentence say less than it seems to. */
+function doubtsOf({ stance, verdict, qualifiers }) {
+  return [
+    ...(qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map((one) => one.kind))].join(", ")}`] : []),
+    ...(verdict && verdict.label !== stance ? [`Judged: ${READS_AS[verdict.label]}`] : []),
+  ];
+}
+
+function fillBadges(list, badges) {
+  list.append(...badges.map(([label, kind]) => element("li", label, kind)));
+  if (!badges.length) list.remove();
+}
+
+function fillVerdict(shown, verdict) {
+  for (const [key, value] of [["c", verdict.contradict], ["n", verdict.neutral], ["s", verdict.support]]) {
+    shown.querySelector(`.split .${key}`).style.flexGrow = value;
+    shown.querySelector(`.key .${key} dd`).textContent = percent(value);
+  }
+}
+
+// ---- The sentence ----------------------------------------------------------------------------------------------
+
+/** The sentence as a quotation, with where it stands below it and its abstract folded away. */
+function quoted({ pmid, title }, sentence, marks = {}, note = "") {
+  const place = `Sentence ${number(sentence.index + 1)} of the abstract`;
+  const figure = holding("figure", "", holding("blockquote", "", "“", ...marked(sentence, marks), "”"));
+  figure.firstChild.dir = "auto";
+  figure.dataset.sentence = sentence.index;
+  figure.append(holding("figcaption", "", note ? `${place} · ${note}` : place), inContext(pmid, title, sentence, marks));
+  return figure;
+}
+
+/** The sentence cut wherever something to be marked begins or ends (they may overlap), each piece marked for what it is. */
+export function marked(sentence, { negations = [], opposites = [] } = {}) {
+  // The service counts characters; JavaScript's own indices count UTF-16 units, which differ beyond the first 65,536.
+  const characters = Array.from(sentence.text);
+  const within = (offset) => Math.min(Math.max(offset - sentence.start, 0), characters.length);
+  const cues = negations.map((one) => [within(one.start), within(one.end)]);
+  const scopes = negations.map((one) => [within(one.scope_start), within(one.scope_end)]);
+  const turned = opposites.flatMap((word) => placesOf(word, sentence.text));
+  const cuts = [...new Set([0, characters.length, ...cues.flat(), ...scopes.flat(), ...turned.flat()])].sort((a, b) => a - b);
+  const holds = (spans, start, end) => spans.some(([from, to]) => from <= start && end <= to);
+  return cuts.slice(1).map((end, index) => {
+    const start = cuts[index];
+    const text = characters.slice(start, end).join("");
+    const scope = holds(scopes, start, end) ? "scope" : "";
+    if (holds(cues, start, end)) return element("mark", text, scope);
+    if (holds(turned, start, end)) return element("mark", text, `turned ${scope}`.trim());
+    return scope ? element("span", text, scope) : text;
+  });
+}
+
+/** Where a word stands in a text, in characters. */
+function placesOf(word, text) {
+  const literal = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const found = text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "giu"));
+  return [...found].map(({ index, 0: match }) => {
+    const start = Array.from(text.slice(0, index)).length;
+    return [start, start + Array.from(match).length];
+  });
+}
+
+/** The sentence's words that turn one of the claim's round, as the reason names them ("opposite words: “reduces” / “increased”"). */
+export function oppositesIn(why) {
+  return [...why.matchAll(/opposite words: “[^”]*” \/ “([^”]*)”/g)].map(([, word]) => word).filter(Boolean);
+}
+
+// ---- In context ------------------------------------------------------------------------------------------------
+
+/** The abstract, folded away; fetched when it is first opened, with the sentence marked and scrolled to. */
+function inContext(pmid, title, sentence, marks) {
+  const box = element("div", "", "context");
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", `Abstract of ${title || pmid}`);
+  // A box that scrolls must be reached by the keyboard.
+  box.tabIndex = 0;
+  const folded = holding("details", "folded", element("summary", "In context"), box);
+  folded.addEventListener("toggle", () => {
+    if (folded.open) fillContext(box, pmid, sentence, marks);
+  });
+  return folded;
+}
+
+async function fillContext(box, pmid, sentence, marks) {
+  if (box.querySelector(".here")) return scrollToSentence(box);
+  box.replaceChildren(element("p", "Opening the abstract…", "wait"));
+  box.setAttribute("aria-busy", "true");
+  try {
+    box.replaceChildren(...abstractAround(await documentOf(pmid), sentence, marks));
+    scrollToSentence(box);
+  } catch (error) {
+    const gone = error.status === 404;
+    box.replaceChildren(element("p", gone ? "The index no longer holds this abstract." : `The abstract could not be opened. ${error.message}`, "wait"));
+  } finally {
+    box.removeAttribute("aria-busy");
+  }
+  return undefined;
+}
+
+/** Title and abstract, the sentence marked in it. */
+function abstractAround({ title, abstract }, sentence, marks) {
+  const characters = Array.from(abstract);
+  const text = (start, end) => characters.slice(start, end).join("");
+  const heading = element("p", title || "(no title)", "entitled");
+  const whole = element("p");
+  heading.dir = whole.dir = "auto";
+  if (text(sentence.start, sentence.end) !== sentence.text) {
+    whole.append(text(0));
+    return [heading, whole, element("p", "The index has changed since: the sentence does not stand here any more.", "wait")];
+  }
+  const here = holding("span", "here", element("span", "Here: ", "unseen"), ...marked(sentence, marks));
+  whole.append(text(0, sentence.start), here, text(sentence.end));
+  return [heading, whole];
+}
+
+/** Moves the box alone: scrollIntoView would move the page too. */
+function scrollToSentence(box) {
+  const here = box.querySelector(".here");
+  if (!here) return;
+  const above = here.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  box.scrollTop += above - Math.max(0, (box.clientHeight - here.offsetHeight) / 2);
+}
+
+/** Opens a sentence of a card in its context, brings it into view and puts the keyboard there. */
+export function openInContext(shown, index) {
+  const figure = [...shown.querySelectorAll("figure")].find((one) => Number(one.dataset.sentence) === index);
+  const folded = figure?.querySelector("details");
+  if (!folded) return;
+  folded.open = true;
+  folded.querySelector("summary").focus({ preventScroll: true });
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  // The box has its height before the abstract is there, so that the page need not move twice.
+  figure.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+  shown.classList.remove("shown");
+  requestAnimationFrame(() => shown.classList.add("shown"));
+}
+
+// ---- Where it comes from ---------------------------------------------------------------------------------------
+
+/** Terms and texts as a list of two columns. */
+export function fillTerms(list, lines) {
+  for (const [term, text] of lines) list.append(holding("div", "", element("dt", term), element("dd", text)));
+}
+
+/** What every figure comes from. */
+export function originOf(provenance) {
+  const models = Object.entries(provenance.models).map(([role, name]) => [`Model: ${role}`, name]);
+  return [
+    ["Configuration", provenance.config],
+    ["Profile", provenance.profile],
+    ...(models.length ? models : [["Models", "none"]]),
+    ["Index", `${provenance.index}, ${count(provenance.documents, "document")}`],
+  ];
+}

@@ -1,0 +1,211 @@
+// The page: what is asked goes out, what comes back is shown, and a newer question takes the place of a running one.
+
+import { answered, answerText, draftIn } from "./answer.js";
+import { announce, button, byId, count, element, holding } from "./dom.js";
+import { asked, fromHash, markExample, setMode, modeOf, toHash, watchForm, words } from "./form.js";
+import { grounding, groundingText, stagesIn } from "./grounding.js";
+import { answer as askAnswer, forgetDocuments, ground as askGround, health, Told, useKey } from "./service.js";
+import { addActions } from "./take.js";
+
+let running = new AbortController();
+let retryTimer = 0;
+
+/** Asks what the form says, and shows the answer or what was wrong. */
+async function ask() {
+  running.abort();
+  clearTimeout(retryTimer);
+  const { signal } = (running = new AbortController());
+  const wanted = asked();
+  markExample(wanted.body.claim ?? wanted.body.question);
+  byId("intro").hidden = true;
+  showProblem();
+  forgetDocuments();
+  const busy = showBusy(wanted.mode);
+  try {
+    const found = await (wanted.mode === "claim" ? askGround : askAnswer)(wanted.body, signal, busy.tell);
+    if (!signal.aborted) showAnswer(wanted, found);
+  } catch (error) {
+    if (!signal.aborted) await showFault(error, signal);
+  } finally {
+    // An aborted request has been replaced by another, whose busy state must stay.
+    if (!signal.aborted) busy.stop();
+  }
+}
+
+function showAnswer(wanted, found) {
+  const claim = wanted.mode === "claim";
+  const shown = claim ? grounding(found) : answered(found);
+  addActions(shown, wanted, found, claim ? groundingText(found) : answerText(found));
+  const place = byId("answer");
+  place.replaceChildren(shown);
+  place.hidden = false;
+  document.title = `${claim ? found.claim.text : found.topic.question} · Counterpoint`;
+  if (!byId("health").classList.contains("ready")) showHealth();
+}
+
+// ---- States of the page ----------------------------------------------------------------------------------------
+
+/** Shows that work is going on; returns what is told on the way and what ends it. Nothing flashes for an answer at once. */
+function showBusy(mode) {
+  const began = performance.now();
+  const answer = byId("answer");
+  const reading = mode === "claim" ? "Reading the papers for and against" : "Looking for an answer";
+  const say = () => {
+    const seconds = Math.floor((performance.now() - began) / 1000);
+    byId("stage").textContent = `${reading}…${seconds > 1 ? ` ${seconds} s` : ""}`;
+  };
+  const appear = () => {
+    answer.hidden = true;
+    byId("busy").hidden = false;
+  };
+  const soon = setTimeout(() => {
+    appear();
+    // The first stage may have been told already.
+    if (!byId("draft").querySelector("li")) announce(`${reading}.`);
+  }, 150);
+  say();
+  const ticking = setInterval(say, 1000);
+  const tell = mode === "claim" ? stagesIn(byId("draft")) : draftIn(byId("draft"));
+  byId("ghosts").hidden = mode !== "claim";
+  byId("go").textContent = words(mode).working;
+  answer.setAttribute("aria-busy", "true");
+  const halt = () => {
+    clearTimeout(soon);
+    clearInterval(ticking);
+  };
+  const stop = () => {
+    halt();
+    byId("busy").hidden = true;
+    byId("go").textContent = words().go;
+    answer.removeAttribute("aria-busy");
+  };
+  // The next request shows its own busy state.
+  running.signal.addEventListener("abort", halt);
+  return { tell, stop };
+}
+
+/** The reader will not wait: the page goes back to what it was. */
+function stopWaiting() {
+  running.abort();
+  clearTimeout(retryTimer);
+  byId("busy").hidden = true;
+  byId("go").textContent = words().go;
+  byId("answer").removeAttribute("aria-busy");
+  byId("answer").hidden = !byId("answer").firstElementChild;
+  byId("intro").hidden = !byId("answer").hidden;
+  announce("Stopped.");
+  byId("text").focus();
+}
+
+/** Says what went wrong. 503 is loading, failed to load, or too busy; /health tells which. */
+async function showFault(error, signal) {
+  if (!(error instanceof Told)) {
+    console.error(error);
+    return showProblem("The answer could not be shown.", { detail: "The browser's console has the reason.", retry: true });
+  }
+  if (error.status === 401) return askForKey(error);
+  if (error.status !== 503) return showProblem(error.message, error);
+  const state = await showHealth();
+  if (signal.aborted) return undefined;
+  if (state?.status !== "loading") return showProblem(error.message, { retry: true });
+  // Loading is the only one that ends by itself.
+  showProblem("The service is still loading.", { detail: "The answer comes as soon as it is ready.", retry: true, waiting: true });
+  return askWhenReady(signal);
+}
+
+/** The operator asks for a key: there is a place to give it. */
+function askForKey(error) {
+  showProblem(error.message, { retry: true });
+  const form = holding("form", "key-form");
+  const label = element("label", "API key", "field");
+  const input = Object.assign(element("input"), { type: "password", id: "key", autocomplete: "off", required: true });
+  label.htmlFor = "key";
+  form.append(holding("div", "", label, input), element("button", "Use this key", "quiet"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    useKey(input.value.trim());
+    ask();
+  });
+  byId("problem").querySelector("button").replaceWith(form);
+  input.focus();
+}
+
+/** Asks again once loading has ended; /health is asked until then, so that the message stays and is read out once. */
+function askWhenReady(signal) {
+  retryTimer = setTimeout(async () => {
+    const state = await showHealth();
+    if (signal.aborted) return;
+    if (state?.status === "loading") askWhenReady(signal);
+    else ask();
+  }, 1000);
+}
+
+/** Shows what went wrong where the eye is, or clears it. */
+function showProblem(text = "", { detail = "", retry = false, waiting = false } = {}) {
+  const place = byId("problem");
+  place.replaceChildren();
+  place.className = "";
+  byId("text").removeAttribute("aria-invalid");
+  if (!text) return;
+  byId("answer").hidden = true;
+  announce("");
+  place.className = waiting ? "problem waiting" : "problem";
+  place.append(element("p", text, "what"));
+  if (detail) place.append(element("p", detail));
+  if (retry) {
+    place.append(button("Try again", "quiet", ask));
+    return;
+  }
+  byId("text").setAttribute("aria-invalid", "true");
+  byId("text").focus();
+}
+
+/** One line on whether the service can answer, kept up to date while it loads. */
+async function showHealth() {
+  const line = byId("health");
+  const state = await health();
+  const ready = state?.status === "ready";
+  const loading = state?.status === "loading";
+  line.textContent = ready ? count(state.documents, "document") : loading ? "Loading…" : "Not available";
+  line.classList.toggle("ready", ready);
+  line.classList.toggle("failed", !ready && !loading);
+  return state;
+}
+
+async function watchHealth() {
+  const state = await showHealth();
+  if (state?.status === "loading") setTimeout(watchHealth, 2000);
+}
+
+// ---- Start -----------------------------------------------------------------------------------------------------
+
+/** The link first, then the answer: the address bar always names what is on the page. */
+function submit() {
+  const hash = toHash(asked());
+  if (hash !== location.hash) history.pushState(null, "", hash || location.pathname);
+  ask();
+}
+
+/** Opens what the link names; a link that asks nothing is the empty page. */
+function open() {
+  if (fromHash()) {
+    ask();
+    return;
+  }
+  running.abort();
+  clearTimeout(retryTimer);
+  showProblem();
+  markExample("");
+  setMode(modeOf());
+  byId("busy").hidden = true;
+  byId("answer").hidden = true;
+  byId("intro").hidden = false;
+  document.title = "Counterpoint";
+  byId("text").focus();
+}
+
+watchForm(submit);
+byId("stop").addEventListener("click", stopWaiting);
+addEventListener("hashchange", open);
+watchHealth();
+open();

@@ -1,0 +1,132 @@
+// What the page asks of its service. Every address is relative: the service may stand below a path, and is the only one asked.
+
+const JSON_BODY = { "content-type": "application/json" };
+
+/** A fault that the reader is told; `retry` where asking again may help. */
+export class Told extends Error {
+  constructor(message, { status = 0, retry = false, detail = "" } = {}) {
+    super(message);
+    Object.assign(this, { status, retry, detail });
+  }
+}
+
+// An operator may ask for a key. It is kept until the tab is closed, and sent to this service alone.
+const KEY = "counterpoint-key";
+// A header takes no other characters; with one of them nothing could be sent until the tab is closed.
+export const useKey = (key) => sessionStorage.setItem(KEY, key.replace(/[^\x21-\x7e]/g, ""));
+const keyed = () => (sessionStorage.getItem(KEY) ? { "x-api-key": sessionStorage.getItem(KEY) } : {});
+
+/** The response to a request that went well; a fault is thrown as the service told it. */
+async function asked(address, { headers = {}, ...options } = {}) {
+  let response;
+  try {
+    response = await fetch(address, { ...options, headers: { ...headers, ...keyed() } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw unreachable();
+  }
+  if (response.ok) return response;
+  const { status } = response;
+  // A proxy in between may answer with something that is not JSON.
+  const problem = await response.json().catch(() => null);
+  const text = problem?.error ?? problem?.detail ?? problem?.title;
+  throw new Told(typeof text === "string" ? text : `The service answered with status ${status}.`, { status, retry: status >= 500 || status === 429 });
+}
+
+const unreachable = () => new Told("The service cannot be reached.", { detail: "Is it still running?", retry: true });
+
+const post = (address, body, signal) => asked(address, { method: "POST", headers: JSON_BODY, body: JSON.stringify(body), signal });
+
+/** Both sides of a claim; `tell(name, data)` gets each event on the way to them. */
+export const ground = (body, signal, tell) => streamed("v1/ground/stream", "grounding", body, signal, tell);
+
+/** An answer to a question, told the same way. */
+export const answer = (body, signal, tell) => streamed("v1/answer/stream", "answer", body, signal, tell);
+
+/** The data of the event called `last`; those before it are passed on as they come. */
+async function streamed(address, last, body, signal, tell) {
+  for await (const { name, data } of events(await post(address, body, signal))) {
+    if (name === last) return data;
+    if (name === "error") throw new Told(data.error ?? data.detail ?? "The service failed.", { status: data.status ?? 0, retry: true });
+    tell(name, data);
+  }
+  throw new Told("The service broke off before it was done.", { retry: true });
+}
+
+async function json(response) {
+  const body = await response.json().catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return null;
+  });
+  if (!body) throw new Told("The service's answer could not be read.", { retry: true });
+  return body;
+}
+
+/** Server-sent events of a response. EventSource would do this, but it cannot send a body. */
+async function* events(response) {
+  let name = "";
+  let data = [];
+  for await (const line of lines(response)) {
+    if (line === "") {
+      if (data.length) yield { name: name || "message", data: JSON.parse(data.join("\n")) };
+      [name, data] = ["", []];
+      continue;
+    }
+    // A line that begins with a colon is a comment, which keeps the connection open.
+    const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line);
+    if (field === "event") name = value;
+    if (field === "data") data.push(value);
+  }
+}
+
+/** The lines of a response as they come; a piece may end anywhere, within a character or between "\r" and "\n". */
+async function* lines(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split(/\r\n|\n|\r(?!$)/);
+      rest = parts.pop();
+      yield* parts;
+    }
+  } catch (error) {
+    throw error.name === "AbortError" ? error : unreachable();
+  } finally {
+    // Whoever has read enough leaves the rest; a stream that broke has nothing to leave.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** The same request again as a text in another format: what it holds, and whether it is of the type asked for. */
+export async function exported(mode, body, format) {
+  const response = await post(`v1/${mode === "claim" ? "ground" : "answer"}?format=${format}`, body);
+  const type = response.headers.get("content-type") ?? "";
+  if (/json/.test(type)) throw new Told("This service does not write that format.");
+  return { text: await response.text(), type };
+}
+
+const documents = new Map();
+
+/** A document with its abstract, fetched once; a fetch that failed is tried again the next time. */
+export function documentOf(pmid) {
+  if (!documents.has(pmid)) {
+    const coming = asked(`v1/documents/${encodeURIComponent(pmid)}`).then(json);
+    coming.catch(() => documents.delete(pmid));
+    documents.set(pmid, coming);
+  }
+  return documents.get(pmid);
+}
+
+/** A newer answer may come from a newer index, with other abstracts. */
+export const forgetDocuments = () => documents.clear();
+
+/** Whether the service is ready; null where it cannot be reached. */
+export async function health() {
+  try {
+    return await (await fetch("health")).json();
+  } catch {
+    return null;
+  }
+}

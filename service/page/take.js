@@ -1,0 +1,70 @@
+// Taking an answer along: its link, its text, and the files that reference managers read.
+
+import { announce, byId } from "./dom.js";
+import { exported } from "./service.js";
+
+const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib" };
+
+/** Makes the buttons of an answer work: `asked` is what the form asked, `text` the answer as plain text. */
+export function addActions(shown, asked, answer, text) {
+  const name = slug(asked.body.claim ?? asked.body.question);
+  const link = location.href;
+  const actions = {
+    link: (pressed) => copy(link, pressed),
+    text: (pressed) => copy(text, pressed),
+    json: () => save(`${JSON.stringify(answer, null, 2)}\n`, "application/json", `counterpoint-${name}.json`),
+  };
+  for (const format of ["markdown", "ris", "bibtex"]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
+  for (const pressed of shown.querySelectorAll("[data-do]")) {
+    const wanted = pressed.dataset.do;
+    const empty = ["ris", "bibtex"].includes(wanted) && !listed(answer);
+    // Browsers offer the clipboard only over https or on this machine.
+    pressed.hidden = empty || (["link", "text"].includes(wanted) && !navigator.clipboard);
+    pressed.addEventListener("click", () => actions[wanted](pressed));
+  }
+}
+
+/** How many papers a reference manager would get. */
+const listed = (answer) => (answer.documents?.filter((one) => one.cited) ?? [...answer.contradicting, ...answer.supporting]).length;
+
+async function copy(text, pressed) {
+  const label = pressed.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    pressed.textContent = "Copied";
+  } catch {
+    pressed.textContent = "Not copied";
+  }
+  announce(pressed.textContent);
+  setTimeout(() => { pressed.textContent = label; }, 1500);
+}
+
+/** The service writes these formats, from the same request: a paper's abstract is not in the answer on the page. */
+async function fetchAndSave({ mode, body }, format, name, pressed) {
+  const label = pressed.textContent;
+  byId("trouble").textContent = "";
+  // Disabled would take the keyboard away from it.
+  if (pressed.getAttribute("aria-busy") === "true") return;
+  pressed.setAttribute("aria-busy", "true");
+  pressed.textContent = "Writing…";
+  try {
+    const { text, type } = await exported(mode, body, format);
+    save(text, type, `counterpoint-${name}.${ENDINGS[format]}`);
+    announce(`${label} saved.`);
+  } catch (error) {
+    byId("trouble").textContent = `${label} could not be written. ${error.message}`;
+  } finally {
+    pressed.removeAttribute("aria-busy");
+    pressed.textContent = label;
+  }
+}
+
+function save(text, type, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60) || "answer";

@@ -1,0 +1,48 @@
+"""Makes the pictures of the page in docs/: `python -m tests.browser.screenshots INDEX` with the index of the demo corpus."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+from playwright.sync_api import Browser
+
+from service.app import create_app
+from service.assemble import answerer_beside, assemble
+from service.defaults import ANSWERS, CONFIG, PROFILE
+from tests.browser.served import chromium, serving
+
+DOCS = Path(__file__).parents[2] / "docs"
+CLAIM = "#claim=" + quote("Hydroxychloroquine reduces mortality in patients hospitalized with COVID-19.")
+QUESTION = "#question=" + quote("Does low-dose hydrocortisone reduce mortality in septic shock?")
+
+
+def main(index: Path) -> None:
+    """The claim's page at three widths, and an answer's."""
+    app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: answerer_beside(grounder, ANSWERS))
+    with serving(app) as address, chromium() as browser:
+        for width, height in [(390, 1600), (820, 1500), (1440, 1300)]:
+            _shoot(browser, address + CLAIM, width, height, f"page-{width}.png")
+        _shoot(browser, address + QUESTION, 1440, 1300, "page-answer-1440.png")
+        _shoot(browser, address + QUESTION, 390, 1180, "page-answer-390.png")
+
+
+def _shoot(browser: Browser, link: str, width: int, height: int, name: str) -> None:
+    page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page.goto(link)
+    page.locator("#answer").wait_for(timeout=60_000)
+    if "#claim" in link:
+        page.locator(".card summary").first.click()
+        page.locator(".here").wait_for()
+    else:
+        page.locator(".cite").first.hover()
+        page.locator(".note").wait_for()
+    # Opening the abstract may have moved the page.
+    page.evaluate("scrollTo(0, 0)")
+    page.screenshot(path=DOCS / name)
+    page.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,455 @@
+"""The page in a real browser: what a reader sees, reaches by keyboard and takes along, and that nothing else is asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect
+
+from retrieval.index import Index
+from service.app import create_app
+from tests.answer_fakes import ScriptedGenerator, make_answerer
+from tests.browser.served import CHROMIUM, chromium, serving
+from tests.fakes import make_grounder, make_index
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt install chromium)"),
+]
+
+HOSTILE = (
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'><a href='javascript:window.hacked = 1'>here</a>"
+)
+SENTENCE = "Zeta is not against pressure in adults 𝛽."
+ABSTRACT = f"𝛼-Blockers 😀 came first, and then for many years nothing. {SENTENCE} More was learned later."
+DOCUMENTS: list[dict[str, Any]] = [
+    {"pmid": "11", "title": "The first 𝛼 trial", "abstract": ABSTRACT, "year": 1999, "types": ["Randomized Controlled Trial"]},
+    {"pmid": "demo/12", "title": "A paper taken back", "abstract": "Zeta is for pressure.", "retracted": True},
+    {"pmid": "13", "title": HOSTILE, "abstract": f"{HOSTILE} zeta is not against pressure {HOSTILE}.", "journal": HOSTILE},
+    {
+        "pmid": "14",
+        "title": "Best",
+        "abstract": "Adults were asked. Zeta lowers blood pressure in most adults with hypertension.",
+    },
+    *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
+]
+ANSWER = "Zeta lowers blood pressure in most adults with hypertension [1]. Rats sing loudly at night time [1]."
+CLAIM, QUESTION = "zeta pressure", "Does zeta lower blood pressure?"
+PHONE = {"width": 390, "height": 800}
+
+Open = Callable[..., Page]
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = make_index(tmp_path_factory.mktemp("browser"), DOCUMENTS).folder
+    app = create_app(
+        lambda: make_grounder(Index(folder))[0], lambda grounder: make_answerer(grounder.index, ScriptedGenerator(ANSWER))
+    )
+    with serving(app) as found:
+        yield found
+
+
+# Not for the session: as long as Playwright runs, no other test could run an event loop.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[Open]:
+    """Opens the page, or what a link names; at the end nothing may have failed, and nothing else have been asked."""
+    asked: list[str] = []
+    faults: list[str] = []
+    contexts = []
+
+    def opened(link: str = "", before: Callable[[Page], None] | None = None, **options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        context.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: faults.append(f"a dialog: {dialog.message}"))
+        if before:
+            before(page)
+        page.goto(address + link)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults
+    assert {url for url in asked if not url.startswith((address, "data:", "blob:"))} == set()
+
+
+def link(**parts: str) -> str:
+    return "#" + "&".join(f"{name}={quote(value)}" for name, value in parts.items())
+
+
+def checked(page: Page, claim: str = CLAIM) -> None:
+    """Type a claim, send it, and wait for both columns."""
+    page.get_by_role("textbox", name="Claim").fill(claim)
+    page.get_by_role("button", name="Check claim").click()
+    expect(page.locator(".side.contradict .card").first).to_be_visible()
+
+
+def faults_for_readers(page: Page) -> list[str]:
+    """What axe calls serious or worse, with the place."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+
+
+def stream(*events: tuple[str, Any]) -> Callable[[Route], None]:
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+    return lambda route: route.fulfill(status=200, content_type="text/event-stream", body=body)
+
+
+def test_a_claim_is_typed_and_both_columns_come(open_page: Open) -> None:
+    page = open_page()
+    checked(page)
+    against, for_it = page.locator(".side.contradict .card"), page.locator(".side.support .card")
+    first = against.filter(has_text="The first 𝛼 trial")
+    expect(first.locator("blockquote")).to_have_text(f"“{SENTENCE}”")
+    expect(first.locator("blockquote mark")).to_have_text("not")
+    expect(first.locator(".badges")).to_contain_text("Randomized trial")
+    expect(for_it.filter(has_text="A paper taken back").locator(".retracted")).to_have_text("Retracted")
+    expect(page.locator(".sum")).to_contain_text("may contradict the claim")
+    assert page.title() == f"{CLAIM} · Counterpoint"
+
+
+def test_the_sentence_is_shown_where_it_stands(open_page: Open) -> None:
+    page = open_page(link(claim=CLAIM))
+    card = page.locator(".card").filter(has_text="The first 𝛼 trial")
+    card.get_by_text("In context").click()
+    box = card.locator(".context")
+    # Characters beyond the first 65,536 stand before the sentence and in it: offsets in UTF-16 units would miss it.
+    expect(box.locator(".here")).to_have_text(f"Here: {SENTENCE}")
+    assert (box.locator("p").last.text_content() or "").replace("Here: ", "") == ABSTRACT
+
+
+def test_the_sentence_is_scrolled_to_within_its_box(open_page: Open) -> None:
+    long = {"pmid": "11", "title": "Long", "abstract": "Before it. " * 300 + SENTENCE}
+    start = len(long["abstract"]) - len(SENTENCE)
+    found = {"index": 300, "start": start, "end": start + len(SENTENCE), "text": SENTENCE}
+
+    def before(page: Page) -> None:
+        page.route("**/v1/documents/*", lambda route: route.fulfill(json=long))
+        page.route("**/v1/ground/stream", lambda route: changed(route, found))
+
+    def changed(route: Route, sentence: dict[str, Any]) -> None:
+        text = route.fetch().text()
+        answer = json.loads(text.rpartition("event: grounding\ndata: ")[2])
+        answer["contradicting"][0] |= {"sentence": sentence, "negations": []}
+        stream(("grounding", answer))(route)
+
+    page = open_page(link(claim=CLAIM), before)
+    page.locator(".card summary").first.click()
+    here = page.locator(".here").first
+    expect(here).to_be_visible()
+    inside = """([box, here]) => {
+      const [around, at] = [box, here].map((one) => one.getBoundingClientRect());
+      return at.top >= around.top && at.bottom <= around.bottom;
+    }"""
+    assert page.evaluate(inside, [page.locator(".context").first.element_handle(), here.element_handle()])
+
+
+@pytest.mark.parametrize(("status", "told"), [(404, "no longer holds this abstract"), (500, "could not be opened")])
+def test_an_abstract_that_cannot_be_had_is_told_and_asked_for_again(open_page: Open, status: int, told: str) -> None:
+    page = open_page(link(claim=CLAIM))
+    page.route("**/v1/documents/*", lambda route: route.fulfill(status=status, json={"detail": "It failed."}))
+    summary = page.locator(".card summary").first
+    summary.click()
+    expect(page.locator(".context").first).to_contain_text(told)
+    page.unroute("**/v1/documents/*")
+    summary.click()
+    summary.click()
+    expect(page.locator(".context .here").first).to_be_visible()
+
+
+def test_a_question_is_answered_and_a_citation_leads_to_its_sentence(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("textbox", name="Claim").fill(QUESTION)
+    expect(page.get_by_role("radio", name="Answer a question")).to_be_checked()
+    page.get_by_role("textbox", name="Question", exact=False).first.press("Enter")
+    cite = page.locator(".prose .cite")
+    expect(cite).to_have_count(1)
+    cite.hover()
+    note = page.locator(".note")
+    expect(note).to_contain_text("Zeta lowers blood pressure in most adults with hypertension.")
+    expect(note).to_contain_text("Stands word for word in the abstract")
+    page.get_by_role("button", name="Show in the abstract").click()
+    expect(note).to_have_count(0)
+    expect(page.locator(".sources .here")).to_have_text("Here: Zeta lowers blood pressure in most adults with hypertension.")
+    page.get_by_text("1 sentence removed by the check").click()
+    expect(page.locator(".removed")).to_contain_text("Rats sing loudly at night time")
+
+
+def test_a_question_mark_suggests_and_the_reader_decides(open_page: Open) -> None:
+    page = open_page()
+    text = page.locator("#text")
+    claim, question = page.get_by_label("Check a claim"), page.get_by_label("Answer a question")
+    text.fill("Does zeta work?")
+    expect(question).to_be_checked()
+    text.fill("Zeta works.")
+    expect(claim).to_be_checked()
+    question.check(force=True)
+    text.fill("Zeta works")
+    expect(question).to_be_checked()
+    text.fill("")
+    text.fill("Zeta works.")
+    expect(claim).to_be_checked()
+
+
+def example(name: str) -> Any:
+    return json.loads((Path(__file__).parents[2] / "service" / "examples" / f"{name}.json").read_text("utf-8"))
+
+
+def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
+    answer, grounding = example("answer"), example("ground")
+    answer = answer.get("response", answer)
+    evidence = (grounding.get("response", grounding)["contradicting"] or grounding["supporting"])[0]
+    evidence = {**evidence, "stance": "contradict", "why": "61% likely; opposite words: “reduces” / “increased”",
+                "negations": [], "sentence": {"index": 0, "start": 0, "end": 22, "text": "The risk was increased."}}  # fmt: skip
+    answer["conflicts"] = [{"sentence": 0, "evidence": evidence}, {"sentence": 0, "evidence": evidence}]
+    answer["sentences"][0]["citations"][0]["verbatim"] = False
+    answer["sentences"][0]["citations"][0]["verdict"]["support"] = 0.9964
+    said = answer["sentences"][0]["text"]
+
+    def before(page: Page) -> None:
+        page.route("**/v1/answer/stream", stream(("stage", {"name": "retrieve", "detail": "Searching."}), ("answer", answer)))
+
+    page = open_page(link(question=QUESTION), before)
+    expect(page.locator(".pair")).to_have_count(1)
+    expect(page.locator(".pair .against")).to_contain_text(said)
+    expect(page.locator(".pair .card")).to_have_count(2)
+    expect(page.locator(".pair blockquote .turned").first).to_have_text("increased")
+    expect(page.locator(".sum")).to_contain_text("1 paper that may speak against it")
+    page.locator(".cite").first.focus()
+    expect(page.locator(".note")).to_contain_text(">99% likely to bear this out")
+
+
+def test_an_answer_streams_in_and_can_be_stopped(open_page: Open, browser: Browser) -> None:
+    # A response that never ends cannot be made by a route; the page's own fetch is given one.
+    never = """const sent = new TextEncoder().encode('event: stage\\r\\ndata: {"name": "write", "detail": "Writing."}\\r\\n\\r\\n'
+      + ': ping\\n\\nevent: sentence\\ndata: {"place": 1, "text": "Second.", "pmids": []}\\n\\n'
+      + 'event: sentence\\ndata: {"place": 0, "text": "First 😀.", "pmids": []}\\n\\n');
+    const real = fetch;
+    const slowly = (signal) => new ReadableStream({ start(control) {
+      for (const byte of sent) control.enqueue(new Uint8Array([byte]));
+      signal.addEventListener("abort", () => { window.left = true; control.error(signal.reason); });
+    } });
+    window.fetch = (address, options) =>
+      String(address).endsWith("stream") ? Promise.resolve(new Response(slowly(options.signal))) : real(address, options);"""
+    page = open_page(link(question=QUESTION), lambda page: page.add_init_script(never))
+    expect(page.locator("#draft .stages")).to_have_text("Writing.")
+    expect(page.locator("#draft .prose")).to_have_text("First 😀. Second. ")
+    expect(page.locator("#status")).to_have_text("Writing.")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#busy")).to_be_hidden()
+    assert page.evaluate("window.left") is True
+    expect(page.locator("#text")).to_be_focused()
+
+
+def test_too_little_is_told_plainly(open_page: Open) -> None:
+    answer = example("answer")
+    answer |= {
+        "outcome": "too little",
+        "text": "",
+        "sentences": [],
+        "conflicts": [],
+        "note": "The index holds too little on this.",
+    }
+    answer["documents"] = [{**one, "cited": False} for one in answer["documents"]]
+    page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
+    expect(page.get_by_role("heading", name="Too little to answer from")).to_be_visible()
+    expect(page.locator(".too-little")).to_contain_text("The index holds too little on this.")
+    expect(page.locator(".prose:visible, .conflicts:visible, .sources:visible")).to_have_count(0)
+    expect(page.get_by_role("button", name="RIS")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("format", "ending", "holds"),
+    [
+        ("RIS", "ris", "TY  - "),
+        ("BibTeX", "bib", "@"),
+        ("Markdown", "md", "## Contradicting"),
+        ("JSON", "json", '"contradicting"'),
+    ],
+)
+def test_an_answer_is_downloaded(open_page: Open, format: str, ending: str, holds: str) -> None:
+    page = open_page(link(claim=CLAIM))
+    with page.expect_download() as coming:
+        page.get_by_role("button", name=format, exact=True).click()
+    assert coming.value.suggested_filename == f"counterpoint-zeta-pressure.{ending}"
+    text = coming.value.path().read_text("utf-8")
+    assert holds in text
+    assert "The first 𝛼 trial" in text or ending == "bib"
+
+
+def test_a_download_that_fails_leaves_the_answer_and_says_so(open_page: Open) -> None:
+    page = open_page(link(claim=CLAIM))
+    page.route("**/v1/ground?*", lambda route: route.fulfill(status=422, json={"detail": "format: unknown."}))
+    page.get_by_role("button", name="RIS").click()
+    expect(page.get_by_role("alert").filter(has_text="RIS could not be written. format: unknown.")).to_be_visible()
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_a_link_asks_again_and_back_goes_back(open_page: Open, address: str) -> None:
+    page = open_page()
+    checked(page)
+    page.get_by_role("button", name="Copy link").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.url == address + link(claim=CLAIM)
+    page.get_by_role("button", name="Copy text").click()
+    expect(page.locator("[data-do=text]")).to_have_text("Copied")
+    assert SENTENCE in page.evaluate("navigator.clipboard.readText()")
+    page.go_back()
+    expect(page.locator("#intro")).to_be_visible()
+    again = open_page(link(question=QUESTION, narrative="A man of 60."))
+    expect(again.locator("#narrative")).to_be_visible()
+    expect(again.locator("#narrative")).to_have_value("A man of 60.")
+    expect(again.locator(".prose .cite")).to_have_count(1)
+    known = open_page(link(claim=CLAIM, question="Why?", known="demo/12,14"))
+    expect(known.locator(".side.support .none")).to_be_visible()
+    expect(known.locator("#known")).to_have_value("demo/12,14")
+
+
+def test_everything_is_reached_by_keyboard(open_page: Open) -> None:
+    page = open_page()
+    press = page.keyboard.press
+    expect(page.locator("#text")).to_be_focused()
+    page.keyboard.type(QUESTION)
+    press("Control+Enter")
+    expect(page.locator(".cite")).to_have_count(1)
+    for _ in range(20):
+        press("Tab")
+        if page.evaluate("document.activeElement.className") == "cite":
+            break
+    cite = page.locator(".cite")
+    expect(cite).to_be_focused()
+    expect(page.locator(".note")).to_be_visible()
+    expect(cite).to_have_attribute("aria-expanded", "true")
+    assert cite.get_attribute("aria-describedby") == page.locator(".note-text").get_attribute("id")
+    press("Tab")
+    expect(page.get_by_role("button", name="Show in the abstract")).to_be_focused()
+    press("Escape")
+    expect(page.locator(".note")).to_have_count(0)
+    expect(cite).to_be_focused()
+    press("Enter")
+    expect(page.locator(".note")).to_be_visible()
+    press("Tab")
+    press("Enter")
+    expect(page.locator(".sources .here")).to_be_visible()
+    assert page.evaluate("document.activeElement.textContent") == "In context"
+    press("Tab")
+    assert page.evaluate("document.activeElement.className") == "context"
+
+
+@pytest.mark.parametrize("asked", [{}, {"claim": CLAIM}, {"question": QUESTION}])
+def test_a_narrow_screen_scrolls_down_only(open_page: Open, asked: dict[str, str]) -> None:
+    page = open_page(link(**asked) if asked else "", viewport=PHONE, has_touch=True)
+    expect(page.locator(".intro:visible, .card:visible").first).to_be_visible()
+    if "question" in asked:
+        page.locator(".cite").tap()
+        expect(page.get_by_role("button", name="Show in the abstract")).to_be_in_viewport()
+    if "claim" in asked:
+        left, right = (page.locator(f".side.{side}").bounding_box() for side in ("contradict", "support"))
+        assert left and right
+        assert right["y"] >= left["y"] + left["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("asked", [{}, {"claim": CLAIM}, {"question": QUESTION}])
+def test_axe_finds_nothing_serious(open_page: Open, scheme: str, asked: dict[str, str]) -> None:
+    page = open_page(link(**asked) if asked else "", color_scheme=scheme, reduced_motion="reduce")
+    if asked:
+        page.locator(".card summary").first.click()
+        expect(page.locator(".here")).to_be_visible()
+    if "question" in asked:
+        page.locator(".cite").focus()
+        expect(page.locator(".note")).to_be_visible()
+    page.wait_for_timeout(200)
+    assert faults_for_readers(page) == []
+
+
+def test_hostile_text_is_shown_as_text(open_page: Open) -> None:
+    page = open_page(link(claim=CLAIM))
+    card = page.locator(".card").filter(has_text="<script>")
+    expect(card.locator("h3")).to_have_text(HOSTILE)
+    expect(card.locator("blockquote")).to_contain_text(f"{HOSTILE} zeta is not against pressure")
+    card.get_by_text("In context").click()
+    expect(card.locator(".context")).to_contain_text(f"zeta is not against pressure {HOSTILE}.")
+    hrefs = card.locator("a").evaluate_all("links => links.map((one) => one.href)")
+    assert hrefs == ["https://pubmed.ncbi.nlm.nih.gov/13/"]
+    assert card.locator("script, img").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_hostile_links_ask_and_show_text_only(open_page: Open) -> None:
+    page = open_page(link(claim=f"zeta pressure {HOSTILE}", known="<img src=x onerror=alert(1)>"))
+    expect(page.locator(".asked")).to_have_text(re.compile("^zeta pressure <script>"))
+    assert page.evaluate("window.hacked") is None
+    page.goto(page.url.split("#")[0] + "#claim=%E0%A4%A&question=javascript:alert(1)")
+    expect(page.locator(".asked, .problem").first).to_be_visible()
+
+
+def test_faults_are_told_where_the_eye_is(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Check claim").click()
+    expect(page.locator("#problem")).to_contain_text("The claim is empty")
+    expect(page.locator("#text")).to_be_focused()
+    page.route("**/v1/ground/stream", lambda route: route.fulfill(status=503, json={"detail": "Too much to do."}))
+    page.locator("#text").fill("zeta pressure")
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_contain_text("Too much to do.")
+    page.unroute("**/v1/ground/stream")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".card").first).to_be_visible()
+    page.route("**/v1/ground/stream", stream(("stage", {"name": "judge", "side": "support", "detail": "Judging."})))
+    page.locator("#text").press("Enter")
+    expect(page.locator("#problem")).to_contain_text("broke off")
+
+
+def test_a_key_is_asked_for_and_sent(open_page: Open) -> None:
+    def before(page: Page) -> None:
+        page.route(
+            "**/v1/**",
+            lambda route: route.fallback() if known(route) else route.fulfill(status=401, json={"detail": "Give a key."}),
+        )
+
+    def known(route: Route) -> bool:
+        return route.request.headers.get("x-api-key") == "a-secret-key"
+
+    page = open_page(link(claim=CLAIM), before)
+    expect(page.locator("#problem")).to_contain_text("Give a key.")
+    page.get_by_label("API key").fill("a-secret-key")
+    page.keyboard.press("Enter")
+    page.locator(".card summary").first.click()
+    expect(page.locator(".here")).to_be_visible()
+    with page.expect_download():
+        page.get_by_role("button", name="RIS").click()
+    page.reload()
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_examples_are_asked_by_a_click(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Beta-carotene").click()
+    expect(page.locator(".asked")).to_have_text("Beta-carotene reduces the risk of lung cancer.")
+    expect(page.get_by_role("button", name="Beta-carotene")).to_have_attribute("aria-pressed", "true")
+    page.get_by_text("Answer a question").click()
+    page.get_by_role("button", name="Peanut in infancy").click()
+    expect(page.locator(".asked")).to_have_text("Should infants avoid peanut to prevent allergy?")

@@ -1,0 +1,309 @@
+"""/v1: batches, streams, documents, search, formats; every fault as problem details with the request's id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from retrieval.errors import IndexUnusable
+from retrieval.index import Index
+from service.answer_schemas import AnswerResponse
+from service.app import create_app
+from service.examples import example
+from service.ground import Grounder
+from service.schemas import GroundResponse
+from service.settings import Settings
+from tests.answer_fakes import make_answerer
+from tests.fakes import make_grounder, make_index
+from tests.test_api import wait_until_ready
+
+CLAIM = {"claim": "zeta pressure"}
+ROUTES = ["/v1/ground", "/v1/ground/batch", "/v1/ground/stream", "/v1/answer", "/v1/answer/stream"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(
+        tmp_path_factory.mktemp("v1"),
+        [
+            {
+                "pmid": "1",
+                "title": "One",
+                "abstract": "Zeta is not against pressure. It is old.",
+                "year": 1999,
+                "types": ["Review"],
+            },
+            {"pmid": "2", "title": "Two", "abstract": "Zeta is for pressure.", "retracted": True},
+            {"pmid": "101", "title": "Best", "abstract": "Omega lowers blood sugar in most adults with diabetes."},
+            *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
+        ],
+    )
+
+
+@pytest.fixture(scope="module")
+def client(index: Index) -> Iterator[TestClient]:
+    folder = index.folder
+    served = create_app(
+        lambda: make_grounder(Index(folder))[0],
+        lambda grounder: make_answerer(grounder.index),
+        Settings(body_bytes=200_000),
+    )
+    with TestClient(served, raise_server_exceptions=False) as opened:
+        wait_until_ready(opened)
+        yield opened
+
+
+def problem(response: Any, status: int) -> dict[str, Any]:
+    """The problem that a response holds, whole and with the request's id."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert set(body) == {"type", "title", "status", "detail", "request_id", "error"}
+    assert body["status"] == status and body["detail"] == body["error"] and "\n" not in body["detail"]
+    assert body["request_id"] == response.headers["x-request-id"]
+    return body
+
+
+def events(client: TestClient, path: str, body: object) -> list[tuple[str, dict[str, Any]]]:
+    """The events of a stream."""
+    read = []
+    for block in client.post(path, json=body).text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if fields:
+            read.append((fields["event"], json.loads(fields["data"])))
+    return read
+
+
+@pytest.mark.parametrize("path", ["ground", "answer"])
+def test_the_old_names_answer_as_v1_does(client: TestClient, path: str) -> None:
+    body = CLAIM if path == "ground" else {"question": "Is zeta for pressure?"}
+    assert client.post(f"/{path}", json=body).json() == client.post(f"/v1/{path}", json=body).json()
+
+
+def test_a_batch_keeps_its_order_and_one_bad_claim_loses_no_other(client: TestClient) -> None:
+    claims = [CLAIM, {"claim": ""}, {"claim": 3}, "x", {"clam": "y"}, None, {"claim": "filler number 3"}]
+    results = client.post("/v1/ground/batch", json={"claims": claims}).json()["results"]
+    assert [one["index"] for one in results] == list(range(7))
+    assert [one["status"] for one in results] == [200, 422, 422, 422, 422, 422, 200]
+    assert results[0]["response"] == client.post("/v1/ground", json=CLAIM).json()
+    assert "claim is empty" in results[1]["problem"]["detail"]
+    assert results[4]["response"] is None
+
+
+@pytest.mark.parametrize("claims", [[], [CLAIM] * 101, "x", None])
+def test_a_batch_has_1_to_100_claims(client: TestClient, claims: object) -> None:
+    assert "claims" in problem(client.post("/v1/ground/batch", json={"claims": claims}), 422)["detail"]
+
+
+def test_a_fault_of_the_index_in_a_batch_is_told_for_its_claim(
+    client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Grounder.ground
+
+    def broken(self: Grounder, claim: Any, on_stage: Any = None) -> Any:
+        if "filler" in claim.text:
+            raise IndexUnusable("The store is damaged.")
+        return whole(self, claim, on_stage)
+
+    monkeypatch.setattr(Grounder, "ground", broken)
+    results = client.post("/v1/ground/batch", json={"claims": [{"claim": "filler"}, CLAIM]}).json()["results"]
+    assert [one["status"] for one in results] == [503, 200]
+    assert problem(client.post("/v1/ground", json={"claim": "filler"}), 503)["detail"] == "The store is damaged."
+    assert events(client, "/v1/ground/stream", {"claim": "filler"})[-1][1]["detail"] == "The store is damaged."
+
+
+def test_what_nobody_foresaw_is_a_problem_that_tells_nothing_of_the_inside(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(Grounder, "ground", broken)
+    for path in ("/v1/ground", "/ground"):
+        response = client.post(path, json=CLAIM)
+        problem(response, 500)
+        assert "secret" not in response.text
+    name, last = events(client, "/v1/ground/stream", CLAIM)[-1]
+    assert (name, last["status"]) == ("error", 500)
+    assert "secret" not in str(last)
+
+
+def test_the_stream_of_a_grounding_tells_its_stages_with_counts_and_ends_with_the_response(client: TestClient) -> None:
+    told = events(client, "/v1/ground/stream", CLAIM)
+    stages = [data for name, data in told if name == "stage"]
+    assert [(one["side"], one["name"]) for one in stages] == [
+        ("contradict", "retrieve"), ("contradict", "judge"), ("contradict", "decided"),
+        ("support", "retrieve"), ("support", "rerank"), ("support", "decided"),
+    ]  # fmt: skip
+    assert stages[0]["detail"] == "Searching 23 documents for what may contradict the claim."
+    assert (stages[2]["documents"], stages[2]["found"]) == (2, 1)
+    assert told[-1] == ("grounding", client.post("/v1/ground", json=CLAIM).json())
+    problem(client.post("/v1/ground/stream", json={"claim": ""}), 422)
+
+
+@pytest.mark.parametrize(
+    ("format", "media", "begins"),
+    [
+        ("markdown", "text/markdown", "# "),
+        ("ris", "application/x-research-info-systems", "TY  - GEN"),
+        ("bibtex", "application/x-bibtex", "@misc{"),
+    ],
+)
+@pytest.mark.parametrize(("path", "body"), [("/v1/ground", CLAIM), ("/v1/answer", {"question": "Does omega lower blood sugar?"})])
+def test_other_formats(client: TestClient, path: str, body: object, format: str, media: str, begins: str) -> None:
+    response = client.post(f"{path}?format={format}", json=body)
+    assert response.headers["content-type"].startswith(media)
+    assert response.text.lstrip().startswith(begins)
+    assert "attachment" in response.headers["content-disposition"]
+
+
+def test_an_unknown_format_is_told(client: TestClient) -> None:
+    assert "format" in problem(client.post("/v1/ground?format=pdf", json=CLAIM), 422)["detail"]
+
+
+def test_a_document_with_its_sentences(client: TestClient) -> None:
+    body = client.get("/v1/documents/1").json()
+    assert (body["title"], body["year"], body["types"], body["retracted"]) == ("One", 1999, ["Review"], False)
+    assert [body["abstract"][one["start"] : one["end"]] for one in body["sentences"]] == [
+        "Zeta is not against pressure.", "It is old.",
+    ]  # fmt: skip
+    assert client.get("/v1/documents/2").json()["retracted"] is True
+
+
+@pytest.mark.parametrize("pmid", ["nobody", "1%00", "..%2f..%2fetc%2fpasswd", "%ff", "1'%20OR%20'1'='1", "%F0%9F%99%82"])
+def test_a_document_that_is_not_there(client: TestClient, pmid: str) -> None:
+    problem(client.get(f"/v1/documents/{pmid}"), 404)
+
+
+def test_a_search_is_paged_without_gap_or_repeat(client: TestClient) -> None:
+    seen, cursor = [], ""
+    while True:
+        body = client.get("/v1/search", params={"q": "filler number", "limit": 6, "cursor": cursor}).json()
+        seen += body["hits"]
+        cursor = body["next_cursor"]
+        if cursor is None:
+            break
+    assert [one["rank"] for one in seen] == list(range(1, 21))
+    assert len({one["pmid"] for one in seen}) == 20
+    assert seen == client.get("/v1/search", params={"q": "filler number", "limit": 100}).json()["hits"]
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        ({"q": " "}, "query is empty"),
+        ({}, "q: "),
+        ({"q": "a" * 2001}, "2,001 characters"),
+        ({"q": "x", "limit": 0}, "limit"),
+        ({"q": "x", "limit": 101}, "limit"),
+        ({"q": "x", "cursor": "!!"}, "cursor"),
+        ({"q": "x", "cursor": "OTk5OTk5IHg"}, "cursor cannot be read"),
+        ({"q": "x", "cursor": "MSB4"}, "index was changed"),
+    ],
+)
+def test_a_search_at_fault(client: TestClient, params: dict[str, str], told: str) -> None:
+    assert told in problem(client.get("/v1/search", params=params), 422)["detail"]
+
+
+@pytest.mark.parametrize("given", ["abc-123", "a" * 128])
+def test_a_sane_request_id_comes_back(client: TestClient, given: str) -> None:
+    assert client.get("/health", headers={"x-request-id": given}).headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "a b", "a" * 129, "x\ty", "<script>", "é"])
+def test_another_request_id_is_replaced(client: TestClient, given: str) -> None:
+    got = client.get("/health", headers={b"x-request-id": given.encode("latin-1")}).headers["x-request-id"]
+    assert got != given and len(got) == 32
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize(
+    ("content", "statuses"),
+    [
+        (b"\xff{", {400, 422}),
+        (b'{"claim": "\xff"}', {400, 422}),
+        (b"[" * 90_000, {400, 422}),
+        (b'{"claim":' * 10_000 + b"1" + b"}" * 10_000, {400, 422}),
+        (b'{"claim": 1' + b"0" * 10_000 + b"}", {400, 422}),
+        (b'{"claim": NaN, "question": Infinity}', {400, 422}),
+        (b"null", {422}),
+        (b"", {422}),
+        (b"[]", {422}),
+        (b'"x"', {422}),
+        (b" " * 200_001, {413}),
+    ],
+    ids=["not-utf8", "not-utf8-inside", "open-brackets", "deep", "long-number", "nan", "null", "none", "list", "text", "large"],
+)  # fmt: skip
+def test_a_hostile_body_is_a_problem(client: TestClient, path: str, content: bytes, statuses: set[int]) -> None:
+    response = client.post(path, content=content, headers={"content-type": "application/json"})
+    assert response.status_code in statuses
+    problem(response, response.status_code)
+
+
+def test_a_body_without_a_length_is_limited_too(client: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(30):
+            yield b" " * 10_000
+
+    problem(client.post("/v1/ground", content=chunks(), headers={"content-type": "application/json"}), 413)
+
+
+def test_what_is_not_there(client: TestClient) -> None:
+    assert problem(client.get("/v2/ground"), 404)["detail"] == "There is nothing at this address."
+    assert problem(client.get("/v1/ground"), 405)["type"] == "urn:counterpoint:problem:method-not-allowed"
+    assert client.get("/v1/ground").headers["allow"] == "POST"
+
+
+def test_the_examples_of_the_description_are_answers_of_this_version() -> None:
+    for name, model in (("ground", GroundResponse), ("answer", AnswerResponse)):
+        assert model.model_validate(example(name)).model_dump(mode="json") == example(name)
+
+
+def test_the_description_names_every_call_with_its_problems(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()
+    assert {*ROUTES, "/v1/documents/{pmid}", "/v1/search", "/ground", "/answer", "/answer/stream"} <= described["paths"].keys()
+    posted = described["paths"]["/v1/ground"]["post"]["responses"]
+    assert set(posted["200"]["content"]) >= {"application/json", "text/markdown", "application/x-bibtex"}
+    assert posted["200"]["content"]["application/json"]["example"]["contradicting"]
+    assert "application/problem+json" in posted["422"]["content"]
+    # Every reference within the description leads somewhere.
+    for reference in set(json.dumps(described).split('"$ref": "#/components/schemas/')[1:]):
+        assert reference.partition('"')[0] in described["components"]["schemas"]
+
+
+_TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+_BODY = st.fixed_dictionaries(
+    {},
+    optional=dict.fromkeys(("claim", "claims", "question", "known_pmids", "narrative", "topic", "id"), _TEXT | _JSON),
+)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=st.sampled_from(ROUTES), body=_BODY | _JSON | st.fixed_dictionaries({"claims": st.lists(_BODY, max_size=3)}))
+def test_no_generated_body_is_answered_with_5xx(client: TestClient, path: str, body: object) -> None:
+    response = client.post(path, content=json.dumps(body), headers={"content-type": "application/json"})
+    assert response.status_code < 500, response.text
+    assert '"status":5' not in response.text
+    if response.status_code != 200:
+        problem(response, response.status_code)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(q=_TEXT, limit=st.integers(-1, 120) | _TEXT, cursor=_TEXT, pmid=_TEXT)
+def test_no_generated_query_is_answered_with_5xx(client: TestClient, q: str, limit: object, cursor: str, pmid: str) -> None:
+    from urllib.parse import quote, urlencode
+
+    query = urlencode({"q": q, "limit": limit, "cursor": cursor}, errors="replace")
+    assert client.get(f"/v1/search?{query}").status_code < 500
+    assert client.get(f"/v1/documents/{quote(pmid, safe='', errors='replace')}").status_code < 500

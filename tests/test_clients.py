@@ -1,0 +1,106 @@
+"""The Python client against a real port, and the MCP server against MCP's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from retrieval.index import Index
+from service.client import Counterpoint, CounterpointProblem
+from service.mcp_server import make_server
+from service.settings import Settings
+from tests.answer_fakes import make_answerer
+from tests.fakes import make_grounder, make_index
+from tests.served import serving
+
+KEY = "a-key-that-is-long-enough"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    documents = [
+        {"pmid": "1", "title": "One", "abstract": "Zeta is not against pressure."},
+        {"pmid": "a/b", "title": "Odd id", "abstract": "Zeta is for pressure."},
+        {"pmid": "101", "title": "Best", "abstract": "Omega lowers blood sugar in most adults with diabetes."},
+        *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
+    ]
+    return make_index(tmp_path_factory.mktemp("clients"), documents).folder
+
+
+@pytest.fixture(scope="module")
+def url(folder: Path) -> Iterator[str]:
+    with serving(folder, Settings.model_validate({"keys": {"me": KEY}})) as (url, _server):
+        yield url
+
+
+@pytest.fixture
+def counterpoint(url: str) -> Iterator[Counterpoint]:
+    with Counterpoint(url, key=KEY) as client:
+        yield client
+
+
+def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
+    found = counterpoint.ground("zeta pressure")
+    assert [one.pmid for one in found.contradicting] == ["1"]
+    assert found.contradicting[0].sentence and found.contradicting[0].sentence.text == "Zeta is not against pressure."
+    assert counterpoint.ground("zeta pressure", known_pmids=["a/b"]).supporting == []
+    assert counterpoint.answer("Does omega lower blood sugar?").documents[0].pmid == "101"
+    assert counterpoint.document("1").sentences[0].text == "Zeta is not against pressure."
+    results = counterpoint.ground_all(["zeta pressure", ""]).results
+    assert [one.status for one in results] == [200, 422]
+    assert results[1].problem and "empty" in results[1].problem.detail
+
+
+def test_a_search_goes_on_by_itself(counterpoint: Counterpoint) -> None:
+    assert [one.rank for one in counterpoint.search("filler number", page=7)] == list(range(1, 21))
+
+
+def test_every_fault_is_the_same_exception(counterpoint: Counterpoint, url: str) -> None:
+    with pytest.raises(CounterpointProblem, match="claim is empty") as fault:
+        counterpoint.ground("")
+    assert fault.value.status == 422 and len(fault.value.request_id) == 32
+    with pytest.raises(CounterpointProblem, match="no document") as fault:
+        counterpoint.document("nobody")
+    assert fault.value.status == 404
+    with Counterpoint(url) as without, pytest.raises(CounterpointProblem, match="API key"):
+        without.ground("zeta")
+    with Counterpoint("http://127.0.0.1:9") as nowhere, pytest.raises(CounterpointProblem, match="did not answer") as fault:
+        nowhere.ground("zeta")
+    assert fault.value.status == 0
+
+
+def test_an_id_may_hold_a_slash(counterpoint: Counterpoint) -> None:
+    assert counterpoint.document("a/b").title == "Odd id"
+
+
+def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
+    grounder, _ = make_grounder(Index(folder))
+
+    async def called() -> Any:
+        async with Client(make_server(grounder, lambda: make_answerer(grounder.index))) as client:
+            tools = {one.name for one in (await client.list_tools()).tools}
+            assert tools == {"ground", "answer"}
+            return await client.call_tool(tool, arguments)
+
+    return asyncio.run(called())
+
+
+def test_a_language_model_can_ground_and_ask(folder: Path) -> None:
+    found = call(folder, "ground", {"claim": "zeta pressure"})
+    assert not found.is_error
+    assert [one["pmid"] for one in found.structured_content["contradicting"]] == ["1"]
+    assert json.loads(found.content[0].text) == found.structured_content
+    answered = call(folder, "answer", {"question": "Does omega lower blood sugar?"})
+    assert answered.structured_content["outcome"] == "answered"
+
+
+def test_a_language_model_is_told_what_is_wrong(folder: Path) -> None:
+    refused = call(folder, "ground", {"claim": " "})
+    assert refused.is_error
+    assert "The claim is empty" in refused.content[0].text

@@ -1,0 +1,86 @@
+"""Several processes as an operator starts them: one is killed and comes back, and a stop loses no accepted request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def server(demo_folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from eval.cli import main; main()", "serve"]
+    started = subprocess.Popen([*command, "--index", str(demo_folder), "--port", str(port), "--workers", "2"])
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait(lambda: ready(url))
+        yield url, started
+    finally:
+        started.terminate()
+        started.wait(60)
+
+
+def wait(until: object, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not until():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=30).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def workers(server: subprocess.Popen[bytes]) -> list[int]:
+    found = []
+    for one in psutil.Process(server.pid).children():
+        try:
+            if "spawn_main" in " ".join(one.cmdline()):
+                found.append(one.pid)
+        except psutil.Error:  # killed, and not yet taken note of by its parent
+            continue
+    return found
+
+
+def test_a_killed_worker_comes_back_and_the_other_answers_meanwhile(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+    url, process = server
+    wait(lambda: len(workers(process)) == 2)
+    killed = workers(process)[0]
+    os.kill(killed, signal.SIGKILL)
+    wait(lambda: killed not in workers(process))
+    statuses = [httpx.get(f"{url}/v1/search?q=aspirin", timeout=60).status_code for _ in range(5)]
+    wait(lambda: len(workers(process)) == 2)
+    assert statuses == [200] * 5
+    text = httpx.get(f"{url}/metrics", timeout=60).text
+    assert 'route="/v1/search"' in text and "counterpoint_queue_working 0.0" in text
+
+
+def test_a_stop_loses_no_accepted_request(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+    url, process = server
+    with ThreadPoolExecutor(6) as pool:
+        asked = [
+            pool.submit(httpx.post, f"{url}/v1/ground", json={"claim": f"Aspirin number {i} prevents stroke."}, timeout=120)
+            for i in range(6)
+        ]
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert [one.result().status_code for one in asked] == [200] * 6
+    assert process.wait(60) in (0, -signal.SIGTERM)
