@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Body = dict[str, Any]
+_JSON = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,17 @@ def text(content: str, *, finish: str | None = "stop", refusal: str | None = Non
     return Reply(("".join(lines) + done).encode(), headers={"Content-Type": "text/event-stream"})
 
 
+def whole(choices: Sequence[Body]) -> Reply:
+    """A reply in one piece, as a request that asks for no stream gets it."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": list(choices), "usage": usage}
+    return Reply(json.dumps(body).encode(), headers=_JSON)
+
+
 def fault(status: int, **headers: str) -> Reply:
     """An HTTP error."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Reply(json.dumps({"error": {"message": "no"}}).encode(), status, {"Content-Type": "application/json", **named})
+    return Reply(json.dumps({"error": {"message": "no"}}).encode(), status, {**_JSON, **named})
 
 
 def _chunk(**more: Any) -> Body:
@@ -51,8 +59,8 @@ def _chunk(**more: Any) -> Body:
 class ChatServer:
     """Answers by its script and keeps every request's body and key."""
 
-    def __init__(self) -> None:
-        self.script: Callable[[Body], Reply] = lambda body: text("Nothing [1].")
+    def __init__(self, usual: Reply) -> None:
+        self.script: Callable[[Body], Reply] = lambda body: usual
         self.bodies: list[Body] = []
         self.keys: list[str] = []
         outer = self
@@ -82,8 +90,8 @@ class ChatServer:
         self._server.server_close()
 
 
-def serving() -> Iterator[ChatServer]:
-    """For a fixture: a server that is closed at the end."""
-    server = ChatServer()
+def serving(usual: Reply) -> Iterator[ChatServer]:
+    """For a fixture: a server that is closed at the end; it gives the usual reply unless a test scripts another."""
+    server = ChatServer(usual)
     yield server
     server.close()

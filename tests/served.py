@@ -1,4 +1,4 @@
-"""A service over fakes on a real port, for what only a real connection shows."""
+"""A service on a real port, for what only a real connection shows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import uvicorn
+from fastapi import FastAPI
 
 from retrieval.index import Index
 from service.app import create_app
@@ -18,22 +19,28 @@ from tests.answer_fakes import make_answerer
 from tests.fakes import make_grounder
 
 
+def over_fakes(folder: Path, settings: Settings | None = None) -> FastAPI:
+    """The service over an index, with stand-ins for its models."""
+    return create_app(lambda: make_grounder(Index(folder))[0], lambda grounder: make_answerer(grounder.index), settings)
+
+
 @contextmanager
-def serving(folder: Path, settings: Settings | None = None) -> Iterator[tuple[str, uvicorn.Server]]:
+def serving(app: FastAPI, seconds: float = 60) -> Iterator[tuple[str, uvicorn.Server]]:
     """Its address, and the server, which is told to stop by `should_exit`; ready when this is entered."""
-    app = create_app(lambda: make_grounder(Index(folder))[0], lambda grounder: make_answerer(grounder.index), settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=20))
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, timeout_graceful_shutdown=20)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        deadline = time.monotonic() + 20
-        while not server.started:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-        while httpx.get(f"{url}/health").status_code != 200:
-            assert time.monotonic() < deadline
+        deadline = time.monotonic() + seconds
+        url = ""
+        while not url or httpx.get(f"{url}/health").status_code != 200:
+            if time.monotonic() > deadline:
+                raise TimeoutError("the service did not become ready")
             time.sleep(0.02)
+            if server.started:
+                url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
         yield url, server
     finally:
         server.should_exit = True

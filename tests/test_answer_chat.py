@@ -25,7 +25,11 @@ from tests.fakes import make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
 GOOD = "Zeta lowers blood pressure in adults [1]."
-server = pytest.fixture(serving)
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    yield from serving(text("Nothing [1]."))
 
 
 @pytest.fixture(scope="module")

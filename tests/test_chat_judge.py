@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -14,10 +12,10 @@ from nli.chat import ChatJudge, prompt
 from nli.decision import PLAIN
 from retrieval.errors import BadConfig
 from retrieval.values import Premise, Verdict
+from tests.chat_server import ChatServer, Reply, fault, serving, whole
 
 CLAIM = "Aspirin prevents stroke."
 UNSURE, SURE, NOTHING = Verdict(0.3, 0.4, 0.3), Verdict(0.95, 0.03, 0.02), Verdict(0.01, 0.98, 0.01)
-Script = Callable[[dict[str, Any]], tuple[int, dict[str, str], Any]]
 
 
 class SmallJudge:
@@ -31,65 +29,25 @@ class SmallJudge:
             yield UNSURE if "aspirin" in premise.text.lower() else SURE if "stroke" in premise.text.lower() else NOTHING
 
 
-class Server:
-    """Answers by its script and keeps every request's body and headers."""
-
-    def __init__(self) -> None:
-        self.script: Script = lambda body: opinion("neutral")
-        self.bodies: list[dict[str, Any]] = []
-        self.keys: list[str] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.bodies.append(body)
-                outer.keys.append(self.headers["Authorization"])
-                status, headers, answer = outer.script(body)
-                raw = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(raw)
-
-            def log_message(self, *arguments: Any) -> None:
-                """Quiet."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+def message(content: str | None, **more: Any) -> Reply:
+    return whole([{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content, **more}}])
 
 
-def message(content: str | None, **more: Any) -> tuple[int, dict[str, str], Any]:
-    return 200, {}, {
-        "id": "1", "object": "chat.completion", "created": 1, "model": "m",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content, **more}}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
-    }  # fmt: skip
-
-
-def opinion(label: str, quote: str = "", reason: str = "because") -> tuple[int, dict[str, str], Any]:
+def opinion(label: str, quote: str = "", reason: str = "because") -> Reply:
     return message(json.dumps({"label": label, "quote": quote, "reason": reason}))
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    one = Server()
-    yield one
-    one.close()
+def server() -> Iterator[ChatServer]:
+    yield from serving(opinion("neutral"))
 
 
-def ask(server: Server, *texts: str, **options: Any) -> list[Verdict]:
+def ask(server: ChatServer, *texts: str, **options: Any) -> list[Verdict]:
     options = {"retries": 0, "timeout": 5.0, "small": SmallJudge(), **options}
     return list(ChatJudge("m", server.url, **options)(CLAIM, [Premise(text, "A title") for text in texts]))
 
 
-def test_only_the_undecided_sentence_is_sent_and_its_answer_decides(server: Server) -> None:
+def test_only_the_undecided_sentence_is_sent_and_its_answer_decides(server: ChatServer) -> None:
     server.script = lambda body: opinion("contradict", "did not prevent", "The effect is denied.")
     sure, asked, nothing = ask(server, "Stroke was prevented.", "Aspirin did not prevent it.", "The sky was blue.")
     assert (sure, nothing) == (SURE, NOTHING)
@@ -101,14 +59,14 @@ def test_only_the_undecided_sentence_is_sent_and_its_answer_decides(server: Serv
     assert body["response_format"]["json_schema"]["schema"]["additionalProperties"] is False
 
 
-def test_a_quote_that_is_not_in_the_sentence_is_refused(server: Server) -> None:
+def test_a_quote_that_is_not_in_the_sentence_is_refused(server: ChatServer) -> None:
     server.script = lambda body: opinion("contradict", "words that nobody wrote")
     (verdict,) = ask(server, "Aspirin was studied.")
     assert verdict.label == UNSURE.label
     assert "not in the sentence" in verdict.reason
 
 
-def test_a_stance_without_a_quote_is_refused_and_neutral_needs_none(server: Server) -> None:
+def test_a_stance_without_a_quote_is_refused_and_neutral_needs_none(server: ChatServer) -> None:
     server.script = lambda body: opinion("support")
     assert ask(server, "Aspirin was studied.")[0].label == "neutral"
     server.script = lambda body: opinion("neutral", reason="It is an aim.")
@@ -122,12 +80,12 @@ def test_a_stance_without_a_quote_is_refused_and_neutral_needs_none(server: Serv
         (message('{"label": "maybe", "quote": "", "reason": ""}'), "did not answer in the form"),
         (message(None), "empty answer"),
         (message(None, refusal="No."), "refused to answer"),
-        ((500, {}, {"error": {"message": "broken"}}), "HTTP status 500"),
-        ((429, {}, {"error": {"message": "slow down"}}), "HTTP status 429"),
-        ((200, {}, {**message("x")[2], "choices": []}), "empty answer"),
+        (fault(500), "HTTP status 500"),
+        (fault(429), "HTTP status 429"),
+        (whole([]), "empty answer"),
     ],
 )
-def test_whatever_the_server_does_wrong_the_small_models_verdict_holds(server: Server, answer: Any, told: str) -> None:
+def test_whatever_the_server_does_wrong_the_small_models_verdict_holds(server: ChatServer, answer: Any, told: str) -> None:
     server.script = lambda body: answer
     (verdict,) = ask(server, "Aspirin was studied.")
     assert verdict.label == "neutral"
@@ -136,29 +94,29 @@ def test_whatever_the_server_does_wrong_the_small_models_verdict_holds(server: S
     assert verdict.decided is None, "its probabilities are weighed as ever: it did not decide against them"
 
 
-def test_a_server_that_is_not_there_is_told(server: Server) -> None:
+def test_a_server_that_is_not_there_is_told(server: ChatServer) -> None:
     server.close()
     (verdict,) = ask(server, "Aspirin was studied.")
     assert "cannot be reached" in verdict.reason
 
 
-def test_errors_that_pass_are_tried_again(server: Server) -> None:
-    answers: Iterator[Any] = iter([(503, {"Retry-After-Ms": "1"}, {}), (429, {"Retry-After": "0"}, {})])
+def test_errors_that_pass_are_tried_again(server: ChatServer) -> None:
+    answers: Iterator[Any] = iter([fault(503, Retry_After_Ms="1"), fault(429, Retry_After="0")])
     server.script = lambda body: next(answers, opinion("support", "Aspirin"))
     assert ask(server, "Aspirin works.", retries=3)[0].label == "support"
     assert len(server.bodies) == 3
 
 
-def test_no_more_are_sent_than_allowed_and_usage_is_counted(server: Server) -> None:
+def test_no_more_are_sent_than_allowed_and_usage_is_counted(server: ChatServer) -> None:
     judge = ChatJudge("m", server.url, retries=0, most=2, small=SmallJudge())
     list(judge(CLAIM, [Premise(f"Aspirin {n}.") for n in range(200)]))
     assert len(server.bodies) == 2
     assert (judge.usage.requests, judge.usage.prompt_tokens, judge.usage.completion_tokens) == (2, 200, 40)
 
 
-def test_the_key_comes_from_the_environment_and_is_not_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_comes_from_the_environment_and_is_not_shown(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-secret")
-    server.script = lambda body: (401, {}, {"error": {"message": "bad key"}})
+    server.script = lambda body: fault(401)
     (verdict,) = ask(server, "Aspirin was studied.", key_env="MY_KEY")
     assert server.keys == ["Bearer sk-secret"]
     assert "sk-secret" not in repr(verdict)

@@ -17,7 +17,7 @@ from service.mcp_server import make_server
 from service.settings import Settings
 from tests.answer_fakes import make_answerer
 from tests.fakes import make_grounder, make_index
-from tests.served import serving
+from tests.served import over_fakes, serving
 
 KEY = "a-key-that-is-long-enough"
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(folder: Path) -> Iterator[str]:
-    with serving(folder, Settings.model_validate({"keys": {"me": KEY}})) as (url, _server):
+    with serving(over_fakes(folder, Settings.model_validate({"keys": {"me": KEY}}))) as (url, _server):
         yield url
 
 

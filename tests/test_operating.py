@@ -31,7 +31,7 @@ from service.ground import Grounder
 from service.settings import Settings, load_settings, origins, shown
 from tests.answer_fakes import make_answerer
 from tests.fakes import make_grounder, make_index
-from tests.served import serving
+from tests.served import over_fakes, serving
 from tests.test_api import wait_until_ready
 
 CLAIM = {"claim": "zeta pressure"}
@@ -215,7 +215,7 @@ def test_work_that_takes_too_long_is_stopped_and_its_thread_freed(folder: Path, 
 def test_a_client_that_leaves_frees_its_work(folder: Path, gate: Gate, path: str) -> None:
     body = {"claims": [CLAIM] * 50} if "batch" in path else CLAIM
     before = ended(path)
-    with serving(folder, Settings(threads=1)) as (url, _server):
+    with serving(over_fakes(folder, Settings(threads=1))) as (url, _server):
         with httpx.Client(base_url=url) as client, pytest.raises(httpx.ReadTimeout):
             client.post(path, json=body, timeout=0.3)
         assert gate.begun.acquire(timeout=10)
@@ -226,7 +226,7 @@ def test_a_client_that_leaves_frees_its_work(folder: Path, gate: Gate, path: str
 
 
 def test_a_server_that_is_stopped_answers_what_it_accepted(folder: Path, gate: Gate) -> None:
-    with serving(folder) as (url, server), ThreadPoolExecutor(2) as pool:
+    with serving(over_fakes(folder)) as (url, server), ThreadPoolExecutor(2) as pool:
         accepted = [pool.submit(httpx.post, f"{url}{path}", json=CLAIM) for path in ("/v1/ground", "/v1/ground/stream")]
         assert gate.begun.acquire(timeout=10) and gate.begun.acquire(timeout=10)
         server.should_exit = True
@@ -327,7 +327,7 @@ def test_a_log_that_cannot_be_written_stops_no_answer(folder: Path, monkeypatch:
 
 
 def test_a_client_that_leaves_the_queue_takes_no_thread(folder: Path, gate: Gate) -> None:
-    with serving(folder, Settings(threads=1)) as (url, _server), ThreadPoolExecutor(1) as pool:
+    with serving(over_fakes(folder, Settings(threads=1))) as (url, _server), ThreadPoolExecutor(1) as pool:
         accepted = pool.submit(httpx.post, f"{url}/v1/ground", json=CLAIM, timeout=20)
         assert gate.begun.acquire(timeout=10)
         for path in ("/v1/ground", "/v1/ground/stream"):

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 
 from service.settings import Settings
 from tests.fakes import make_index
-from tests.served import serving
+from tests.served import over_fakes, serving
 
 CALLS = int(os.environ.get("COUNTERPOINT_EXAMPLES", "2000"))
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
@@ -28,7 +28,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
         {"pmid": "101", "title": "Best", "abstract": "Omega lowers blood sugar in most adults with diabetes."},
     ]
     folder = make_index(tmp_path_factory.mktemp("schemathesis"), documents).folder
-    with serving(folder, Settings()) as (url, _server):
+    with serving(over_fakes(folder, Settings())) as (url, _server):
         yield schemathesis.openapi.from_url(f"{url}/openapi.json")
 
 

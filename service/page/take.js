@@ -1,12 +1,13 @@
 // Taking an answer along: its link, its text, and the files that reference managers read.
 
-import { announce, byId } from "./dom.js";
+import { announce, byId, copyOf } from "./dom.js";
 import { exported } from "./service.js";
 
 const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib" };
 
-/** Makes the buttons of an answer work: `asked` is what the form asked, `text` the answer as plain text. */
+/** Gives an answer its buttons: `asked` is what the form asked, `text` the answer as plain text. */
 export function addActions(shown, asked, answer, text) {
+  shown.querySelector(".bar").append(copyOf("actions-template"));
   const name = slug(asked.body.claim ?? asked.body.question);
   const link = location.href;
   const actions = {

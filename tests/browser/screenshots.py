@@ -11,7 +11,8 @@ from playwright.sync_api import Browser
 from service.app import create_app
 from service.assemble import answerer_beside, assemble
 from service.defaults import ANSWERS, CONFIG, PROFILE
-from tests.browser.served import chromium, serving
+from tests.browser.chromium import chromium
+from tests.served import serving
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLAIM = "#claim=" + quote("Hydroxychloroquine reduces mortality in patients hospitalized with COVID-19.")
@@ -21,11 +22,11 @@ QUESTION = "#question=" + quote("Does low-dose hydrocortisone reduce mortality i
 def main(index: Path) -> None:
     """The claim's page at three widths, and an answer's."""
     app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: answerer_beside(grounder, ANSWERS))
-    with serving(app) as address, chromium() as browser:
+    with serving(app) as (address, _server), chromium() as browser:
         for width, height in [(390, 1600), (820, 1500), (1440, 1300)]:
-            _shoot(browser, address + CLAIM, width, height, f"page-{width}.png")
-        _shoot(browser, address + QUESTION, 1440, 1300, "page-answer-1440.png")
-        _shoot(browser, address + QUESTION, 390, 1180, "page-answer-390.png")
+            _shoot(browser, f"{address}/{CLAIM}", width, height, f"page-{width}.png")
+        _shoot(browser, f"{address}/{QUESTION}", 1440, 1300, "page-answer-1440.png")
+        _shoot(browser, f"{address}/{QUESTION}", 390, 1180, "page-answer-390.png")
 
 
 def _shoot(browser: Browser, link: str, width: int, height: int, name: str) -> None:

@@ -16,8 +16,9 @@ from playwright.sync_api import Browser, Page, Route, expect
 from retrieval.index import Index
 from service.app import create_app
 from tests.answer_fakes import ScriptedGenerator, make_answerer
-from tests.browser.served import CHROMIUM, chromium, serving
+from tests.browser.chromium import CHROMIUM, chromium
 from tests.fakes import make_grounder, make_index
+from tests.served import serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -55,8 +56,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     app = create_app(
         lambda: make_grounder(Index(folder))[0], lambda grounder: make_answerer(grounder.index, ScriptedGenerator(ANSWER))
     )
-    with serving(app) as found:
-        yield found
+    with serving(app) as (found, _server):
+        yield f"{found}/"
 
 
 # Not for the session: as long as Playwright runs, no other test could run an event loop.
