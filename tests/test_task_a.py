@@ -250,7 +250,7 @@ def test_every_fault_is_named(index: Index, input_file: Path, tmp_path: Path, sp
     assert any(told in fault for fault in faults), faults
 
 
-def test_kill_9_in_the_middle_and_the_same_command_again(index: Index, tmp_path: Path) -> None:
+def test_kill_9_in_the_middle_and_the_same_run_again(index: Index, tmp_path: Path) -> None:
     items = [
         {"meta_data": {"qa_id": str(i), "question": f"Zeta {i}?"}, "answer": [{"text": f"Zeta lowers pressure {i}."}] * 3}
         for i in range(60)
@@ -258,15 +258,13 @@ def test_kill_9_in_the_middle_and_the_same_command_again(index: Index, tmp_path:
     input_file = tmp_path / "input.json"
     input_file.write_text(json.dumps(items))
 
-    def command(out: Path) -> list[str]:
-        return [
-            sys.executable, "-c", "from eval.cli import main; main()", "run", "task-a", str(input_file),
-            "--index", str(index.folder), "--out", str(out), "--team", "t", "--run-id", "r", "--config", "bm25",
-        ]  # fmt: skip
-
     killed, undisturbed = tmp_path / "killed.jsonl", tmp_path / "undisturbed.jsonl"
+    command = [
+        sys.executable, "-c", "from eval.cli import main; main()", "run", "task-a", str(input_file),
+        "--index", str(index.folder), "--out", str(killed), "--team", "t", "--run-id", "r", "--config", "bm25",
+    ]  # fmt: skip
     partial = killed.with_name("killed.jsonl.partial")
-    process = subprocess.Popen(command(killed), stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
         if partial.exists() and partial.read_bytes().count(b"\n") >= 10:
@@ -277,9 +275,8 @@ def test_kill_9_in_the_middle_and_the_same_command_again(index: Index, tmp_path:
     assert not killed.exists()
     done = partial.read_bytes().count(b"\n") - 1
     assert 0 < done < 60
-    again = subprocess.run(command(killed), capture_output=True, text=True, check=True)
-    assert f"({done} items were there from an earlier try)" in again.stderr
     grounder = Grounder(index, load_config("bm25"), load_models(load_config("bm25"), load_profile("embedded")))
+    assert run(read_items(input_file), input_file, grounder, killed, "t", "r").resumed == done
     run(read_items(input_file), input_file, grounder, undisturbed, "t", "r")
     assert killed.read_bytes() == undisturbed.read_bytes()
     assert check(killed, read_items(input_file), index.store) == []
