@@ -12,7 +12,7 @@ from typing import Any
 from eval.losses import Trace
 from nli.judge import Judge
 from retrieval.store import Entry
-from retrieval.values import Claim, Evidence, Label, Premise, Stance, Verdict
+from retrieval.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
 from service.config import Branch
 from service.ground import Grounder
 from service.models import Models
@@ -88,16 +88,12 @@ def _labels(
         verdicts = {one.document.pmid: one.verdict for one in found if one.verdict}
         floor = branch.select.penalty.floor
         return {pmid: "contradict" if one.contradict >= floor else one.label for pmid, one in verdicts.items() if pmid in asked}
-    own, opposite = stance, _other(stance)
+    own, opposite = stance, OPPOSITE[stance]
     of_own = set(_pmids(found))
     of_opposite: set[str] = set()
     if asked - of_own:
         of_opposite = set(_pmids(_run(grounder, claim, stance, branch, branch.retrieve.k, label=opposite)))
     return {pmid: own if pmid in of_own else opposite if pmid in of_opposite else "neutral" for pmid in asked}
-
-
-def _other(stance: Stance) -> Stance:
-    return "support" if stance == "contradict" else "contradict"
 
 
 def _passes(branch: Branch, entry: Entry) -> bool:

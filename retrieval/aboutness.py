@@ -25,7 +25,8 @@ def rare_words(query: str) -> dict[str, float]:
     return {term: float(rarity[place(term)]) for term in dict.fromkeys(terms(query))}
 
 
-@lru_cache(maxsize=65536)
+# Some 20 kB for an abstract: enough for one claim's reading under every variant, and no more than 160 MB of a service.
+@lru_cache(maxsize=8192)
 def words(text: str) -> frozenset[str]:
     """A text's terms. Queries of one topic come back to the same texts: their words are found once."""
     return frozenset(terms(text))

@@ -10,6 +10,7 @@ from typing import Literal
 
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
+OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "support"}
 Standing = Literal["plain", "partial", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]

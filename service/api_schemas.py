@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation
@@ -12,7 +13,7 @@ from retrieval.errors import BadInput
 from retrieval.store import Entry
 from retrieval.values import Document, Hit, Stance
 from service.ground import GroundStage
-from service.schemas import GroundRequest, GroundResponse, Problem, SentenceOut
+from service.schemas import GroundRequest, GroundResponse, Problem, SentenceOut, facts_of
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
@@ -75,15 +76,7 @@ class GroundStageEvent(BaseModel):
             "judge": f"Judging the sentences of the best of {stage.documents:,} documents.",
             "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
         }
-        return cls(
-            name=stage.name,
-            side=stage.side,
-            detail=details[stage.name],
-            documents=stage.documents,
-            sentences=stage.sentences,
-            judged=stage.judged,
-            found=stage.found,
-        )
+        return cls(detail=details[stage.name], **asdict(stage))
 
 
 class DocumentOut(BaseModel):
@@ -103,13 +96,8 @@ class DocumentOut(BaseModel):
         """From what is stored."""
         document = entry.document
         return cls(
-            pmid=document.pmid,
-            title=document.title,
+            **facts_of(document),
             abstract=document.abstract,
-            year=document.year,
-            journal=document.journal,
-            types=list(document.types),
-            retracted=document.retracted,
             sentences=[SentenceOut.of(sentence) for sentence in entry.sentences()],
         )
 
@@ -131,12 +119,7 @@ class HitOut(BaseModel):
         """From the values."""
         return cls(
             rank=rank,
-            pmid=hit.pmid,
-            title=document.title,
-            year=document.year,
-            journal=document.journal,
-            types=list(document.types),
-            retracted=document.retracted,
+            **facts_of(document),
             score=round(hit.score, 6),
         )
 

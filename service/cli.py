@@ -15,6 +15,7 @@ from service import defaults
 if TYPE_CHECKING:
     from indexes.build import Report
     from retrieval.encoder import Encoder
+    from retrieval.store import Store
 
 app = typer.Typer(
     name="counterpoint",
@@ -371,14 +372,11 @@ def check_task_a(
 ) -> None:
     """Check a Task A run against its input and the index; every fault is named by item and sentence (exit code 1)."""
     with told():
-        from retrieval.manifest import STORE, read_manifest
-        from retrieval.store import Store
         from service.task_a import read_items
         from service.task_a_check import check
 
         items = read_items(input)
-        store = Store(index / read_manifest(index).data / STORE)
-        _list_faults(check(run, items, store), run)
+        _list_faults(check(run, items, _store(index)), run)
         say(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")
 
 
@@ -390,15 +388,20 @@ def check_task_b(
 ) -> None:
     """Check a Task B run against its topics and the index; every fault is named by topic and sentence (exit code 1)."""
     with told():
-        from retrieval.manifest import STORE, read_manifest
-        from retrieval.store import Store
         from service.task_b import read_topics
         from service.task_b_check import check
 
         read = read_topics(topics)
-        store = Store(index / read_manifest(index).data / STORE)
-        _list_faults(check(run, read, store), run)
+        _list_faults(check(run, read, _store(index)), run)
         say(f"{run} is a valid Task B run: {len(read)} topics.")
+
+
+def _store(index: Path) -> Store:
+    """The documents of an index, without Java: a check looks none of them up by its words."""
+    from retrieval.manifest import STORE, read_manifest
+    from retrieval.store import Store
+
+    return Store(index / read_manifest(index).data / STORE)
 
 
 def _list_faults(faults: list[str], run: Path) -> None:

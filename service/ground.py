@@ -22,6 +22,7 @@ from retrieval.index import Index
 from retrieval.rerank import passage
 from retrieval.store import Entry
 from retrieval.values import (
+    OPPOSITE,
     BranchCounts,
     Claim,
     Evidence,
@@ -37,7 +38,6 @@ from service.models import Models
 from service.reasons import why
 from service.retrieve import ranked_by, retrieve
 
-_OTHER: dict[Stance, Stance] = {"support": "contradict", "contradict": "support"}
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """What a text counts as that the judge was not asked about."""
 
@@ -209,7 +209,7 @@ class _Run:
             whole = judge.decision([one.verdict for one in own], behind, subject)
             likely = probability(whole, label)
             doubtful = (
-                whole.label == "neutral" and at_least is not None and likely >= max(at_least, probability(whole, _OTHER[label]))
+                whole.label == "neutral" and at_least is not None and likely >= max(at_least, probability(whole, OPPOSITE[label]))
             )
             if candidate.hit.pmid in self.without or not (whole.label == label or doubtful):
                 continue

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import asdict
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -118,6 +119,18 @@ class VerdictOut(BaseModel):
         )
 
 
+def facts_of(document: Document) -> dict[str, Any]:
+    """What every response that shows a document says of it."""
+    return {
+        "pmid": document.pmid,
+        "title": document.title,
+        "year": document.year,
+        "journal": document.journal,
+        "types": list(document.types),
+        "retracted": document.retracted,
+    }
+
+
 class EvidenceOut(BaseModel):
     """One document for or against the claim, with the sentence that says so."""
 
@@ -145,12 +158,7 @@ class EvidenceOut(BaseModel):
         verdict = evidence.verdict
         return cls(
             rank=evidence.rank,
-            pmid=document.pmid,
-            title=document.title,
-            year=document.year,
-            journal=document.journal,
-            types=list(document.types),
-            retracted=document.retracted,
+            **facts_of(document),
             stance=evidence.stance,
             sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
             negations=[NegationOut.of(scope) for scope in evidence.negations],
@@ -175,13 +183,7 @@ class CountsOut(BaseModel):
     @classmethod
     def of(cls, counts: BranchCounts) -> CountsOut:
         """From the value."""
-        return cls(
-            documents=counts.documents,
-            sentences=counts.sentences,
-            candidates=counts.candidates,
-            judged=counts.judged,
-            read=counts.read,
-        )
+        return cls(**asdict(counts))
 
 
 class CheckedOut(BaseModel):
