@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.decision import Decision
-from nli.judge import lazily
+from nli.judge import WINDOW, lazily
 from nli.marking import TITLE_BREAK, Lexicon, Marker
 from retrieval.engine import Engine, PairEncoder
 from retrieval.errors import ModelUnusable
@@ -19,8 +19,6 @@ from retrieval.values import Premise, Verdict
 
 STANCE_MODEL = Path(__file__).parent / "models" / "stance"
 LABELS = ["support", "neutral", "contradict"]
-WINDOW = 64
-"""Premises judged at a time: enough to sort by length, few enough that a rule that stops early saves work."""
 
 
 def premise_text(premise: Premise) -> str:

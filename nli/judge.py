@@ -7,16 +7,22 @@ first three contradictions stops paying after the third.
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Protocol
 
 from nli.decision import Decision
+from retrieval.kept import Kept, code_of, key
 from retrieval.values import Premise, Verdict
 
-_WINDOW = 16
+WINDOW = 64
+"""Premises judged at a time: enough to sort by length, few enough that a rule that stops early saves work."""
+_TWO_WAY_WINDOW = 16
 """Premises that are read both ways at a time."""
+_BYTES = struct.Struct("<3d")
+"""A verdict on disk: its three probabilities, to the last bit."""
 
 
 class Judge(Protocol):
@@ -34,9 +40,8 @@ class Judge(Protocol):
 class Remembering:
     """A judge that is asked once for each (claim, premise); for the length of one request, since nothing is ever forgotten."""
 
-    def __init__(self, judge: Judge, window: int = 64) -> None:
-        self.name, self.decision = judge.name, judge.decision
-        self._judge, self._window = judge, window
+    def __init__(self, judge: Judge) -> None:
+        self.name, self.decision, self._judge = judge.name, judge.decision, judge
         self._known: dict[tuple[str, Premise], Verdict] = {}
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
@@ -47,7 +52,33 @@ class Remembering:
             self._known.update(((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True))
             return [self._known[claim, premise] for premise in chunk]
 
-        return lazily(predict, premises, self._window)
+        return lazily(predict, premises, WINDOW)
+
+
+class Keeping:
+    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `kept` holds it.
+
+    Only for judges that give a pair the same verdict whatever else they are asked about.
+    """
+
+    def __init__(self, judge: Judge, kept: Kept) -> None:
+        self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
+        self._made_by = (judge.name, code_of("nli", "retrieval"))
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order, lazily."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            keys = [key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
+            known = {k: Verdict(*_BYTES.unpack(found)) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
+            new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in known}
+            if new:
+                made = dict(zip(new, self._judge(claim, list(new.values())), strict=True))
+                self.kept.put((k, _BYTES.pack(v.support, v.neutral, v.contradict)) for k, v in made.items())
+                known.update(made)
+            return [known[k] for k in keys]
+
+        return lazily(predict, premises, WINDOW)
 
 
 class BothWays:
@@ -73,7 +104,7 @@ class BothWays:
                 others = pool.map(back, chunk)
                 return [_mean(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
 
-            yield from lazily(both, premises, _WINDOW)
+            yield from lazily(both, premises, _TWO_WAY_WINDOW)
 
 
 def _mean(one: Verdict, other: Verdict) -> Verdict:

@@ -21,13 +21,13 @@ from retrieval.text_vectors import text_vectors
 RELEVANCE_MODEL = Path(__file__).parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")
 KEPT = 512
-"""Texts whose vectors are kept: at most 200 MB, enough for the sentences of two answers."""
+"""Texts whose vectors are remembered: at most 50 MB, enough for the sentences of two answers."""
 
 
 class EmbeddedReranker:
     """Scores texts on the CPU with the shipped relevance model.
 
-    `threads` texts are read at once, 0 meaning one a core; the vectors of `kept` texts are kept.
+    `threads` texts are read at once, 0 meaning one a core; the vectors of `kept` texts are remembered.
     """
 
     def __init__(self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0, kept: int = KEPT) -> None:

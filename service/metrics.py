@@ -14,6 +14,8 @@ from typing import Protocol, cast
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from retrieval import kept
+
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 
 REQUESTS = Histogram(
@@ -27,7 +29,18 @@ LEFT = Counter("counterpoint_left_total", "Pieces of work stopped because nobody
 JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge read for claims.", ["side"])
 LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens by the language model's own counts.", ["kind"])
 LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests to a language model.")
+KEPT = Counter(
+    "counterpoint_kept_results_total", "Results looked for on disk, by what they are.", ["kind", "outcome"]
+)
 RELOADS = Counter("counterpoint_index_reloads_total", "Times that a changed index was looked at, by outcome.", ["outcome"])
+
+
+def _looked_up(kind: str, hits: int, misses: int) -> None:
+    KEPT.labels(kind=kind, outcome="hit").inc(hits)
+    KEPT.labels(kind=kind, outcome="miss").inc(misses)
+
+
+kept.observers.append(_looked_up)
 
 
 def exposition() -> tuple[bytes, str]:

@@ -15,6 +15,7 @@ from nli.judge import Judge
 from retrieval import encoder, rerank
 from retrieval.encoder import Encoder
 from retrieval.errors import BadConfig
+from retrieval.kept import kept
 from retrieval.rerank import Reranker
 from service.answer_config import AnswerConfig
 from service.config import Branch, GroundingConfig, Profile
@@ -39,6 +40,8 @@ GENERATOR_KINDS = {
     "chat": "generation.chat:ChatGenerator",
     "causal": "generation.causal:CausalGenerator",
 }
+ALONE = frozenset({"embedded", "classifier", "t5"})
+"""Kinds of judges that give a pair the same verdict whatever else they are asked about: only theirs may be kept on disk."""
 FALLBACK = "extractive fallback"
 """The name of the embedded generator where it stands in for another."""
 
@@ -136,8 +139,10 @@ def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranke
 
 
 def load_judge(name: str, profile: Profile) -> Judge:
-    """Load the judge that `profile` has under this name."""
-    return cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
+    """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be."""
+    loaded = cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
+    verdicts = kept("verdicts") if profile.judges[name]["kind"] in ALONE else None
+    return judge.Keeping(loaded, verdicts) if verdicts else loaded
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 from indexes.build import build
 from retrieval.index import Index
+
+# Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.
+os.environ["COUNTERPOINT_CACHE"] = "off"
 
 DEMO = Path(__file__).parent.parent / "indexes" / "demo" / "corpus.jsonl"
 
