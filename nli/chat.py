@@ -7,6 +7,7 @@ paper is handed over as data between marks, and nothing in the answer but the th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,8 +15,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nli.embedded import WINDOW, EmbeddedJudge
-from nli.judge import Judge, lazily
+from nli.embedded import EmbeddedJudge
+from nli.judge import WINDOW, Judge, lazily
 from retrieval.chat import Chat, ChatUnanswered
 from retrieval.errors import BadConfig
 from retrieval.values import Premise, Verdict
@@ -72,7 +73,8 @@ class ChatJudge:
         self._small = small or EmbeddedJudge()
         self._worth, self._sure, self._most, self._at_once = worth, sure, most, at_once
         self.name = f"{model} where {self._small.name} is undecided"
-        self.decision = self._small.decision
+        # What a language model decides may weigh more than any sentence that the small one has read.
+        self.decision = replace(self._small.decision, most=math.inf)
         self.usage = self._chat.usage
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:

@@ -9,6 +9,7 @@ so a document's probabilities are calibrated too. They are fitted on claims that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ _DECIDED = 3.0
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The weights of a stance's strongest and second sentence, of the other stance's strongest, of the gap and of aboutness; the
-    biases; and the probability above which a document is called for a stance."""
+    biases; the probability above which a document is called for a stance; and the `most` that sentences have ever been worth."""
 
     strongest: float
     second: float
@@ -36,14 +37,29 @@ class Decision:
     contradict: float
     about: float = 0.0
     thresholds: tuple[float, float] = (0.5, 0.5)
+    most: float = math.inf
+
+    def worth(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[documents, 2]: what the sentences of each say for it and against it, relevance and biases left out."""
+        s1, s2, c1, c2 = marks.T[:4]
+        for_it = self.strongest * s1 + self.second * s2 + self.against * c1
+        against = self.strongest * c1 + self.second * c2 + self.against * s1
+        return np.stack([for_it, against], axis=1)
+
+    def reach(self, gap: float, about: float) -> float:
+        """The highest probability that a document so relevant could get for either stance if its sentences were worth `most`.
+
+        It tells before any sentence is judged which documents cannot be called.
+        """
+        relevance = self.gap * min(max(gap, 0.0), FARTHEST) + self.about * about
+        return 1 / (1 + math.exp(-(self.most + relevance + max(self.support, self.contradict))))
 
     def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
         """[documents, 3] from what `features` made of each [documents, 6]."""
-        s1, s2, c1, c2, gap, about = marks.T
+        gap, about = marks.T[4:]
         relevance = self.gap * gap + self.about * about
-        for_it = self.strongest * s1 + self.second * s2 + self.against * c1 + relevance + self.support
-        against = self.strongest * c1 + self.second * c2 + self.against * s1 + relevance + self.contradict
-        scores = np.stack([for_it, np.zeros_like(for_it), against], axis=1)
+        for_it, against = self.worth(marks).T + relevance
+        scores = np.stack([for_it + self.support, np.zeros_like(for_it), against + self.contradict], axis=1)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         found: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
         return found

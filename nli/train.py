@@ -105,8 +105,9 @@ def fitted_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Seque
         score: Callable[[Decision], float],
         counts: NDArray[np.float64] | None = None,
     ) -> dict[str, Any]:
-        weights = decide.fitted(np.array(read), np.array(gold), counts)
-        return asdict(decide.with_threshold(weights, score))
+        features = np.array(read)
+        weights = decide.fitted(features, np.array(gold), counts)
+        return asdict(decide.with_most(decide.with_threshold(weights, score), features))
 
     def reader(decision: Decision) -> evaluate.Reader:
         return evaluate.Reader(calibration, decision)

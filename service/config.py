@@ -67,6 +67,8 @@ class JudgeStep(Strict):
     documents of the ranking: all, unless `documents` says otherwise. With two `directions` each pair is read forth and back.
 
     `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
+    `frugal`, for the rule "likeliest", leaves out the documents that the decision could not call whatever their sentences said
+    (`nli.decision.Decision.reach`), never the first, and sentences without a rare word of the claim (`nli.skim.telling`).
     """
 
     model: str
@@ -74,6 +76,7 @@ class JudgeStep(Strict):
     level: Literal["sentence", "document"] = "sentence"
     directions: Literal[1, 2] = 1
     skim: bool = False
+    frugal: bool = False
 
 
 _PAPER = Penalty()
@@ -130,6 +133,8 @@ class Branch(Strict):
             )
         if self.select.uncertain is not None and self.select.rule != "likeliest":
             raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
+        if self.judge and self.judge.frugal and self.select.rule != "likeliest":
+            raise ValueError("frugal is told by the decision what it need not know: give it with the rule likeliest alone")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self

@@ -11,11 +11,12 @@ from itertools import groupby
 from math import floor
 from typing import Literal
 
+from nli.decision import Decision
 from nli.judge import BothWays, Judge
 from nli.qualify import qualifiers
 from nli.scope import negation_scopes
 from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
-from nli.skim import most_promising
+from nli.skim import most_promising, telling
 from retrieval.aboutness import about
 from retrieval.adversarial import adversarial_queries
 from retrieval.index import Index
@@ -197,16 +198,11 @@ class _Run:
         """
         judge, judged = self._judged(candidates)
         label, at_least = self.branch.select.label or self.stance, self.branch.select.uncertain
-        # Only scores of a reranker have a scale that a decision was fitted to.
-        best = candidates[0].hit.score if candidates and self.branch.rerank else None
         called: list[_Chosen] = []
         close: list[_Chosen] = []
         for position, of_document in groupby(judged, key=lambda one: one.position):
             own, candidate = list(of_document), candidates[position]
-            behind = best - candidate.hit.score if best is not None else 0.0
-            # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
-            subject = about(self.claim.question or self.claim.text, passage(candidate.entry.document))
-            whole = judge.decision([one.verdict for one in own], behind, subject)
+            whole = judge.decision([one.verdict for one in own], *self._relevance(candidate, candidates[0]))
             likely = probability(whole, label)
             doubtful = (
                 whole.label == "neutral" and at_least is not None and likely >= max(at_least, probability(whole, OPPOSITE[label]))
@@ -218,6 +214,13 @@ class _Run:
             (close if doubtful else called).append(found)
         self.uncertain = self._best(close)
         return self._best(called)
+
+    def _relevance(self, candidate: _Candidate, best: _Candidate) -> tuple[float, float]:
+        """What the decision is told of a document beside its sentences: how far it lies behind the best, and its aboutness."""
+        # Only scores of a reranker have a scale that a decision was fitted to.
+        behind = best.hit.score - candidate.hit.score if self.branch.rerank else 0.0
+        # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
+        return behind, about(self.claim.question or self.claim.text, passage(candidate.entry.document))
 
     def _best(self, found: list[_Chosen]) -> list[_Chosen]:
         best = sorted(found, key=self._likelihood)[: self.branch.select.n]
@@ -243,12 +246,21 @@ class _Run:
         step = self.branch.judge
         assert step is not None
         judge, read = self.models.judges[step.model], candidates[: step.documents]
+        if step.frugal:
+            read = self._within_reach(judge.decision, read)
         stream = self._sentences(read) if step.level == "sentence" else self._documents(read)
         if step.skim and self.models.profile.skim:
             texts = list(stream)
             kept = most_promising(self.claim.text, [(place, premise) for place, _, premise in texts], self.models.profile.skim)
             stream = iter([texts[i] for i in kept])
         return judge, self._verdicts(BothWays(judge) if step.directions == 2 else judge, stream)
+
+    def _within_reach(self, decision: Decision, candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
+        """Those that could still be listed: the best match is always read, so that something was."""
+        uncertain = self.branch.select.uncertain
+        enough = uncertain if uncertain is not None else min(decision.thresholds)
+        rest = [c for c in candidates[1:] if decision.reach(*self._relevance(c, candidates[0])) >= enough]
+        return [*candidates[:1], *rest]
 
     def top(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
         """The top of the ranking, among the documents that pass the filter."""
@@ -266,9 +278,13 @@ class _Run:
         return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
 
     def _sentences(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
+        step = self.branch.judge
         for candidate in candidates:
-            for sentence in self._filtered(candidate):
-                yield candidate.position, sentence, _premise(candidate.entry, sentence)
+            sentences = self._filtered(candidate)
+            premises = [_premise(candidate.entry, sentence) for sentence in sentences]
+            read = telling(self.claim.text, premises) if step and step.frugal else range(len(premises))
+            for place in read:
+                yield candidate.position, sentences[place], premises[place]
 
     def _documents(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
         for candidate in candidates:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -189,6 +190,37 @@ def test_only_so_many_documents_are_judged_and_no_sentence_twice(index: Index) -
     assert len(judge.read) == len(set(judge.read)), "both sides read the same sentences: each is judged once"
     assert grounding.checked["contradict"].judged == len(judge.read)
     assert grounding.checked["contradict"].documents == 6
+
+
+def test_what_cannot_be_called_any_more_is_not_judged_but_the_best_match_always_is(index: Index) -> None:
+    def grounded(most: float) -> tuple[GroundResponse, list[str]]:
+        grounder, judge = make_grounder(index, "counterpoint")
+        # Each step behind the best match costs 4, and a sentence of this judge is worth 2.1 at most: two steps are too far.
+        judge.decision = replace(PLAIN, gap=-4.0, most=most)
+        return GroundResponse.of(grounder.ground(CLAIM), Provenance.of(grounder)), judge.read
+
+    every, all_read = grounded(math.inf)
+    frugal, read = grounded(2.2)
+    assert [[one.pmid for one in side] for side in (frugal.contradicting, frugal.supporting, frugal.uncertain)] == [
+        [one.pmid for one in side] for side in (every.contradicting, every.supporting, every.uncertain)
+    ]
+    assert 0 < len(read) < len(all_read)
+    assert set(read) < set(all_read)
+    assert frugal.checked.contradict.judged == len(read)
+    none, only = grounded(-math.inf)
+    best = index.entries(["6"])
+    assert only == [sentence.text for entry in best for sentence in entry.sentences()]
+    assert none.checked.contradict.judged == len(only)
+
+
+def test_frugal_needs_a_decision_to_ask() -> None:
+    with pytest.raises(ValueError, match="frugal is told by the decision"):
+        Branch.model_validate(
+            {
+                "retrieve": {"sources": ["bm25"], "k": 20, "query": "claim"}, "drop_known": False,
+                "judge": {"model": "stance", "frugal": True}, "select": {"rule": "first"},
+            }
+        )  # fmt: skip
 
 
 def test_the_likeliest_put_the_newer_of_near_equals_first_and_the_retracted_last(tmp_path: Path) -> None:

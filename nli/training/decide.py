@@ -12,6 +12,8 @@ from torch.nn import functional
 
 from nli.decision import Decision
 
+MARGIN = 0.5
+"""How far above all that was seen a document's sentences are still thought possible."""
 GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(25))
 
 
@@ -57,3 +59,8 @@ def with_threshold(decision: Decision, score: Callable[[Decision], float]) -> De
     equals = np.flatnonzero(smooth >= smooth.max() - 1e-9)
     at = GRID[equals[len(equals) // 2]]
     return replace(decision, thresholds=(at, at))
+
+
+def with_most(decision: Decision, features: NDArray[np.float64]) -> Decision:
+    """The decision with the most that sentences of these documents are worth, and a margin: features [documents, 6]."""
+    return replace(decision, most=round(float(decision.worth(features).max()) + MARGIN, 4))
