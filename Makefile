@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all lint clean
+.PHONY: install serve test test-all bench lint clean
 
 install: $(INSTALLED)
 
@@ -31,10 +31,17 @@ test: $(INSTALLED)
 test-all: $(INSTALLED)
 	$(BIN)/python -m pytest -m 'slow or not slow'
 
+# Against the plain pipeline, on the index named (make bench INDEX=/path/to/index); more with BENCH="--claims 20 …".
+INDEX ?= $(DEMO)
+bench: $(DEMO)/manifest.json
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	$(BIN)/python -m bench --index $(INDEX) --table docs/performance.md $(BENCH)
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if [ -x $(BIN)/hadolint ]; then set -x; $(BIN)/hadolint Dockerfile; else echo "no hadolint for this machine: Dockerfile not looked at"; fi
 
 clean:
 	rm -rf $(VENV) indexes/built build *.egg-info

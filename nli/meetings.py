@@ -35,6 +35,11 @@ def opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def places(word: str, text: str) -> tuple[tuple[int, int], ...]:
+    """(start, end) in characters of each place in `text` where `word`, one that `opposites` named, stands by itself."""
+    return tuple(found.span() for found in _WORD.finditer(text) if found[0].lower() == word.lower())
+
+
 def other_numbers(claim: str, sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The numbers of the claim and those of the sentence, where both have some and none is common; else two empty tuples."""
     own, other = tuple(_NUMBER.findall(claim)), tuple(_NUMBER.findall(sentence))

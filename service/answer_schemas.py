@@ -137,7 +137,10 @@ class AnswerResponse(BaseModel):
             outcome=answer.outcome,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
-            conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
+            conflicts=[
+                ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence, answer.sentences[one.sentence].text))
+                for one in answer.conflicts
+            ],
             removed=[RemovedOut(text=one.text, reason=one.reason) for one in answer.removed],
             documents=documents,
             words=answer.words,

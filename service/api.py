@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
 from retrieval.errors import CounterpointError
@@ -38,6 +39,12 @@ from service.work import Job, Workers, while_there
 _log = logging.getLogger("counterpoint")
 _T = TypeVar("_T")
 
+
+def operation_id(route: APIRoute) -> str:
+    """What the API's description calls a call: the name that a generated client gives its function."""
+    return route.name
+
+
 router = APIRouter(dependencies=[Depends(admitted)], responses=problems.responses(401, 429))
 
 MEDIA_TYPES: dict[Format, str] = {
@@ -51,7 +58,7 @@ FormatQuery = Annotated[
     Literal["json", "markdown", "ris", "bibtex"],
     Query(description="JSON, Markdown for reading, or the documents shown for a reference manager."),
 ]
-_FAULTS = (400, 413, 422, 500, 503)
+_FAULTS = (400, 408, 413, 422, 500, 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +95,11 @@ def _events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": described}}}}}
 
 
-@router.post(
-    "/ground", response_model=GroundResponse, responses=_in_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
-)
-@router.post(
-    "/v1/ground", response_model=GroundResponse, responses=_in_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
-)
+_grounding = _in_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
+
+
+@router.post("/ground", name="ground_alias", response_model=GroundResponse, responses=_grounding)
+@router.post("/v1/ground", response_model=GroundResponse, responses=_grounding)
 async def ground(body: GroundRequest, request: Request, format: FormatQuery = "json") -> Response:
     """The documents that contradict a claim, and those that support it, each with its exact sentence."""
     parts = parts_of(request)
@@ -163,7 +169,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
 _answered = _in_formats(AnswerResponse, "answer") | problems.responses(*_FAULTS, 502)
 
 
-@router.post("/answer", response_model=AnswerResponse, responses=_answered)
+@router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answered)
 @router.post("/v1/answer", response_model=AnswerResponse, responses=_answered)
 async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "json") -> Response:
     """A short answer to a question, each sentence with citations that were checked, and what contradicts it."""
@@ -181,8 +187,14 @@ async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "j
 _answer_events = _events(stage=StageEvent, sentence=SentenceEvent, removed=RemovedOut, answer=AnswerResponse)
 
 
-@router.post("/answer/stream", response_class=StreamingResponse, responses=_answer_events | problems.responses(*_FAULTS))
-@router.post("/v1/answer/stream", response_class=StreamingResponse, responses=_answer_events | problems.responses(*_FAULTS))
+_answer_stream: dict[str, Any] = {
+    "response_class": StreamingResponse,
+    "responses": _answer_events | problems.responses(*_FAULTS),
+}
+
+
+@router.post("/answer/stream", name="answer_stream_alias", **_answer_stream)
+@router.post("/v1/answer/stream", **_answer_stream)
 async def answer_stream(body: AnswerRequest, request: Request) -> Response:
     """The same as server-sent events while it is made: "stage", "sentence", "removed", and last "answer" or "error"."""
     parts = parts_of(request)

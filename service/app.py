@@ -33,11 +33,12 @@ def create_app(
     load: Callable[[], Grounder],
     answering: Callable[[Grounder], Answerer] | None = None,
     settings: Settings | None = None,
-    load_first: bool = False,
+    when_loaded: Callable[[], None] | None = None,
 ) -> FastAPI:
     """The service over whatever `load` assembles; it answers /health at once and becomes ready when loading is done.
 
-    With `load_first` it takes no connection before: other workers have them as long as one of several is loading.
+    With `when_loaded` it takes no connection before, and calls it then: as long as one of several workers is loading, the others
+    have them.
 
     `answering` makes the part that answers questions from the same index and models. Where it fails the rest is served all the
     same and /answer says why.
@@ -48,9 +49,10 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         live, workers = Live(load, answering), Workers(chosen.limits())
         app.state.parts = api.Parts(live, workers, metrics.TokenMeter(), chosen.log_claims)
-        if load_first:
+        if when_loaded:
             await asyncio.to_thread(live.load)
-        task = asyncio.create_task(_kept_up(live, chosen.reload_seconds, loaded=load_first))
+            when_loaded()
+        task = asyncio.create_task(_kept_up(live, chosen.reload_seconds, loaded=when_loaded is not None))
         yield
         task.cancel()
         await asyncio.to_thread(workers.close)
@@ -60,9 +62,10 @@ def create_app(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
         # The bundled pages of these load their scripts from elsewhere; this service sends nobody off the machine.
         docs_url=None, redoc_url=None,
+        generate_unique_id_function=api.operation_id,
     )  # fmt: skip
     app.state.gate = Gate(chosen)
-    app.add_middleware(Edge, body_bytes=chosen.body_bytes)
+    app.add_middleware(Edge, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds)
     problems.install(app)
     app.include_router(api.router)
     _add_routes(app)

@@ -1,11 +1,13 @@
-"""What every request passes first: an id of its own, a limit on its body, a line in the log, a place in the metrics."""
+"""What every request passes first: an id of its own, limits on its body, a line in the log, a place in the metrics."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -32,11 +34,20 @@ class _TooLarge(HTTPException):
         super().__init__(413, f"The body has more than {most:,} bytes; send less at once.")
 
 
+class _TooSlow(HTTPException):
+    """The body was not there in time. What is left of it would be read as the next request: the connection ends."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            408, f"The body was not there after {seconds:g} seconds; send it faster, or less.", {"Connection": "close"}
+        )
+
+
 class Edge:
     """The outermost middleware; pure ASGI, since streams and disconnections must pass it untouched."""
 
-    def __init__(self, app: ASGIApp, body_bytes: int) -> None:
-        self._app, self._most = app, body_bytes
+    def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float) -> None:
+        self._app, self._most, self._longest = app, body_bytes, body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; other kinds of connection pass."""
@@ -56,28 +67,34 @@ class Edge:
             _note(scope, sent.status, time.perf_counter() - started, id)
 
     async def _answered(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
-        taken = 0
+        taken, whole, until = 0, False, asyncio.get_running_loop().time() + self._longest
 
         async def counted() -> Message:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, whole
+            try:
+                # After the body comes only that the client has left, whenever that is.
+                async with asyncio.timeout_at(None if whole else until):
+                    message = await receive()
+            except TimeoutError:
+                raise _TooSlow(self._longest) from None
             taken += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if taken > self._most:
                 raise _TooLarge(self._most)
             return message
 
-        fault: tuple[int, str]
+        fault: tuple[int, str, Mapping[str, str] | None]
         try:
             length = Headers(scope=scope).get("content-length", "")
             if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > self._most):
                 raise _TooLarge(self._most)
             await self._app(scope, counted, sent)
             return
-        except _TooLarge as error:
-            fault = error.status_code, error.detail
+        except (_TooLarge, _TooSlow) as error:
+            fault = error.status_code, error.detail, error.headers
         except Exception:
             _log.exception("a request failed")
-            fault = 500, problems.FAILED
+            fault = 500, problems.FAILED, None
         if not sent.status:
             await problems.response(*fault)(scope, receive, sent)
 

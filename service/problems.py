@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
@@ -30,6 +30,7 @@ _KINDS = {
     401: ("unauthorized", "An API key is needed"),
     404: ("not-found", "There is no such thing"),
     405: ("method-not-allowed", "The method is not allowed here"),
+    408: ("too-slow", "The body came too slowly"),
     413: ("too-large", "The body is too large"),
     422: ("bad-input", "The request cannot be used as it is"),
     429: ("too-many", "Too many requests"),
@@ -67,7 +68,7 @@ def problem_of(error: CounterpointError) -> Problem:
     return problem(error.status, str(error))
 
 
-def response(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+def response(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The same as a response."""
     return JSONResponse(problem(status, detail).model_dump(), status, headers, media_type=MEDIA_TYPE)
 

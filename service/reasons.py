@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from nli.meetings import opposites, other_numbers
+from nli.meetings import opposites, other_numbers, places
 from nli.select import probability
 from retrieval.values import NegationScope, Qualifier, Sentence, Stance, Verdict
 
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A word of the sentence that turns one of the claim's round, at one place; offsets are into the abstract."""
+
+    claim: str
+    evidence: str
+    start: int
+    end: int
+
+
+def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[Direction, ...]:
+    """Every place where a contradicting sentence has the opposite of a word of the claim; a supporting one is not looked at."""
+    if sentence is None or stance != "contradict":
+        return ()
+    return tuple(
+        Direction(own, sentence.text[start:end], sentence.start + start, sentence.start + end)
+        for own, against in opposites(claim, sentence.text)
+        for start, end in places(against, sentence.text)
+    )
 
 
 def why(

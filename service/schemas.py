@@ -23,6 +23,7 @@ from retrieval.values import (
     Verdict,
 )
 from service.models import Models
+from service.reasons import Direction, directions
 
 
 class GroundRequest(BaseModel):
@@ -96,6 +97,20 @@ class QualifierOut(BaseModel):
         return cls(kind=qualifier.kind, start=qualifier.start, end=qualifier.end)
 
 
+class DirectionOut(BaseModel):
+    """A word of the sentence that turns one of the claim's round; offsets are into the abstract."""
+
+    claim: str = Field(description="The claim's word.")
+    evidence: str = Field(description="The sentence's, as it stands there: `abstract[start:end]`.")
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, direction: Direction) -> DirectionOut:
+        """From the value."""
+        return cls(**asdict(direction))
+
+
 class VerdictOut(BaseModel):
     """The judge's probabilities for the sentence, which sum to 1, and its decision, by its own thresholds where it has some."""
 
@@ -145,6 +160,9 @@ class EvidenceOut(BaseModel):
     sentence: SentenceOut | None
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The reservations that the sentence makes and the claim does not.")
+    directions: list[DirectionOut] = Field(
+        description="Every place where a contradicting sentence has the opposite of a word of the claim (reduces / increased)."
+    )
     standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
     score: float = Field(description="What ranked the document within its list; scores of different scorers do not compare.")
     scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
@@ -152,8 +170,8 @@ class EvidenceOut(BaseModel):
     why: str
 
     @classmethod
-    def of(cls, evidence: Evidence) -> EvidenceOut:
-        """From the value."""
+    def of(cls, evidence: Evidence, claim: str) -> EvidenceOut:
+        """From the value; `claim` is the text that it is evidence for or against."""
         document: Document = evidence.document
         verdict = evidence.verdict
         return cls(
@@ -163,6 +181,7 @@ class EvidenceOut(BaseModel):
             sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
             negations=[NegationOut.of(scope) for scope in evidence.negations],
             qualifiers=[QualifierOut.of(one) for one in evidence.qualifiers],
+            directions=[DirectionOut.of(one) for one in directions(claim, evidence.stance, evidence.sentence)],
             standing=evidence.standing,
             score=round(evidence.score, 6),
             scored_by=evidence.scored_by,
@@ -263,9 +282,9 @@ class GroundResponse(BaseModel):
         claim = grounding.claim
         return cls(
             claim=ClaimOut(text=claim.text, question=claim.question, known_pmids=list(claim.known_pmids)),
-            contradicting=[EvidenceOut.of(evidence) for evidence in grounding.contradicting],
-            supporting=[EvidenceOut.of(evidence) for evidence in grounding.supporting],
-            uncertain=[EvidenceOut.of(evidence) for evidence in grounding.uncertain],
+            contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
+            supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
+            uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],
             checked=CheckedOut(
                 contradict=CountsOut.of(grounding.checked["contradict"]),
                 support=CountsOut.of(grounding.checked["support"]),

@@ -51,7 +51,7 @@ def served(settings: Settings) -> FastAPI:
         lambda: assemble(index, settings.config, settings.profile),
         lambda grounder: answerer_beside(grounder, settings.answers),
         settings,
-        load_first=settings.workers > 1,
+        when_loaded=_tell_loaded if settings.workers > 1 else None,
     )
 
 
@@ -71,6 +71,8 @@ def run(settings: Settings, given: dict[str, Any]) -> None:
     if settings.workers == 1:
         uvicorn.run(served(settings), **how)
         return
+    from service.supervise import supervise
+
     # The workers are fresh processes (a Java machine does not survive a fork) and read what was given here there.
     export(given)
     memory = Path("/dev/shm")
@@ -78,9 +80,19 @@ def run(settings: Settings, given: dict[str, Any]) -> None:
     counts = os.environ[_COUNTS] = tempfile.mkdtemp(prefix="counterpoint-metrics-", dir=place)
     try:
         # A process that loads models on a busy machine may be silent for long; it is not dead.
-        uvicorn.run("service.served:app", factory=True, workers=settings.workers, timeout_worker_healthcheck=60, **how)
+        how |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
+        supervise(uvicorn.Config("service.served:app", **how), lambda pid: _loaded(pid).exists())
     finally:
         shutil.rmtree(counts, ignore_errors=True)
+
+
+def _loaded(pid: int) -> Path:
+    """The file that says that a worker has loaded; a worker that died may have left it."""
+    return Path(os.environ[_COUNTS]) / f"loaded-{pid}"
+
+
+def _tell_loaded() -> None:
+    _loaded(os.getpid()).touch()
 
 
 def _forget_dead_workers() -> None:

@@ -57,6 +57,7 @@ class Settings(BaseSettings):
         default=330, ge=1, le=86_400, description="How long accepted requests may take once it is stopped."
     )
     body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="The largest body that is read.")
+    body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a body may take to arrive.")
     keys: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="API keys by the name of whoever has them, plain or as sha256:HEX; none: no key is asked.",

@@ -1,10 +1,14 @@
-"""The Python client against a real port, and the MCP server against MCP's own client."""
+"""The Python client and a generated one against a real port, and the MCP server against MCP's own client."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +81,67 @@ def test_every_fault_is_the_same_exception(counterpoint: Counterpoint, url: str)
 
 def test_an_id_may_hold_a_slash(counterpoint: Counterpoint) -> None:
     assert counterpoint.document("a/b").title == "Odd id"
+
+
+@pytest.fixture(scope="module")
+def generated(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The package that a generator makes of the API's description; anything that it warns of or leaves out is an error."""
+    place = tmp_path_factory.mktemp("generated")
+    (place / "how.yaml").write_text("post_hooks: []\n")
+    command = ["generate", "--url", f"{url}/openapi.json", "--output-path", str(place / "made_client"), "--meta", "none"]
+    run = [sys.executable, "-m", "openapi_python_client", *command, "--config", str(place / "how.yaml"), "--fail-on-warning"]
+    made = subprocess.run(run, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"}, check=False)
+    assert made.returncode == 0 and "arning" not in made.stdout + made.stderr, made.stdout + made.stderr
+    sys.path.insert(0, str(place))
+    yield "made_client"
+    sys.path.remove(str(place))
+
+
+@pytest.mark.slow
+def test_a_client_generated_from_the_description_is_typed(generated: str, url: str) -> None:
+    models, package = import_module(f"{generated}.models"), import_module(generated)
+    # One function for each call, by its plain name.
+    calls = {
+        name: import_module(f"{generated}.api.default.{name}")
+        for name in (
+            "health",
+            "ground",
+            "ground_alias",
+            "ground_batch",
+            "ground_stream",
+            "answer",
+            "answer_stream",
+            "search",
+            "document",
+        )
+    }
+    client = package.AuthenticatedClient(base_url=url, token=KEY, raise_on_unexpected_status=True)
+    assert calls["health"].sync(client=client).status == "ready"
+    claim = models.GroundRequest(claim="zeta reduces pressure")
+    found = calls["ground"].sync(client=client, body=claim)
+    assert type(found) is models.GroundResponse and type(found.contradicting[0]) is models.EvidenceOut
+    assert found.contradicting[0].sentence.text == "Zeta is not against pressure."
+    assert calls["ground_alias"].sync(client=client, body=claim) == found
+    assert asyncio.run(calls["ground"].asyncio(client=client, body=claim)) == found
+    batch = calls["ground_batch"].sync(client=client, body=models.BatchRequest(claims=[claim, models.GroundRequest(claim="")]))
+    assert [one.status for one in batch.results] == [200, 422] and batch.results[0].response == found
+    answered = calls["answer"].sync(client=client, body=models.AnswerRequest(question="Does omega lower blood sugar?"))
+    assert answered.documents[0].pmid == "101"
+    page = calls["search"].sync(client=client, q="filler number", limit=7)
+    assert [type(hit) for hit in page.hits] == [models.HitOut] * 7 and page.next_cursor
+    assert calls["search"].sync(client=client, q="filler number", limit=7, cursor=page.next_cursor).hits[0].rank == 8
+    assert calls["document"].sync("a/b", client=client).title == "Odd id"
+
+
+@pytest.mark.slow
+def test_a_generated_client_is_told_what_is_wrong(generated: str, url: str) -> None:
+    models, package = import_module(f"{generated}.models"), import_module(generated)
+    ground, document = (import_module(f"{generated}.api.default.{name}") for name in ("ground", "document"))
+    with_key = package.AuthenticatedClient(base_url=url, token=KEY)
+    nobody = document.sync_detailed("nobody", client=with_key)
+    assert nobody.status_code == 404 and type(nobody.parsed) is models.Problem
+    refused = ground.sync(client=package.Client(base_url=url), body=models.GroundRequest(claim="zeta"))
+    assert type(refused) is models.Problem and "API key" in refused.detail
 
 
 def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:

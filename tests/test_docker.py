@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from service.settings import PREFIX, Settings
@@ -13,6 +17,7 @@ from service.settings import PREFIX, Settings
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+HADOLINT = shutil.which("hadolint", path=Path(sys.executable).parent)
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 
 
@@ -25,6 +30,18 @@ def test_both_stages_are_pinned_and_the_last_runs_without_privileges() -> None:
     assert len(images) == 2 and set(images) == {"python:3.11.7-slim-bookworm"}
     assert lines("USER") == ["10001:10001"]
     assert DOCKERFILE.rindex("USER ") > DOCKERFILE.rindex("RUN "), "nothing is installed by the user that serves"
+
+
+@pytest.mark.skipif(HADOLINT is None, reason="hadolint has no wheel for this machine")
+def test_the_linter_finds_nothing_in_it_and_would() -> None:
+    assert HADOLINT
+
+    def told(text: str) -> str:
+        return subprocess.run([HADOLINT, "-"], input=text, capture_output=True, text=True, check=False).stdout
+
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    assert told(text) == ""
+    assert "DL3007" in told(text.replace("python:3.11.7-slim-bookworm", "python:latest"))
 
 
 def test_every_package_is_copied_and_none_that_is_not_there() -> None:

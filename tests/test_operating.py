@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ from tests.test_api import wait_until_ready
 
 CLAIM = {"claim": "zeta pressure"}
 KEY = "a-key-that-is-long-enough"
+FULL = Path("/dev/full")
 DOCUMENTS = [
     {"pmid": "1", "title": "One", "abstract": "Zeta is not against pressure."},
     {"pmid": "2", "title": "Two", "abstract": "Zeta is for pressure."},
@@ -239,6 +242,41 @@ def test_a_server_that_is_stopped_answers_what_it_accepted(folder: Path, gate: G
         assert "event: grounding" in stream.text
 
 
+@pytest.mark.parametrize("path", ["/v1/ground", "/v1/answer/stream"])
+@pytest.mark.parametrize("length", ["content-length: 500", "transfer-encoding: chunked"])
+def test_a_body_that_trickles_in_is_cut_off_and_takes_no_thread(folder: Path, path: str, length: str) -> None:
+    piece = b" " if "length" in length else b"1\r\n \r\n"
+    with serving(over_fakes(folder, Settings(threads=1, waiting=0, body_seconds=0.4))) as (url, _server):
+        address = httpx.URL(url)
+        with socket.create_connection((address.host, address.port or 80), timeout=10) as slow:
+            slow.sendall(f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{length}\r\n\r\n".encode())
+            began, told = time.monotonic(), b""
+            assert httpx.post(f"{url}/v1/ground", json=CLAIM).status_code == 200
+            slow.settimeout(0.05)
+            while not told and time.monotonic() - began < 10:
+                slow.sendall(piece)
+                with suppress(TimeoutError):
+                    told = slow.recv(65536)
+            took = time.monotonic() - began
+            slow.settimeout(5)
+            with suppress(ConnectionResetError):
+                while more := slow.recv(65536):
+                    told += more
+    head, _, body = told.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ") and b"\r\nconnection: close" in head.lower()
+    assert json.loads(body)["type"] == "urn:counterpoint:problem:too-slow" and "0.4 seconds" in json.loads(body)["detail"]
+    assert 0.3 < took < 5
+
+
+def test_a_body_that_came_in_time_may_be_worked_on_for_longer(folder: Path, gate: Gate) -> None:
+    with serving(over_fakes(folder, Settings(body_seconds=0.2))) as (url, _server), ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(httpx.post, f"{url}{path}", json=CLAIM) for path in ("/v1/ground", "/v1/ground/stream")]
+        assert gate.begun.acquire(timeout=10) and gate.begun.acquire(timeout=10)
+        time.sleep(0.4)
+        gate.open.set()
+        assert [one.result().status_code for one in asked] == [200, 200]
+
+
 # A changed index
 
 
@@ -310,20 +348,33 @@ def test_the_log_has_a_line_a_request_and_claims_only_where_asked(
         assert read[-1]["route"] == "unknown"
 
 
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
 def test_a_log_that_cannot_be_written_stops_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full(io.StringIO):
-        def write(self, text: str) -> int:
-            raise OSError(28, "No space left on device")
+    refused = list[int | None]()
 
-    monkeypatch.setattr("sys.stderr", Full())
+    class Counting(io.FileIO):
+        def write(self, data: Any) -> int:
+            try:
+                return super().write(data)
+            except OSError as error:
+                refused.append(error.errno)
+                raise
+
+    full = io.TextIOWrapper(Counting(str(FULL), "w"), write_through=True)
+    monkeypatch.setattr("sys.stderr", full)
     before = logging.getLogger().handlers[:]
     logs.configure(Settings())
     try:
         with opened(folder, Settings()) as client:
             assert client.post("/v1/ground", json=CLAIM).status_code == 200
+            once = len(refused)
+            assert client.post("/v1/ground", json=CLAIM).status_code == 200
     finally:
         logging.getLogger().handlers[:] = before
         logging.raiseExceptions = True
+        with suppress(OSError):
+            full.close()
+    assert once and len(refused) > once and set(refused) == {errno.ENOSPC}
 
 
 def test_a_client_that_leaves_the_queue_takes_no_thread(folder: Path, gate: Gate) -> None:

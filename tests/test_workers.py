@@ -25,7 +25,9 @@ def server(demo_folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-c", "from eval.cli import main; main()", "serve"]
-    started = subprocess.Popen([*command, "--index", str(demo_folder), "--port", str(port), "--workers", "2"])
+    # On a busy machine one worker may get all requests and be long at them; how long they may wait is another test's.
+    patient = os.environ | {"COUNTERPOINT_WAIT_SECONDS": "120"}
+    started = subprocess.Popen([*command, "--index", str(demo_folder), "--port", str(port), "--workers", "2"], env=patient)
     url = f"http://127.0.0.1:{port}"
     try:
         wait(lambda: ready(url))
@@ -71,6 +73,44 @@ def test_a_killed_worker_comes_back_and_the_other_answers_meanwhile(server: tupl
     assert statuses == [200] * 5
     text = httpx.get(f"{url}/metrics", timeout=60).text
     assert 'route="/v1/search"' in text and "counterpoint_queue_working 0.0" in text
+
+
+def test_where_every_worker_died_health_says_so_at_once_until_one_is_back(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+    url, process = server
+    wait(lambda: len(workers(process)) == 2)
+    killed = workers(process)
+    for one in killed:
+        os.kill(one, signal.SIGKILL)
+    wait(lambda: not set(killed) & set(workers(process)), 10)
+    told = list[tuple[int, str]]()
+
+    def back() -> bool:
+        answer = httpx.get(f"{url}/health", timeout=10)
+        told.append((answer.status_code, answer.json()["status"]))
+        return answer.status_code == 200
+
+    wait(back)
+    assert set(told[:-1]) == {(503, "starting")}
+
+
+def test_a_full_disk_under_the_log_stops_neither_the_start_nor_an_answer(demo_folder: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # Not by the command line, whose own first line this is not about.
+    code = "from service.served import run; from service.settings import load_settings; run(load_settings(), {})"
+    settings = {"COUNTERPOINT_INDEX": str(demo_folder), "COUNTERPOINT_PORT": str(port)}
+    with Path("/dev/full").open("w") as full:
+        started = subprocess.Popen([sys.executable, "-c", code], stderr=full, stdout=full, env=os.environ | settings)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait(lambda: ready(url))
+        asked = [httpx.post(f"{url}/v1/ground", json={"claim": "Aspirin prevents stroke."}, timeout=60) for _ in range(3)]
+        assert [one.status_code for one in asked] == [200] * 3
+        assert httpx.get(f"{url}/health").status_code == 200
+    finally:
+        started.terminate()
+        started.wait(60)
 
 
 def test_a_stop_loses_no_accepted_request(server: tuple[str, subprocess.Popen[bytes]]) -> None:

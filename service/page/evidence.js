@@ -28,7 +28,7 @@ export function card(evidence, says = "") {
   const doubts = [...(says ? [says] : []), ...doubtsOf(evidence)];
   fillBadges(at(".badges"), [...badgesOf(evidence), ...doubts.map((label) => [label, "doubt"])]);
   if (evidence.sentence) {
-    const marks = { negations: evidence.negations, opposites: oppositesIn(evidence.why) };
+    const marks = { negations: evidence.negations, directions: evidence.directions };
     at(".quotes").append(quoted(evidence, evidence.sentence, marks));
   }
   if (evidence.verdict) fillVerdict(shown, evidence.verdict);
@@ -116,13 +116,13 @@ function quoted({ pmid, title }, sentence, marks = {}, note = "") {
 }
 
 /** The sentence cut wherever something to be marked begins or ends (they may overlap), each piece marked for what it is. */
-export function marked(sentence, { negations = [], opposites = [] } = {}) {
+export function marked(sentence, { negations = [], directions = [] } = {}) {
   // The service counts characters; JavaScript's own indices count UTF-16 units, which differ beyond the first 65,536.
   const characters = Array.from(sentence.text);
   const within = (offset) => Math.min(Math.max(offset - sentence.start, 0), characters.length);
   const cues = negations.map((one) => [within(one.start), within(one.end)]);
   const scopes = negations.map((one) => [within(one.scope_start), within(one.scope_end)]);
-  const turned = opposites.flatMap((word) => placesOf(word, sentence.text));
+  const turned = directions.map((one) => [within(one.start), within(one.end)]);
   const cuts = [...new Set([0, characters.length, ...cues.flat(), ...scopes.flat(), ...turned.flat()])].sort((a, b) => a - b);
   const holds = (spans, start, end) => spans.some(([from, to]) => from <= start && end <= to);
   return cuts.slice(1).map((end, index) => {
@@ -133,21 +133,6 @@ export function marked(sentence, { negations = [], opposites = [] } = {}) {
     if (holds(turned, start, end)) return element("mark", text, `turned ${scope}`.trim());
     return scope ? element("span", text, scope) : text;
   });
-}
-
-/** Where a word stands in a text, in characters. */
-function placesOf(word, text) {
-  const literal = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const found = text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "giu"));
-  return [...found].map(({ index, 0: match }) => {
-    const start = Array.from(text.slice(0, index)).length;
-    return [start, start + Array.from(match).length];
-  });
-}
-
-/** The sentence's words that turn one of the claim's round, as the reason names them ("opposite words: “reduces” / “increased”"). */
-export function oppositesIn(why) {
-  return [...why.matchAll(/opposite words: “[^”]*” \/ “([^”]*)”/g)].map(([, word]) => word).filter(Boolean);
 }
 
 // ---- In context ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Both sides of a claim.
 
 import { announce, copyOf, count, element, number } from "./dom.js";
-import { card, fillTerms, oppositesIn, originOf } from "./evidence.js";
+import { card, fillTerms, originOf } from "./evidence.js";
 
 /** The answer to a claim, ready to be put on the page. */
 export function grounding(answer) {
@@ -24,7 +24,7 @@ export function grounding(answer) {
 /** Explains the marks that are there. */
 function fillLegend(legend, evidence) {
   const negated = evidence.some((one) => one.sentence && one.negations.length);
-  const turned = evidence.some((one) => one.sentence && oppositesIn(one.why).length);
+  const turned = evidence.some((one) => one.directions.length);
   legend.hidden = !negated && !turned;
   legend.querySelector(".of-negation").hidden = !negated;
   legend.querySelector(".of-turning").hidden = !turned;

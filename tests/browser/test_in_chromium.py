@@ -221,8 +221,9 @@ def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
     answer, grounding = example("answer"), example("ground")
     answer = answer.get("response", answer)
     evidence = (grounding.get("response", grounding)["contradicting"] or grounding["supporting"])[0]
-    evidence = {**evidence, "stance": "contradict", "why": "61% likely; opposite words: “reduces” / “increased”",
-                "negations": [], "sentence": {"index": 0, "start": 0, "end": 22, "text": "The risk was increased."}}  # fmt: skip
+    turned = {"claim": "reduces", "evidence": "increased", "start": 115, "end": 124}
+    evidence = {**evidence, "stance": "contradict", "why": "61% likely", "negations": [], "directions": [turned],
+                "sentence": {"index": 0, "start": 100, "end": 125, "text": "The 𝛼 risk was increased."}}  # fmt: skip
     answer["conflicts"] = [{"sentence": 0, "evidence": evidence}, {"sentence": 0, "evidence": evidence}]
     answer["sentences"][0]["citations"][0]["verbatim"] = False
     answer["sentences"][0]["citations"][0]["verdict"]["support"] = 0.9964
@@ -370,6 +371,8 @@ def test_a_narrow_screen_scrolls_down_only(open_page: Open, asked: dict[str, str
         assert left and right
         assert right["y"] >= left["y"] + left["height"]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    wider = "boxes => boxes.filter((one) => one.scrollWidth > one.clientWidth).length"
+    assert page.locator(".examples:visible").evaluate_all(wider) == 0, "every example is in sight"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
