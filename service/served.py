@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval.errors import BadConfig
-from service.settings import Settings, export, load_settings
+from service.settings import Settings, export, hand_down, load_settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -45,6 +45,7 @@ def served(settings: Settings) -> FastAPI:
     from service.assemble import answerer_beside, assemble
 
     logs.configure(settings)
+    hand_down(settings)
     _forget_dead_workers()
     index = checked(settings)
     return create_app(
@@ -75,6 +76,7 @@ def run(settings: Settings, given: dict[str, Any]) -> None:
 
     # The workers are fresh processes (a Java machine does not survive a fork) and read what was given here there.
     export(given)
+    hand_down(settings)
     memory = Path("/dev/shm")
     place = memory if os.access(memory, os.W_OK) else None
     counts = os.environ[_COUNTS] = tempfile.mkdtemp(prefix="counterpoint-metrics-", dir=place)

@@ -19,6 +19,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from retrieval import java, kept
 from retrieval.errors import BadConfig
 from service import defaults
 from service.work import Limits
@@ -66,6 +67,11 @@ class Settings(BaseSettings):
         default="", description="Claims and questions a key (or an address) may send, such as 60/minute; empty: any number."
     )
     reload_seconds: float = Field(default=5.0, ge=0, le=86_400, description="How often a changed index is looked for; 0: never.")
+    cache: str = Field(
+        default="", description='The folder of results that are kept; empty: the user\'s own cache folder; "off": none are kept.'
+    )
+    cache_mb: float = Field(default=kept.DEFAULT_MB, ge=1, le=1e9, description="How many megabytes of results are kept at most.")
+    jvm_heap: str = Field(default=java.DEFAULT_HEAP, description="The size of Java's heap, such as 512m or 4g.")
     log_format: Literal["text", "json"] = Field(default="text", description="A line of text or of JSON for each request.")
     log_requests: bool = Field(default=True, description="Whether each request has a line in the log.")
     log_claims: bool = Field(default=False, description="Whether claims and questions stand in the log.")
@@ -151,6 +157,13 @@ def shown(settings: Settings) -> dict[str, str]:
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
     return {name: "" if value is None else str(value) for name, value in values.items()}
+
+
+def hand_down(settings: Settings) -> None:
+    """Put into the environment what the layers below read there, wherever it was set; raises `BadConfig` for what they refuse."""
+    for name in ("cache", "cache_mb", "jvm_heap"):
+        os.environ[PREFIX + name.upper()] = str(getattr(settings, name))
+    java.heap_size()
 
 
 def export(given: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from prometheus_client import REGISTRY
 from typer.testing import CliRunner
 
 from indexes.build import update
+from retrieval import java, kept
 from retrieval.errors import BadConfig
 from retrieval.index import Index
 from retrieval.values import Claim
@@ -30,7 +31,7 @@ from service import logs
 from service.app import create_app
 from service.cli import app as command_line
 from service.ground import Grounder
-from service.settings import Settings, load_settings, origins, shown
+from service.settings import Settings, hand_down, load_settings, origins, shown
 from tests.answer_fakes import make_answerer
 from tests.fakes import make_grounder, make_index
 from tests.served import over_fakes, serving
@@ -110,6 +111,31 @@ def test_the_command_line_comes_before_the_environment_before_the_file(tmp_path:
     assert [named[name] for name in ("host", "port", "threads", "waiting")] == [
         "command line", "environment", "file", "default",
     ]  # fmt: skip
+
+
+def test_what_the_layers_below_read_is_handed_down_from_the_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(f"cache: {tmp_path / 'kept'}\ncache_mb: 64\njvm_heap: 256m\n")
+    for name in ("CACHE", "CACHE_MB", "JVM_HEAP"):
+        monkeypatch.setenv(f"COUNTERPOINT_{name}", "")  # so that what is handed down goes when the test is over
+    monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
+    hand_down(load_settings())
+    assert (kept.folder(), kept.megabytes(), java.heap_size()) == (tmp_path / "kept", 64, "256m")
+    file.write_text("jvm_heap: plenty\n")
+    monkeypatch.setenv("COUNTERPOINT_JVM_HEAP", "")
+    with pytest.raises(BadConfig, match="512m or 4g, not 'plenty'"):
+        hand_down(load_settings())
+
+
+def test_results_found_on_disk_are_counted(tmp_path: Path) -> None:
+    def counted(outcome: str) -> float:
+        return REGISTRY.get_sample_value("counterpoint_kept_results_total", {"kind": "verdicts", "outcome": outcome}) or 0
+
+    before = counted("hit"), counted("miss")
+    results = kept.Kept(tmp_path / "verdicts.sqlite", 1)
+    results.put([(kept.key("one"), b"1")])
+    results.get([kept.key("one"), kept.key("two"), kept.key("three")])
+    assert (counted("hit") - before[0], counted("miss") - before[1]) == (1, 2)
 
 
 def test_no_key_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
