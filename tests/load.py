@@ -1,7 +1,8 @@
 """Load on a running service: `python -m tests.load http://127.0.0.1:8000 --pid PID --clients 64 --seconds 60`.
 
-Every client grounds one claim after the other; a 503 is obeyed (Retry-After). Prints the outcomes, the latency of what was
-answered, the throughput, and the memory of the process with its children in the first and the last sixth of the time.
+Every client grounds one claim after the other; a 503 is obeyed (Retry-After), and `--leaving` of them hang up on each request
+after a second. Prints the outcomes, the latency of what was answered, the throughput, and the memory of the process with its
+children in the first and the last sixth of the time.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class Seen:
     memory: list[tuple[float, int]] = field(default_factory=list)
 
 
-async def client(url: str, number: int, until: float, seen: Seen) -> None:
-    """Claims one after the other until the time is over."""
-    async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
+async def client(url: str, number: int, until: float, seen: Seen, patience: float = 120) -> None:
+    """Claims one after the other until the time is over; hangs up where an answer takes more than `patience` seconds."""
+    async with httpx.AsyncClient(base_url=url, timeout=patience) as connection:
         for claim in itertools.islice(itertools.cycle(CLAIMS), number * 3, None):
             if time.monotonic() >= until:
                 return
@@ -55,20 +56,21 @@ async def client(url: str, number: int, until: float, seen: Seen) -> None:
 async def memory(pid: int, began: float, until: float, seen: Seen) -> None:
     """Resident memory once a second."""
     service = psutil.Process(pid)
-    while time.monotonic() < until:
+    while time.monotonic() < until and service.is_running():
         family = [service, *service.children(recursive=True)]
         seen.memory.append((time.monotonic() - began, sum(one.memory_info().rss for one in family)))
         await asyncio.sleep(1)
 
 
-async def load(url: str, pid: int, clients: int, seconds: float) -> Seen:
-    """All clients at once, after one request that warms the service."""
+async def load(url: str, pid: int, clients: int, seconds: float, leaving: int) -> Seen:
+    """All clients at once, the first `leaving` of them impatient, after one request that warms the service."""
     seen = Seen()
     async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
         (await connection.post("/v1/ground", json={"claim": CLAIMS[0]})).raise_for_status()
     began = time.monotonic()
     until = began + seconds
-    await asyncio.gather(memory(pid, began, until, seen), *(client(url, number, until, seen) for number in range(clients)))
+    each = (client(url, number, until, seen, 1 if number < leaving else 120) for number in range(clients))
+    await asyncio.gather(memory(pid, began, until, seen), *each)
     return seen
 
 
@@ -79,8 +81,9 @@ def main() -> None:
     parser.add_argument("--pid", type=int, required=True, help="the service's process")
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--leaving", type=int, default=0, help="how many of them hang up after a second, again and again")
     options = parser.parse_args()
-    seen = asyncio.run(load(options.url, options.pid, options.clients, options.seconds))
+    seen = asyncio.run(load(options.url, options.pid, options.clients, options.seconds, options.leaving))
     sixth = max(options.seconds / 6, 1)
     first = statistics.mean(size for second, size in seen.memory if second <= sixth) / 1e6
     last = statistics.mean(size for second, size in seen.memory if second >= options.seconds - sixth) / 1e6

@@ -1,0 +1,145 @@
+"""The benchmark: `python -m bench --index INDEX --data DATA`; docs/performance.md says what is measured and how to read it.
+
+Each part is measured by itself and kept as soon as it is done: after Ctrl-C the same command goes on with the next one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from bench import report
+from bench.alone import alone
+from bench.setting import ROOT, NotHere, Options, Row, commit, machine
+from retrieval.errors import BadInput, CounterpointError
+from retrieval.kept import code_of
+from retrieval.manifest import read_manifest, write_atomically
+
+CODE = ("bench", "retrieval", "nli", "indexes", "service")
+"""What decides how fast something is: a part is measured again when a file of these changed, committed or not."""
+PARTS = {
+    "contradict": "bench.contradict",
+    "ground": "bench.ground",
+    "task-a": "bench.task_a",
+    "pairs": "bench.pairs",
+    "build": "bench.build",
+    "memory": "bench.memory",
+    "limit": "bench.limit",
+}
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Ours against the plain pipeline, on this machine.")
+    parser.add_argument("--index", type=Path, default=ROOT / "indexes/built/demo", help="a built index (the demo index)")
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared/data", help="the folder of data sets, for Task A's input"
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "build/bench", help="where results are kept (build/bench)")
+    parser.add_argument("--table", type=Path, help="the Markdown page to write the table into")
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"these parts alone: {', '.join(PARTS)}")
+    parser.add_argument("--fresh", action="store_true", help="measure anew what is kept from an earlier run")
+    parser.add_argument("--claims", type=int, default=5, help="claims of contradict and limit; plain takes about a minute each")
+    parser.add_argument("--asked", type=int, default=50, help="claims of ground and memory")
+    parser.add_argument("--items", type=int, default=2, help="items of task-a; 0: all, which plain needs hours for")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of pairs and build")
+    parser.add_argument("--pairs", type=int, default=64, help="pairs of a round")
+    parser.add_argument("--documents", type=int, default=0, help="documents of build; 0: those of the index, once")
+    parser.add_argument("--seed", type=int, default=0, help="which claims are drawn")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write; 1 where an output differs that must not, 2 where something cannot be used."""
+    chosen = parsed(arguments)
+    try:
+        return measured(chosen)
+    except CounterpointError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"Stopped; the parts that were done are kept in {chosen.out}, and the same command goes on.", file=sys.stderr)
+        return 130
+
+
+def measured(chosen: argparse.Namespace) -> int:
+    """Every part that is asked for and not kept, then the table of all that there are."""
+    options = Options(**{name: getattr(chosen, name) for name in Options.__dataclass_fields__})
+    negative = [name for name in ("items", "documents") if getattr(options, name) < 0]
+    if small := negative + [name for name in ("claims", "asked", "rounds", "pairs") if getattr(options, name) < 1]:
+        raise BadInput(f"--{small[0]} is {getattr(options, small[0])}; give a number that can be measured.")
+    manifest = read_manifest(options.index)
+    if chosen.table:
+        report.around(chosen.table)  # told now, not after hours
+    measured_of = {
+        "commit": commit(),
+        "code": code_of(*CODE),
+        "corpus_sha256": manifest.corpus_sha256,
+        "documents": manifest.counts.documents,
+    }
+    wrong: list[str] = []
+    unusable = 0
+    for name in chosen.only or PARTS:
+        module = import_module(PARTS[name])
+        facts = {
+            **measured_of,
+            "options": {option: getattr(options, option) for option in module.OPTIONS},
+        }
+        record = None if chosen.fresh else report.kept(chosen.out, name, facts)
+        if record is None:
+            try:
+                record = once(module, options, facts)
+            except CounterpointError as error:
+                # The other parts need hours that should not be lost.
+                print(error, file=sys.stderr)
+                unusable += not isinstance(error, NotHere)
+                continue
+            report.keep(chosen.out, name, record)
+        rows: list[Row] = module.rows(record["result"])
+        print(f"\n{report.table(rows)}", flush=True)
+        if fault := getattr(module, "failed", lambda _: None)(record["result"]):
+            wrong.append(f"{name}: {fault}.")
+    finish(chosen.out, chosen.table, measured_of)
+    for told in wrong:
+        print(told, file=sys.stderr)
+    return 2 if unusable else 1 if wrong else 0
+
+
+def once(module: Any, options: Options, facts: dict[str, Any]) -> dict[str, Any]:
+    """Measure a part, in a process of its own."""
+    before, began = machine(), time.perf_counter()
+    result = alone(module.run, options)
+    took = time.perf_counter() - began
+    return {
+        "facts": facts,
+        "machine": before,
+        "when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "seconds": took,
+        "result": result,
+    }
+
+
+def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
+    """All parts that were measured of the same code and index, now or earlier, in one file and in the page's table."""
+    found = {name: report.read(out, name) for name in PARTS}
+    records = {name: one for name, one in found.items() if one and measured_of.items() <= one["facts"].items()}
+    if not records:
+        return
+    rows = [row for name, record in records.items() for row in import_module(PARTS[name]).rows(record["result"])]
+    write_atomically(out / report.ALL, json.dumps(records, indent=1) + "\n")
+    if page:
+        report.put(page, report.page(records, rows))
+
+
+if __name__ == "__main__":
+    # Ended by its starter, it stops what it started, as at Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(main())
