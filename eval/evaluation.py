@@ -16,12 +16,12 @@ from eval.predictions import Predicted
 from eval.report_data import Report
 from eval.reporting import Ran, make_report
 from eval.scifact import Files, LabelledClaim, read_claims
-from eval.source import code_sha256
 from indexes.build import build
 from indexes.dense import add_vectors
 from retrieval.encoder import Encoder
 from retrieval.errors import BadInput, Interrupted, writing
 from retrieval.index import Index
+from retrieval.source import code_sha256
 from service.config import GroundingConfig, Profile, load_config, load_profile, shipped
 from service.ground import Grounder
 from service.models import Models, load_models

@@ -16,8 +16,8 @@ from eval.observing import STANCES, ClaimResult
 from eval.report_data import Case, Claims, Passage, Provenance, Report, SideReport, VariantReport, Work
 from eval.resampling import RESAMPLES, SEED, Resampler
 from eval.scifact import Files, LabelledClaim
-from eval.source import code_sha256
 from retrieval.index import Index
+from retrieval.source import code_sha256
 from retrieval.values import BranchCounts, Stance
 from service.config import GroundingConfig, Profile
 

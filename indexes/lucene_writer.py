@@ -93,7 +93,7 @@ class LuceneWriter:
         if self._writer is None:
             arguments = ["-index", str(self.folder), "-keepStopwords"]
             threads = os.cpu_count() or 1
-            self._indexer = pyserini().indexer(args=arguments, append=self._append, threads=threads).object
+            self._indexer = pyserini().indexer(args=arguments, append=self._append, threads=threads)
             self._writer = self._indexer.writer
             self._writer.getConfig().setRAMBufferSizeMB(_BUFFER_MB)
 

@@ -5,7 +5,7 @@ Lucene's default English analyzer drops "no" and "not"; ours keeps every stop wo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -42,25 +42,38 @@ def on_lucene_thread(work: Callable[[], _Result]) -> _Result:
 
 @cache
 def pyserini() -> Any:
-    """Pyserini's searcher, indexer and analyzer as one namespace, the Java machine started and its loggers hushed first."""
+    """Pyserini's searcher, indexer and analyzer as one namespace, the Java machine started and its loggers hushed first.
+
+    They are the Java classes that Pyserini wraps (Anserini's), without its own modules in between: to import these costs three
+    seconds and pandas, for a list of indexes to download and for forty languages' analyzers.
+    """
     from types import SimpleNamespace
 
     java.start()
-    configurator = java.java_class("org.apache.logging.log4j.core.config.Configurator")
-    level = java.java_class("org.apache.logging.log4j.Level")
-    configurator.setAllLevels("", level.ERROR)
     java_logger = java.java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
     java_logger.setLevel(java.java_class("java.util.logging.Level").SEVERE)
     # A merge that fails on a thread of Lucene's own would print a Java stack trace, beside the error that we are told.
     void = java.java_class("java.io.OutputStream").nullOutputStream()
     java.java_class("java.lang.System").setErr(java.java_class("java.io.PrintStream")(void))
-    from pyserini.analysis import get_lucene_analyzer
-    from pyserini.index.lucene import LuceneIndexer
-    from pyserini.search.lucene import LuceneSearcher
-
     java.java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
     # Java keeps loggers by weak reference: hold ours, or its level is forgotten at the next collection.
-    return SimpleNamespace(searcher=LuceneSearcher, indexer=LuceneIndexer, analyzer=get_lucene_analyzer, logger=java_logger)
+    return SimpleNamespace(
+        searcher=java.java_class("io.anserini.search.SimpleSearcher"), indexer=_indexer, analyzer=_analyzer, logger=java_logger
+    )
+
+
+def _analyzer(stopwords: bool) -> Any:
+    """English with Porter's stemmer, as `pyserini.analysis.get_lucene_analyzer` makes it."""
+    english = java.java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
+    if stopwords:
+        return english.newStemmingInstance("porter")
+    return english.newStemmingInstance("porter", java.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
+
+
+def _indexer(args: Sequence[str], append: bool, threads: int) -> Any:
+    """An indexer of JSON documents, started with the arguments that `pyserini.index.lucene.LuceneIndexer` gives it."""
+    given = [*args, "-input", "", "-collection", "JsonCollection", "-threads", str(threads), *(["-append"] if append else [])]
+    return java.java_class("io.anserini.index.SimpleIndexer")(given)
 
 
 class Lucene:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from indexes.build import Report
     from retrieval.encoder import Encoder
     from retrieval.store import Store
+    from service.shards import Shard
 
 app = typer.Typer(
+    rich_markup_mode=None,
     name="counterpoint",
     help="For any biomedical claim: the papers that contradict it and the papers that support it, sentence by sentence.",
     no_args_is_help=True,
@@ -45,6 +47,9 @@ SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Let up to N bad records pass, counted and listed.")
 ]
 DenseOption = Annotated[bool, typer.Option("--dense", help="Make the vectors of dense search too.")]
+ShardOption = Annotated[
+    str | None, typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the run; `run merge` joins them.")
+]
 EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder, by its name in the profile.")]
 
 
@@ -309,6 +314,7 @@ def run_task_a(
     run_id: Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)],
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
+    shard: ShardOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a killed run goes on where it stopped."""
@@ -317,14 +323,16 @@ def run_task_a(
         from service.task_a import read_items
         from service.task_a_run import run
 
+        part = _shard(shard)
         items = read_items(input)
         check_target(out, overwrite)
         from service.assemble import assemble
 
         grounder = assemble(index, config, profile)
         sentences = sum(len(item.answer) for item in items)
-        say(f"Grounding {sentences:,} sentences of {len(items):,} items with {config} over {index}.")
-        report = run(items, input, grounder, out, team, run_id)
+        of = f"shard {shard} of {sentences:,}" if part else f"{sentences:,}"
+        say(f"Grounding {of} sentences of {len(items):,} items with {config} over {index}.")
+        report = run(items, input, grounder, out, team, run_id, part)
         say(
             f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
             f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were there from an earlier try)."
@@ -340,6 +348,7 @@ def run_task_b(
     run_id: Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)],
     config: Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
+    shard: ShardOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a killed run goes on where it stopped."""
@@ -348,13 +357,14 @@ def run_task_b(
         from service.task_b import read_topics
         from service.task_b_run import answers_path, run
 
+        part = _shard(shard)
         read = read_topics(topics)
         check_target(out, overwrite)
         from service.assemble import assemble_answerer
 
         answerer = assemble_answerer(index, config, profile)
-        say(f"Answering {len(read):,} topics with {config} over {index}.")
-        report = run(read, topics, answerer, out, team, run_id)
+        say(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {config} over {index}.")
+        report = run(read, topics, answerer, out, team, run_id, part)
         say(
             f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; for {report.too_little:,} topics the index "
             f"holds too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
@@ -362,6 +372,27 @@ def run_task_b(
             + (f" for {report.cost:,.2f} dollars" if report.cost else "")
             + f" ({report.resumed} topics were there from an earlier try). The evidence is in {answers_path(out)}."
         )
+
+
+@run_app.command("merge")
+def run_merge(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run file to write.", show_default=False)],
+    shards: Annotated[list[Path], typer.Argument(metavar="SHARD...", help="The run file of every shard.", show_default=False)],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
+) -> None:
+    """Join the shards of one run, with the same bytes as if it had been made at once."""
+    with told():
+        from service.run_journal import check_target
+        from service.shards import merge
+
+        check_target(out, overwrite)
+        say(f"Wrote {out}: {merge(shards, out):,} items of {len(shards):,} shards.")
+
+
+def _shard(text: str | None) -> Shard | None:
+    from service.shards import parse_shard
+
+    return parse_shard(text) if text is not None else None
 
 
 @check_app.command("task-a")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from retrieval.errors import BadInput
+from retrieval.errors import BadInput, BadRecord
 
 
 def read_json_or_lines(path: Path) -> list[Any]:
@@ -54,6 +55,15 @@ def keys(record: dict[str, Any]) -> str:
 def is_id(value: Any) -> bool:
     """Whether a value can be an id: a text or a number."""
     return isinstance(value, int | str) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None:
+    """Raise `BadRecord` for the first record, called a `noun`, whose id stands at an earlier one too; `name` is the id's key."""
+    seen: set[str] = set()
+    for number, id in enumerate(ids, 1):
+        if id in seen:
+            raise BadRecord(path, f"{noun} {number}", f"{name} {id!r} came before; every {noun} needs its own")
+        seen.add(id)
 
 
 def is_id_list(value: Any) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -23,11 +24,16 @@ from tqdm import tqdm
 
 from retrieval.errors import BadInput, CounterpointError, Interrupted, writing
 from retrieval.manifest import write_atomically
+from retrieval.source import code_sha256
 
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
 _WORKERS = 2
 _IN_A_ROW = 5
 """After so many faults without an item between them a pass ends: a server that is down is not asked a thousand times."""
+RUN, ANSWERS = "run", "answers.jsonl"
+"""The files of a run by name: the run itself, and for Task B the full answers beside it."""
+FILES = "sha256"
+"""Under this key a manifest has the hash of each."""
 _GO_ON = "what was done so far is kept: free some space and run the same command again to go on"
 
 
@@ -50,10 +56,40 @@ def check_target(out: Path, overwrite: bool) -> None:
         raise BadInput(f"The folder {out.parent} does not exist; make it first.")
 
 
-def shared_facts(task: str, input: Path, team: str, run_id: str) -> dict[str, Any]:
-    """The facts that every task's run begins with."""
+def beside(out: Path, name: str) -> Path:
+    """Where the file of this name stands, of the run at `out`."""
+    return out if name == RUN else out.with_name(f"{out.name}.{name}")
+
+
+def manifest_path(out: Path) -> Path:
+    """Where the manifest of the run at `out` stands: what made it, and the hashes of its files."""
+    return out.with_name(f"{out.name}.manifest.json")
+
+
+def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    """Put the files of a finished run in place, its manifest first and the run itself last: where it stands, all of it does."""
+    hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    write_atomically(manifest_path(out), json.dumps({**facts, FILES: hashes}, indent=2) + "\n")
+    for name in sorted(texts, key=lambda name: name == RUN):
+        write_atomically(beside(out, name), texts[name])
+
+
+@cache
+def code_of(module: str) -> str:
+    """The hash of the code behind the records that `module` makes, whichever models it may be given; read once a process."""
+    from service.models import ENCODER_KINDS, GENERATOR_KINDS, JUDGE_KINDS, RERANKER_KINDS
+
+    # Models are imported by these names, which no import statement shows.
+    tables = (RERANKER_KINDS, JUDGE_KINDS, ENCODER_KINDS, GENERATOR_KINDS)
+    return code_sha256([module, *(kind.split(":")[0] for table in tables for kind in table.values())])
+
+
+def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -> dict[str, Any]:
+    """The facts that every task's run begins with; `made_by` is the module that makes its records."""
     return {
         "counterpoint": version("counterpoint"),
+        # The version stands still between releases, and what was finished before an edit must not be mixed with the rest.
+        "code_sha256": code_of(made_by),
         "task": task,
         "team_id": team,
         "run_id": run_id,
@@ -87,11 +123,9 @@ class Journal:
         self._file.flush()
         self.done[key] = record
 
-    def publish(self, files: Mapping[Path, str]) -> None:
-        """Put the manifest and the files of a finished run in place, in their order, and let go of the journal."""
-        write_atomically(self._out.with_name(f"{self._out.name}.manifest.json"), json.dumps(self._facts, indent=2) + "\n")
-        for path, text in files.items():
-            write_atomically(path, text)
+    def publish(self, texts: Mapping[str, str]) -> None:
+        """Put the files of the finished run in place, by name, with its manifest, and let go of the journal."""
+        publish(self._out, self._facts, texts)
         self._path.unlink()
 
     def _read(self) -> dict[str, str]:
@@ -104,7 +138,9 @@ class Journal:
         except json.JSONDecodeError:
             return {}
         if earlier != self._facts:
-            changed = ", ".join(sorted(key for key in self._facts if earlier.get(key) != self._facts[key]))
+            changed = ", ".join(
+                sorted(key for key in self._facts.keys() | earlier.keys() if earlier.get(key) != self._facts.get(key))
+            )
             raise BadInput(
                 f"{self._path} holds an unfinished run made otherwise ({changed} differ); go on with its own settings, "
                 "name another --out, or delete it."

@@ -9,7 +9,7 @@ from typing import Any
 from retrieval.errors import BadInput, BadRecord
 from retrieval.values import Claim
 from service.claims import checked_claim
-from service.records import is_id, is_id_list, keys, kind, read_json_or_lines
+from service.records import is_id, is_id_list, keys, kind, read_json_or_lines, refuse_repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,8 @@ def read_items(path: Path) -> list[Item]:
     items = [_item(path, number, record) for number, record in enumerate(records, 1)]
     if not items:
         raise BadInput(f"{path} holds no items; Task A reads a list of items with meta_data and answer.")
-    seen: set[str] = set()
-    for number, item in enumerate(items, 1):
-        if item.qa_id in seen:
-            raise BadRecord(path, f"item {number}", f"qa_id {item.qa_id!r} came before; every item needs its own")
-        seen.add(item.qa_id)
+    refuse_repeats(path, "item", "qa_id", (item.qa_id for item in items))
+    for item in items:
         item.claims()
     return items
 

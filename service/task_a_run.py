@@ -11,8 +11,9 @@ from typing import Any
 from retrieval.values import Evidence
 from service.ground import Grounder
 from service.records import track_id
-from service.run_journal import Job, journal, shared_facts, work
+from service.run_journal import RUN, Job, journal, shared_facts, work
 from service.schemas import Provenance
+from service.shards import Shard, own_part
 from service.task_a import Item
 
 
@@ -26,13 +27,18 @@ class RunReport:
     resumed: int
 
 
-def run(items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str) -> RunReport:
-    """Ground every sentence of every item and write the official format, one item a line, with a manifest beside it."""
-    facts = _facts(input, grounder, team, run_id)
-    with journal(out, facts) as kept:
+def run(
+    items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, shard: Shard | None = None
+) -> RunReport:
+    """Ground every sentence of every item and write the official format, one item a line, with a manifest beside it.
+
+    With `shard`, of that part of the items alone (service.shards).
+    """
+    items, part = own_part(items, [len(item.answer) for item in items], shard)
+    with journal(out, {**_facts(input, grounder, team, run_id), **part}) as kept:
         work(kept, [_job(item, grounder, team, run_id) for item in items], "grounding", "sentences")
         lines = [kept.done[item.qa_id] for item in items]
-        kept.publish({out: "".join(f"{line}\n" for line in lines)})
+        kept.publish({RUN: "".join(f"{line}\n" for line in lines)})
     answers = [sentence for line in lines for sentence in json.loads(line)["answer"]]
     return RunReport(
         sentences=len(answers),
@@ -71,7 +77,7 @@ def _citations(evidence: Sequence[Evidence]) -> list[int | str]:
 def _facts(input: Path, grounder: Grounder, team: str, run_id: str) -> dict[str, Any]:
     """Everything that decides what a run holds; two runs with equal facts have equal bytes."""
     return {
-        **shared_facts("a", input, team, run_id),
+        **shared_facts("a", input, team, run_id, __name__),
         "provenance": Provenance.of(grounder).model_dump(),
         "corpus_sha256": grounder.index.manifest.corpus_sha256,
         "config": grounder.config.model_dump(),

@@ -8,7 +8,7 @@ from typing import Any
 from retrieval.errors import BadInput, BadRecord
 from retrieval.values import Topic
 from service.claims import checked_topic
-from service.records import is_id, keys, kind, read_json_or_lines
+from service.records import is_id, keys, kind, read_json_or_lines, refuse_repeats
 
 _FIELDS = ("question", "topic", "narrative")
 _EXPECTED = "Task B reads a list of topics with id, topic, question and narrative"
@@ -28,11 +28,7 @@ def read_topics(path: Path) -> list[Topic]:
     topics = [_topic(path, number, record) for number, record in enumerate(records, 1)]
     if not topics:
         raise BadInput(f"{path} holds no topics; {_EXPECTED}.")
-    seen: set[str] = set()
-    for number, topic in enumerate(topics, 1):
-        if topic.id in seen:
-            raise BadRecord(path, f"topic {number}", f"id {topic.id!r} came before; every topic needs its own")
-        seen.add(topic.id)
+    refuse_repeats(path, "topic", "id", (topic.id for topic in topics))
     return topics
 
 

@@ -13,8 +13,9 @@ from retrieval.values import Topic
 from service.answer import Answerer
 from service.answer_schemas import AnswerResponse
 from service.records import track_id
-from service.run_journal import Job, journal, shared_facts, work
+from service.run_journal import ANSWERS, RUN, Job, beside, journal, shared_facts, work
 from service.schemas import Provenance
+from service.shards import Shard, own_part
 
 _DOING, _UNIT = "answering", "topics"
 
@@ -36,16 +37,20 @@ class RunReport:
 
 def answers_path(out: Path) -> Path:
     """Where the full answers of a run stand: beside it, one topic a line."""
-    return out.with_name(f"{out.name}.answers.jsonl")
+    return beside(out, ANSWERS)
 
 
-def run(topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str) -> RunReport:
+def run(
+    topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str, shard: Shard | None = None
+) -> RunReport:
     """Answer every topic and write the official format, one topic a line, with the full answers and a manifest beside it.
 
+    With `shard`, of that part of the topics alone (service.shards).
     A topic whose model gives nothing is tried once more after the others. Where some still lack an answer no run is written and
     `Unfinished` is raised: the track wants every topic there, and the same command asks again for those alone.
     """
-    with journal(out, _facts(input, answerer, team, run_id)) as kept:
+    topics, part = own_part(topics, [1] * len(topics), shard)
+    with journal(out, {**_facts(input, answerer, team, run_id), **part}) as kept:
         jobs = [_job(topic, answerer) for topic in topics]
         faults = work(kept, jobs, _DOING, _UNIT, survived=(ModelUnusable,))
         if faults:
@@ -61,8 +66,7 @@ def run(topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, tea
             )
         records = [json.loads(kept.done[topic.id]) for topic in topics]
         lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]
-        # The run comes last: where it stands, all that belongs to it does.
-        kept.publish({answers_path(out): _text([kept.done[topic.id] for topic in topics]), out: _text(lines)})
+        kept.publish({RUN: _text(lines), ANSWERS: _text([kept.done[topic.id] for topic in topics])})
     return RunReport(
         topics=len(records),
         too_little=sum(not record["sentences"] for record in records),
@@ -104,7 +108,7 @@ def _facts(input: Path, answerer: Answerer, team: str, run_id: str) -> dict[str,
     """Everything that decides what a run holds; two runs with equal facts have equal bytes, if their generator repeats itself."""
     grounder = answerer.grounder
     return {
-        **shared_facts("b", input, team, run_id),
+        **shared_facts("b", input, team, run_id, __name__),
         "provenance": Provenance.of(answerer).model_dump(),
         "grounding_models": grounder.models.names() if grounder else {},
         "corpus_sha256": answerer.index.manifest.corpus_sha256,

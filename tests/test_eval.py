@@ -17,9 +17,9 @@ from eval.lines import report_lines
 from eval.observing import observe
 from eval.report_data import Report, read_report, report_json
 from eval.scifact import Files, find, read_claims
-from eval.source import code_sha256
 from retrieval.errors import BadInput, Interrupted
 from retrieval.index import Index
+from retrieval.source import code_sha256
 from retrieval.values import Premise, Verdict
 from service.config import GroundingConfig, Profile
 from service.models import Models
