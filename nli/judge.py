@@ -14,7 +14,8 @@ from itertools import islice
 from typing import Protocol
 
 from nli.decision import Decision
-from retrieval.kept import Kept, code_of, key
+from retrieval.kept import Kept, key
+from retrieval.source import code_sha256
 from retrieval.values import Premise, Verdict
 
 WINDOW = 64
@@ -63,7 +64,7 @@ class Keeping:
 
     def __init__(self, judge: Judge, kept: Kept) -> None:
         self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
-        self._made_by = (judge.name, code_of("nli", "retrieval"))
+        self._made_by = (judge.name, code_sha256([type(judge).__module__]))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order, lazily."""

@@ -161,15 +161,3 @@ def kept(kind: Kind) -> Kept | None:
 @cache
 def _opened(path: Path, size: float) -> Kept:
     return Kept(path, size)
-
-
-@cache
-def code_of(*packages: str) -> str:
-    """A hash of the source and the data files of these packages' own folders: another version's results are not read."""
-    joined = hashlib.sha256()
-    root = Path(__file__).parent.parent
-    for package in packages:
-        for path in sorted((root / package).iterdir()):
-            if path.suffix in (".py", ".txt", ".yaml"):
-                joined.update(path.name.encode() + path.read_bytes())
-    return joined.hexdigest()[:16]

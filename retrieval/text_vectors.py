@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.engine import Engine, TextEncoder
-from retrieval.kept import Kept, code_of, kept, key
+from retrieval.kept import Kept, kept, key
 from retrieval.late import Vectors
+from retrieval.source import code_sha256
 
 _HEADER = struct.Struct("<II")
 
@@ -67,7 +68,7 @@ class TextVectors:
         self._remembered: OrderedDict[str, Packed] = OrderedDict()
         self._limit = 0
         self._lock = threading.Lock()
-        self._made_by = (self.name, code_of("retrieval"))
+        self._made_by = (self.name, code_sha256([TextEncoder.__module__]))
         self.kept: Kept | None = kept("vectors")
 
     def keep(self, texts: int) -> None:

@@ -136,7 +136,7 @@ def test_another_claim_text_model_or_code_is_asked_anew(tmp_path: Path, monkeypa
     list(Keeping(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
     judge.name = "counting-2"
     list(Keeping(judge, results)("A claim.", PREMISES[:1]))
-    monkeypatch.setattr("nli.judge.code_of", lambda *_: "edited")
+    monkeypatch.setattr("nli.judge.code_sha256", lambda _: "edited")
     list(Keeping(judge, results)("A claim.", PREMISES[:1]))
     assert len(judge.asked) == 5
 
