@@ -12,13 +12,17 @@ from typing import Annotated
 
 import typer
 
+from eval.evidence_command import evidencebench
 from service import defaults
 from service.cli import IndexOption, ProfileOption, app, say, told
+from service.evidence_cli import evidence
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
 
 eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
+app.command("evidence")(evidence)
+eval_app.command("evidencebench")(evidencebench)
 
 
 @eval_app.callback()

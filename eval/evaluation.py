@@ -26,8 +26,8 @@ from service.config import GroundingConfig, Profile, load_config, load_profile, 
 from service.ground import Grounder
 from service.models import Models, load_models
 
-_KEPT = 6000
-"""All of SciFact's abstracts, in some 2.5 GB."""
+_REMEMBERED_MB = 600
+"""The vectors of all of SciFact's abstracts."""
 _GO_ON = "what was done so far is kept: free some space and run the same command again to go on"
 
 
@@ -76,9 +76,9 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
 
 
 def _roomy(profile: Profile) -> Profile:
-    """The profile with a shipped reranker that keeps more texts' vectors: claims come back to the same documents."""
+    """The profile with a shipped reranker that remembers more vectors: claims come back to the same documents."""
     rerankers = {
-        name: {"kept": _KEPT, **options} if options.get("kind") == "embedded" else options
+        name: {"remembered_mb": _REMEMBERED_MB, **options} if options.get("kind") == "embedded" else options
         for name, options in profile.rerankers.items()
     }
     return profile.model_copy(update={"rerankers": rerankers})

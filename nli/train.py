@@ -78,7 +78,7 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     export(model, "logits", folder, base_folder() / "tokenizer.json", raw)
     shutil.copyfile(LEXICON, folder / "polarity.txt")
     judge = EmbeddedJudge(folder)
-    library = evaluate.Abstracts(data, judge, EmbeddedReranker(kept=6000))
+    library = evaluate.Abstracts(data, judge, EmbeddedReranker(remembered_mb=600))
     claims = library.judged("train", evaluate.held_out)
     elsewhere = [
         *library.judged("train", evaluate.held_out, away=True),

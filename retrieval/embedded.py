@@ -20,19 +20,21 @@ from retrieval.text_vectors import text_vectors
 
 RELEVANCE_MODEL = Path(__file__).parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")
-KEPT = 512
-"""Texts whose vectors are remembered: at most 50 MB, enough for the sentences of two answers."""
+REMEMBERED_MB = 16
+"""Of vectors that are remembered: enough for the abstracts of five claims and the sentences of an answer."""
 
 
 class EmbeddedReranker:
     """Scores texts on the CPU with the shipped relevance model.
 
-    `threads` texts are read at once, 0 meaning one a core; the vectors of `kept` texts are remembered.
+    `threads` texts are read at once, 0 meaning one a core; `remembered_mb` megabytes of vectors are remembered.
     """
 
-    def __init__(self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0, kept: int = KEPT) -> None:
+    def __init__(
+        self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0, remembered_mb: float = REMEMBERED_MB
+    ) -> None:
         self._vectors = text_vectors(folder, engine, threads)
-        self._vectors.keep(kept)
+        self._vectors.remember(remembered_mb)
         self.name = self._vectors.name
         weights = self._vectors.card["calibration"]
         self.weights = np.array([float(weights[part]) for part in PARTS])

@@ -49,6 +49,11 @@ class Packed:
         scale = np.frombuffer(blob, np.float32, tokens, _HEADER.size).reshape(tokens, 1)
         return cls(np.frombuffer(blob, np.int8, offset=_HEADER.size + scale.nbytes).reshape(tokens, width), scale)
 
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.whole.nbytes + self.scale.nbytes
+
     def to_bytes(self) -> bytes:
         """Shape, scales and numbers, little-endian."""
         return _HEADER.pack(*self.whole.shape) + self.scale.tobytes() + self.whole.tobytes()
@@ -66,14 +71,14 @@ class TextVectors:
         self.card, self.name = self._encoder.card, self._encoder.name
         self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="relevance")
         self._remembered: OrderedDict[str, Packed] = OrderedDict()
-        self._limit = 0
+        self._bytes, self._limit = 0, 0
         self._lock = threading.Lock()
         self._made_by = (self.name, code_sha256([TextEncoder.__module__]))
         self.kept: Kept | None = kept("vectors")
 
-    def keep(self, texts: int) -> None:
-        """Remember the vectors of at least so many texts from now on, the least recently used going first."""
-        self._limit = max(self._limit, texts)
+    def remember(self, megabytes: float) -> None:
+        """Remember at least so much of vectors from now on, the least recently used going first."""
+        self._limit = max(self._limit, int(megabytes * 1e6))
 
     def of_query(self, query: str) -> tuple[NDArray[np.int64], Vectors]:
         """Token ids [tokens] and their vectors [tokens, width] of length 1."""
@@ -90,7 +95,7 @@ class TextVectors:
             packed = found[text]
             yield (packed.result() if isinstance(packed, Future) else packed).vectors()
         fresh = {text: future.result() for text, future in made.items()}
-        self._remember(stored | fresh)
+        self._add(stored | fresh)
         if self.kept and fresh:
             self.kept.put((key(*self._made_by, text), packed.to_bytes()) for text, packed in fresh.items())
 
@@ -110,11 +115,13 @@ class TextVectors:
         blobs = self.kept.get([key(*self._made_by, text) for text in texts])
         return {text: Packed.from_bytes(blob) for text, blob in zip(texts, blobs, strict=True) if blob}
 
-    def _remember(self, packed: dict[str, Packed]) -> None:
+    def _add(self, packed: dict[str, Packed]) -> None:
         with self._lock:
-            self._remembered.update(packed)
-            while len(self._remembered) > self._limit:
-                self._remembered.popitem(last=False)
+            new = {text: one for text, one in packed.items() if text not in self._remembered}
+            self._remembered.update(new)
+            self._bytes += sum(one.size for one in new.values())
+            while self._bytes > self._limit:
+                self._bytes -= self._remembered.popitem(last=False)[1].size
 
 
 @cache

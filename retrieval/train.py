@@ -67,7 +67,7 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
     export(encoder, "vectors", folder, base_folder() / "tokenizer.json", card)
     np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
     claims = evaluate.ranked_scifact(
-        data, "train", EmbeddedReranker(folder, kept=6000), 30, lambda claim: fold(claim["claim"]) == HELD_OUT
+        data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, lambda claim: fold(claim["claim"]) == HELD_OUT
     )
     weights = weigh.fitted([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
     written = json.loads((folder / "model.json").read_text("utf-8"))

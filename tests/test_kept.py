@@ -165,7 +165,7 @@ def test_vectors_are_the_same_made_remembered_or_read(tmp_path: Path, monkeypatc
 
     def once() -> TextVectors:
         made = TextVectors(RELEVANCE_MODEL, "auto", 1)
-        made.keep(10)
+        made.remember(10)
         return made
 
     first = once()

@@ -254,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--healthver", action="store_true", help="HealthVer dev too")
     options = parser.parse_args(arguments)
     judge = EmbeddedJudge(options.model)
-    claims = Abstracts(options.data, judge, EmbeddedReranker(kept=6000)).judged("dev", lambda _: True)
+    claims = Abstracts(options.data, judge, EmbeddedReranker(remembered_mb=600)).judged("dev", lambda _: True)
     for line in figures(claims, judge.calibration, judge.decision, decision_of(judge.card, "given")):
         print(line)
     if options.healthver:

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--depth", type=int, default=100, help="how many of BM25's best are reranked")
     options = parser.parse_args(arguments)
     try:
-        reranker = EmbeddedReranker(options.model, kept=6000)
+        reranker = EmbeddedReranker(options.model, remembered_mb=600)
         claims = ranked_scifact(options.data, "dev", reranker, options.depth)
     except CounterpointError as error:
         print(error, file=sys.stderr)
