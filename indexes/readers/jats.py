@@ -1,0 +1,129 @@
+"""One article in JATS XML, as PubMed Central gives it (https://jats.nlm.nih.gov/archiving/): title, abstract, body.
+
+References, tables, figures and formulas' markup are left away, as are the marks that point to references: a superscript 12 is no
+number of the study.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from nli.headings import Part, under
+from nli.sentences import sentence_spans
+from retrieval.errors import BadInput
+from retrieval.paper import SectionKind
+
+# Beside the paper's own words: what stands in them is no sentence of its argument.
+_LEFT_AWAY = frozenset(
+    "table-wrap table-wrap-group table fig fig-group ref-list disp-formula disp-formula-group supplementary-material media "
+    "graphic inline-graphic fn fn-group tex-math label object-id".split()
+)
+# Abstracts beside the abstract.
+_OTHER_ABSTRACTS = frozenset("graphical teaser toc key-points highlights video".split())
+
+
+@dataclass(slots=True)
+class Article:
+    """What was read: a paragraph or a heading a line of `text`, and the sentences in it."""
+
+    text: str = ""
+    parts: list[Part] = field(default_factory=list)
+    title: str = ""
+    id: str = ""
+
+    def add(self, words: str, heading: bool, kind: SectionKind | None) -> None:
+        """A heading, or a paragraph split into sentences, at the end of the text."""
+        if not words:
+            return
+        start = len(self.text)
+        self.text += f"{words}\n"
+        spans = [(start, start + len(words))] if heading else sentence_spans(self.text, start, start + len(words))
+        self.parts += [Part(*span, heading, kind) for span in spans]
+
+
+def read(raw: bytes, where: str) -> Article:
+    """The first article of the XML; raises `BadInput` in one sentence for XML that is cut off, broken or of another kind."""
+    root = _parsed(raw, where)
+    article = root if _tag(root) == "article" else next((one for one in root.iter() if _tag(one) == "article"), None)
+    if article is None:
+        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, came <{_tag(root)}>.")
+    read = Article(title=_words(_first(article, "article-title")))
+    read.id = _words(
+        next(
+            (one for one in article.iter() if _tag(one) == "article-id" and one.get("pub-id-type") in ("pmc", "pmcid", "pmid")),
+            None,
+        )
+    )
+    for abstract in (one for one in article.iter() if _tag(one) == "abstract"):
+        if abstract.get("abstract-type") not in _OTHER_ABSTRACTS:
+            _section(abstract, read, "abstract", fixed=True)
+    body = next((one for one in article if _tag(one) == "body"), None)
+    if body is not None:
+        _section(body, read, "introduction" if read.parts else "other", fixed=False)
+    return read
+
+
+def _parsed(raw: bytes, where: str) -> etree._Element:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
+    try:
+        return etree.fromstring(raw, parser)
+    except etree.XMLSyntaxError as error:
+        line = error.lineno or 1
+        raise BadInput(
+            f"{where} is not whole XML (line {line}: {error.msg}): expected JATS as PubMed Central gives it; "
+            "it may be cut off, fetch it again."
+        ) from None
+    except ValueError as error:
+        raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central gives it.") from None
+
+
+def _section(element: etree._Element, read: Article, kind: SectionKind, fixed: bool) -> None:
+    """The paragraphs and sections below `element`, in order; `fixed` says that headings do not change the kind."""
+    for child in element:
+        tag = _tag(child)
+        if tag in _LEFT_AWAY:
+            continue
+        if tag == "title":
+            read.add(_words(child), True, kind)
+        elif tag == "sec":
+            title = _words(_first(child, "title", deep=False))
+            _section(child, read, kind if fixed or not title else under(title, kind), fixed)
+        elif tag == "p":
+            read.add(_words(child), False, kind)
+        else:
+            _section(child, read, kind, fixed)
+
+
+def _first(element: etree._Element, tag: str, deep: bool = True) -> etree._Element | None:
+    return next((one for one in (element.iter() if deep else element) if _tag(one) == tag), None)
+
+
+def _words(element: etree._Element | None) -> str:
+    """The text of an element in one line, less what is left away."""
+    if element is None:
+        return ""
+    return " ".join(_text(element).split())
+
+
+def _text(element: etree._Element) -> str:
+    pieces = [element.text or ""]
+    for child in element:
+        if not _is_left_away(child):
+            pieces.append(_text(child))
+        pieces.append(child.tail or "")
+    return "".join(pieces)
+
+
+def _is_left_away(element: etree._Element) -> bool:
+    """Whether an element inside a paragraph is not read: a table, a formula's source, or a superscript that cites."""
+    if _tag(element) in _LEFT_AWAY:
+        return True
+    cites = [one for one in element.iter() if _tag(one) == "xref" and one.get("ref-type") == "bibr"]
+    return bool(cites) and (_tag(element) == "sup" or any(_tag(one) == "sup" for one in element.iterdescendants()))
+
+
+def _tag(element: etree._Element) -> str:
+    """The element's name without its namespace; "" for comments and entities."""
+    return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""

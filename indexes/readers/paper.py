@@ -1,0 +1,196 @@
+"""Reading one paper for its evidence: sentences, plain text, or the JATS XML of PubMed Central.
+
+Each format gives a text and parts of it, headings and sentences with their offsets; what a heading stands for is the same for
+all of them (nli.headings).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from indexes.readers import jats, source
+from nli.abstracts import abstract_end
+from nli.headings import Part, heading_kind, looks_like_heading, placed
+from nli.sentences import sentence_spans
+from retrieval.errors import BadInput
+from retrieval.paper import Paper, SectionKind
+
+MOST_SENTENCES = 20_000
+"""A book has fewer; a file with more is no paper, and every sentence of it would be read by the models."""
+MOST_BYTES = 50_000_000
+
+Parts = tuple[str, list[Part]]
+_LINE = re.compile(r"[^\n]*\n?")
+_MARKDOWN = re.compile(r"#{1,6}\s+")
+
+
+def read_paper(path: Path, format: str = "auto") -> Paper:
+    """The paper in a file, gzipped or not; raises `BadInput` in one sentence where the file holds none.
+
+    `format` is "list" (a JSON list of sentences), "lines" (a sentence a line), "text" or "jats"; "auto" goes by the file's name
+    and first sign: XML, a JSON list, else text.
+    """
+    if format != "auto" and format not in FORMATS:
+        raise BadInput(f"There is no paper format {format!r}; expected auto, {', '.join(FORMATS)}.")
+    return paper_in(_content(path), format, str(path))
+
+
+def paper_in(raw: bytes, format: str = "auto", where: str = "The paper") -> Paper:
+    """The paper in a file's content; `where` is what errors call it."""
+    return FORMATS[_sniffed(raw) if format == "auto" else format](raw, where)
+
+
+def paper_of(
+    sentences: Sequence[str],
+    kinds: Sequence[SectionKind | None] = (),
+    *,
+    headings: Sequence[bool] = (),
+    where: str = "The paper",
+    id: str = "",
+) -> Paper:
+    """A paper given as its sentences, one a line of its text.
+
+    `kinds` is what their source says of them, `headings` which of them are headings; where it is silent, a short sentence whose
+    words name a section is one.
+    """
+    texts = [" ".join(sentence.split()) for sentence in sentences]
+    parts, start = [], 0
+    for row, words in enumerate(texts):
+        heading = headings[row] if headings else looks_like_heading(words)
+        parts.append(Part(start, start + len(words), heading, kinds[row] if kinds else None))
+        start += len(words) + 1
+    text = "\n".join(texts)
+    return _checked(text, parts if kinds else with_abstract(text, parts), where, id=id)
+
+
+def with_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
+    """The parts, those of the abstract marked as such where no heading names it (nli.abstracts)."""
+    if any(part.heading and heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
+        return list(parts)
+    end = abstract_end(text, parts)
+    return [replace(part, kind="abstract") if row < end else part for row, part in enumerate(parts)]
+
+
+def _content(path: Path) -> bytes:
+    with source.opened(path) as stream:
+        try:
+            raw = stream.read(MOST_BYTES + 1)
+        except source.READ_ERRORS as error:
+            raise source.broken(path, "somewhere", error) from error
+    if not raw.strip():
+        raise BadInput(f"{path} is empty: expected a paper, as a list of sentences, text or JATS XML.")
+    if len(raw) > MOST_BYTES:
+        raise BadInput(f"{path} has more than {MOST_BYTES // 1_000_000} MB: expected one paper; cut it into papers.")
+    return raw
+
+
+def _sniffed(raw: bytes) -> str:
+    start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"<"):
+        return "jats"
+    return "list" if re.match(rb"\[\s*(\"|\]|$)", start) or _is_json(start) else "text"
+
+
+def _is_json(start: bytes) -> bool:
+    """Whether this is JSON of any kind; a text may begin with a bracket too ("[Retracted] …")."""
+    if not start.startswith((b"[", b"{")):
+        return False
+    try:
+        json.loads(start)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where} is not UTF-8 text (byte {error.start}): expected UTF-8; convert it first.") from None
+
+
+def _read_list(raw: bytes, where: str) -> Paper:
+    try:
+        data: Any = json.loads(_decoded(raw, where))
+    except (ValueError, RecursionError):
+        raise BadInput(
+            f"{where} is not a whole JSON list: expected a list of sentences; it may be cut off, write it again."
+        ) from None
+    if not isinstance(data, list):
+        raise BadInput(f"{where} holds JSON that is no list: expected a list of sentences, each a text.")
+    for number, sentence in enumerate(data):
+        if not isinstance(sentence, str):
+            raise BadInput(f"{where}, entry {number}: expected a sentence as text, came {type(sentence).__name__}.")
+    return paper_of(data, where=where)
+
+
+def _read_lines(raw: bytes, where: str) -> Paper:
+    return paper_of([line for line in _decoded(raw, where).splitlines() if line.strip()], where=where)
+
+
+def _read_text(raw: bytes, where: str) -> Paper:
+    """Running text; a line that stands for a heading, or begins with Markdown's #, begins a section.
+
+    What stands under references, thanks and the like is not the paper's argument and is left away, as it is in JATS.
+    """
+    text = _decoded(raw, where).replace("\r\n", "\n")
+    parts: list[Part] = []
+    begun = 0
+    for line in _LINE.finditer(text):
+        words = line.group().strip()
+        marked = _MARKDOWN.match(words)
+        if marked or (words and looks_like_heading(words)):
+            parts += [Part(*span) for span in _paragraphs(text, begun, line.start())]
+            start = line.start() + line.group().index(words) + (marked.end() if marked else 0)
+            parts.append(Part(start, line.start() + line.group().index(words) + len(words), heading=True))
+            begun = line.end()
+    parts += [Part(*span) for span in _paragraphs(text, begun, len(text))]
+    return _checked(text, with_abstract(text, _argument(text, parts)), where)
+
+
+def _argument(text: str, parts: Sequence[Part]) -> list[Part]:
+    """The parts without those from a heading of the back matter to the next heading of a section."""
+    kept: list[Part] = []
+    left_away = False
+    for part in parts:
+        kind = heading_kind(text[part.start : part.end]) if part.heading else None
+        left_away = kind == "other" if kind else left_away
+        if not left_away:
+            kept.append(part)
+    return kept
+
+
+def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The sentences of a stretch; a blank line always ends one."""
+    found: list[tuple[int, int]] = []
+    for gap in [*re.finditer(r"\n[ \t]*\n", text[start:end]), None]:
+        stop = start + gap.start() if gap else end
+        found += sentence_spans(text, start if not found else max(start, found[-1][1]), stop)
+    return found
+
+
+def _read_jats(raw: bytes, where: str) -> Paper:
+    read = jats.read(raw, where)
+    return _checked(read.text, read.parts, where, read.title, read.id)
+
+
+def _checked(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:
+    sentences = placed(text, [part for part in parts if part.start < part.end])
+    if not any(not sentence.heading for sentence in sentences):
+        raise BadInput(f"{where} has no sentence: expected the text of a paper; check the file and its format.")
+    if len(sentences) > MOST_SENTENCES:
+        raise BadInput(f"{where} has {len(sentences):,} sentences, more than {MOST_SENTENCES:,}: expected one paper.")
+    return Paper(text, sentences, title, id)
+
+
+FORMATS: dict[str, Callable[[bytes, str], Paper]] = {
+    "list": _read_list,
+    "lines": _read_lines,
+    "text": _read_text,
+    "jats": _read_jats,
+}

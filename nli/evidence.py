@@ -1,0 +1,221 @@
+"""Which sentences of a paper bear on a hypothesis: each is read once, weighed, and a set is chosen that repeats itself little.
+
+What makes a sentence worth choosing is told by parts with a reason each: where it stands, what it does there (nli.roles), how
+near it is to the hypothesis, whether it takes a stance, how much it holds, and whether it reports. The weights are round numbers
+chosen on a part of EvidenceBench and reported on the other; docs/evidence.md lists what was tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.judge import Judge
+from nli.reporting import figures, reports
+from nli.roles import ROLES, RoleModel, shipped_roles
+from retrieval.diverse import diverse
+from retrieval.encoder import Encoder
+from retrieval.errors import BadInput
+from retrieval.paper import Paper, PaperSentence
+from retrieval.rerank import Reranker
+from retrieval.values import Premise, Verdict
+
+Floats = NDArray[np.float64]
+MOST_JUDGED = 48
+"""Sentences of a paper that the judge reads: the abstract's, then those nearest to the hypothesis. Most of a paper's two hundred
+are about other things, and judging them all takes longer than everything else together."""
+_CHUNK = 256
+"""Sentences that reranker and encoder read at a time: what the one has read, the shipped other finds kept."""
+PARTS = ("place", "role", "relevance", "stance", "length", "figures", "reporting")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each part counts in a sentence's worth.
+
+    `abstract` is what a sentence of the abstract has before all others: there the authors say themselves what their paper shows.
+    `roles` and `results_roles` [background, methods, results, conclusion] are what doing this counts, without and with
+    results-only; background is about other papers, and a conclusion says again what the results say. `relevance`, `length` and
+    `figures` count per standard deviation within the paper, `stance` for a sentence that is certainly not neutral, `reporting`,
+    with results-only, for words that report a finding. `repeats` is what a sentence loses that says the same as one already
+    chosen.
+    """
+
+    abstract: float = 4.0
+    roles: tuple[float, float, float, float] = (-4.0, 2.0, 4.0, 0.0)
+    results_roles: tuple[float, float, float, float] = (-4.0, -4.0, 4.0, 0.0)
+    relevance: float = 1.0
+    stance: float = 2.0
+    length: float = 0.5
+    figures: float = 0.5
+    reporting: float = 1.0
+    repeats: float = 2.0
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What the models say of a paper's sentences, headings included, for one hypothesis; all in the paper's order.
+
+    `relevance` [sentences] is the reranker's score; `verdicts` holds None where the judge was not asked; `vectors`
+    [sentences, width] and that of the `hypothesis` [width] have length 1.
+    """
+
+    relevance: Floats
+    verdicts: tuple[Verdict | None, ...]
+    vectors: NDArray[np.float32]
+    hypothesis: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSentence:
+    """A sentence chosen as evidence: `score` is its worth before what it repeats was taken off, `parts` what each part gave.
+
+    `verdict` is None where the judge was not asked; `repeats` is its likeness (0 to 1) to the nearest sentence chosen before it.
+    """
+
+    sentence: PaperSentence
+    rank: int
+    score: float
+    relevance: float
+    verdict: Verdict | None
+    repeats: float
+    why: str
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+class EvidenceReader:
+    """Reads papers with a reranker, a judge and an encoder; any that stand behind these seams."""
+
+    def __init__(self, reranker: Reranker, judge: Judge, encoder: Encoder, most_judged: int = MOST_JUDGED) -> None:
+        self._reranker, self._judge, self._encoder, self._most = reranker, judge, encoder, most_judged
+        self.name = f"{reranker.name}+{judge.name}+{encoder.name}/{most_judged}"
+
+    def read(self, hypothesis: str, paper: Paper) -> Reading:
+        """Every sentence read once; the judge only those of the abstract and the nearest."""
+        texts = [sentence.text for sentence in paper.sentences]
+        relevance: list[float] = []
+        vectors: list[NDArray[np.float32]] = []
+        for start in range(0, len(texts), _CHUNK):
+            chunk = texts[start : start + _CHUNK]
+            relevance += self._reranker(hypothesis, chunk)
+            vectors.append(np.asarray(self._encoder.queries(chunk), dtype=np.float32))
+        scores = np.array(relevance, dtype=np.float64)
+        able = [sentence.index for sentence in paper.body]
+        first = sorted(able, key=lambda row: (paper.sentences[row].kind != "abstract", -scores[row], row))[: self._most]
+        chosen = sorted(first)
+        premises = [Premise(texts[row], paper.title) for row in chosen]
+        verdicts: list[Verdict | None] = [None] * len(texts)
+        for row, verdict in zip(chosen, self._judge(hypothesis, premises), strict=True):
+            verdicts[row] = verdict
+        return Reading(scores, tuple(verdicts), np.concatenate(vectors), self._encoder.queries([hypothesis])[0])
+
+
+def worth(
+    paper: Paper,
+    reading: Reading,
+    results_only: bool = False,
+    weights: Weights = WEIGHTS,
+    roles: RoleModel | None = None,
+) -> Floats:
+    """[sentences, parts] in the order of `PARTS`: what each part gives each sentence; their sum is its worth."""
+    sentences = paper.sentences
+    able = np.array([not sentence.heading for sentence in sentences])
+    shares = (roles or shipped_roles()).probabilities(sentences)
+    texts = [sentence.text for sentence in sentences]
+    found = np.zeros((len(sentences), len(PARTS)))
+    found[:, 0] = weights.abstract * np.array([sentence.kind == "abstract" for sentence in sentences])
+    found[:, 1] = shares @ np.array(weights.results_roles if results_only else weights.roles)
+    found[:, 2] = weights.relevance * _standard(reading.relevance, able)
+    found[:, 3] = weights.stance * np.array([1 - verdict.neutral if verdict else 0.0 for verdict in reading.verdicts])
+    found[:, 4] = weights.length * _standard(np.log1p([len(text.split()) for text in texts]), able)
+    found[:, 5] = weights.figures * _standard(np.log1p([figures(text) for text in texts]), able)
+    if results_only:
+        found[:, 6] = weights.reporting * np.array([reports(text) for text in texts], dtype=np.float64)
+    return found
+
+
+def _standard(values: Floats, able: NDArray[np.bool_]) -> Floats:
+    """Values less their mean over the paper's sentences, per standard deviation."""
+    spread: Floats = (values - values[able].mean()) / (values[able].std() + 1e-9)
+    return spread
+
+
+def choose(
+    paper: Paper, reading: Reading, k: int, results_only: bool = False, weights: Weights = WEIGHTS
+) -> list[EvidenceSentence]:
+    """The `k` sentences that together carry the most evidence, in the order of choice; `weights.repeats` 0 is the plain top k.
+
+    Raises `BadInput` where `k` is no count of sentences that the paper has.
+    """
+    check_count(paper, k)
+    parts = worth(paper, reading, results_only, weights)
+    scores = parts.sum(axis=1)
+    able = np.array([not sentence.heading for sentence in paper.sentences])
+    rows = diverse(np.where(able, scores, -np.inf), reading.vectors, k, weights.repeats)
+    return [_chosen(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
+
+
+def told(
+    paper: Paper, reading: Reading, rows: Sequence[int], results_only: bool = False, weights: Weights = WEIGHTS
+) -> list[EvidenceSentence]:
+    """Sentences that were chosen otherwise (by a language model), in that order, told as `choose` tells its own."""
+    parts = worth(paper, reading, results_only, weights)
+    return [_chosen(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
+
+
+def check_count(paper: Paper, k: int) -> None:
+    """Raise `BadInput` unless `k` sentences can be chosen from the paper."""
+    if k < 1:
+        raise BadInput(f"k is {k}: expected how many sentences are wanted, at least 1.")
+    if k > len(paper.body):
+        count = len(paper.body)
+        raise BadInput(f"k is {k:,} and the paper has {count:,} sentence{'s' * (count != 1)}; ask for that many at most.")
+
+
+def _chosen(paper: Paper, reading: Reading, parts: Floats, rows: Sequence[int], rank: int) -> EvidenceSentence:
+    row = rows[rank - 1]
+    sentence, verdict = paper.sentences[row], reading.verdicts[row]
+    alike = reading.vectors[rows[: rank - 1]] @ reading.vectors[row] if rank > 1 else np.zeros(1)
+    repeats = max(0.0, float(alike.max()))
+    return EvidenceSentence(
+        sentence,
+        rank,
+        float(parts.sum()),
+        float(reading.relevance[row]),
+        verdict,
+        repeats,
+        _why(sentence, verdict, parts, repeats),
+        dict(zip(PARTS, map(float, parts), strict=True)),
+    )
+
+
+_NEAR, _ALIKE = 1.0, 0.8
+_SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "takes no side"}
+
+
+def _why(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
+    """What speaks for the sentence, in words."""
+    told = ["stands in the abstract" if sentence.kind == "abstract" else f"stands in {_place(sentence)}"]
+    role = ROLES[int(shipped_roles().probabilities([sentence])[0].argmax())]
+    told.append({"results": "tells a result", "methods": "tells how it was done"}.get(role, f"reads as {role}"))
+    if parts[PARTS.index("relevance")] >= _NEAR:
+        told.append("is near to the hypothesis")
+    if verdict:
+        told.append(f"{_SAYS[verdict.label]} ({getattr(verdict, verdict.label):.2f})")
+    if count := figures(sentence.text):
+        told.append(f"holds {count} figure{'s' if count > 1 else ''}")
+    if repeats >= _ALIKE:
+        told.append("says much of what one above says")
+    return ", ".join(told)
+
+
+def _place(sentence: PaperSentence) -> str:
+    if sentence.kind == "other":
+        return f"“{sentence.section}”" if sentence.section else "the text"
+    return f"the {sentence.kind}"

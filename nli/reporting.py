@@ -1,0 +1,31 @@
+"""Signs that a sentence reports something measured: figures, and the words of reporting.txt."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+_WORDS = Path(__file__).parent / "reporting.txt"
+_FIGURE = re.compile(r"\d+(?:[.,·]\d+)*")
+
+
+def figures(text: str) -> int:
+    """How many numbers the text holds; "0.85 (0.65-1.12)" is three, "1,250" one."""
+    return len(_FIGURE.findall(text))
+
+
+def reports(text: str) -> bool:
+    """Whether the text holds words by which findings are reported."""
+    return _pattern().search(text.lower()) is not None
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    lines = [line.strip() for line in _WORDS.read_text("utf-8").splitlines()]
+    entries = [
+        re.escape(line.removesuffix("*")) + (r"\w*" if line.endswith("*") else r"(?!\w)")
+        for line in lines
+        if line and line[0] != "#"
+    ]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(entries)})")

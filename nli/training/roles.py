@@ -1,0 +1,99 @@
+"""Training the role model on PubMedQA's abstracts, whose publishers label the sections: `python -m nli.training.roles`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from nli.headings import heading_kind
+from nli.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, stretch, tokens
+from nli.sentences import sentence_spans
+from retrieval.training.data import rows
+
+FOLDS = 5
+RAREST = 8
+"""A token must stand in so many sentences to be worth a weight."""
+SLACK = 0.1
+"""The inverse strength of the pull of the weights to 0."""
+
+Example = tuple[str, int, int, int]
+"""A sentence, its stretch of the abstract, its role's number, its abstract's number."""
+
+
+def examples(folder: Path) -> list[Example]:
+    """Every sentence under a label that names a kind of section."""
+    found: list[Example] = []
+    for number, row in enumerate(rows(folder, "relevance/pubmedqa.jsonl.gz")):
+        labels, texts = [*row["LABELS"], "CONCLUSION"], [*row["CONTEXTS"], row["LONG_ANSWER"]]
+        sentences = [
+            (text[start:end], heading_kind(label))
+            for label, text in zip(labels, texts, strict=True)
+            for start, end in sentence_spans(text)
+        ]
+        for position, (text, kind) in enumerate(sentences):
+            if kind in ROLE_OF:
+                found.append((text, stretch(position, len(sentences)), ROLES.index(ROLE_OF[kind]), number))
+    return found
+
+
+def trained(chosen: Sequence[Example]) -> RoleModel:
+    """The words' weights by penalised maximum likelihood; the places' share by counting, over the roles' own shares."""
+    counts = Counter(token for text, *_ in chosen for token in tokens(text))
+    words = {token: row for row, token in enumerate(sorted(token for token, count in counts.items() if count >= RAREST))}
+    cells = [(row, words[token]) for row, (text, *_) in enumerate(chosen) for token in tokens(text) if token in words]
+    held = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(chosen), len(words)))
+    fitted = LogisticRegression(C=SLACK, max_iter=300).fit(held, [role for _, _, role, _ in chosen])
+    table = np.ones((PLACES, len(ROLES)))
+    for _, place, role, _ in chosen:
+        table[place, role] += 1
+    places = np.log(table / table.sum(axis=1, keepdims=True)) - np.log(table.sum(axis=0) / table.sum())
+    weights, bias = (part.astype(np.float32) for part in (fitted.coef_.T, fitted.intercept_))
+    return RoleModel(words, weights, bias, places.astype(np.float32))
+
+
+def accuracy(chosen: Sequence[Example]) -> tuple[float, float]:
+    """The share of sentences whose role is told, by the words alone and with the place; whole abstracts left out in turn."""
+    right: list[tuple[bool, bool]] = []
+    for left_out in range(FOLDS):
+        model = trained([one for one in chosen if one[3] % FOLDS != left_out])
+        for text, place, role, number in chosen:
+            if number % FOLDS == left_out:
+                right.append((int(model.of_text(text).argmax()) == role, int(model.of_text(text, place).argmax()) == role))
+    means: NDArray[np.float64] = np.array(right).mean(axis=0)
+    return float(means[0]), float(means[1])
+
+
+def save(model: RoleModel, path: Path) -> None:
+    """Write the model whole, in half precision."""
+    content = io.BytesIO()
+    joined = "\n".join(model.words).encode()
+    weights, bias, places = (part.astype(np.float16) for part in (model.weights, model.bias, model.places))
+    np.savez_compressed(content, words=np.frombuffer(joined, dtype=np.uint8), weights=weights, bias=bias, places=places)
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(content.getvalue())
+    os.replace(temporary, path)
+
+
+def main() -> None:
+    """Measure by cross-validation, then train on everything and write the model."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--out", type=Path, default=ROLES_MODEL, help="the file to write")
+    arguments = parser.parse_args()
+    chosen = examples(arguments.data)
+    words, placed = accuracy(chosen)
+    print(f"{len(chosen):,} sentences; right by the words {words:.3f}, with the place {placed:.3f}")
+    save(trained(chosen), arguments.out)
+
+
+if __name__ == "__main__":
+    main()

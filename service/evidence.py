@@ -1,0 +1,84 @@
+"""Evidence inside one paper: from a paper and a hypothesis to the sentences chosen, with embedded models or a language model."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from generation.evidence import STRATEGIES, ask
+from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, told
+from retrieval.chat import Chat
+from retrieval.errors import BadConfig
+from retrieval.paper import Paper
+from service.claims import checked_claim
+from service.config import Profile, load_config
+from service.defaults import CONFIG
+from service.models import Models, load_encoder, load_models
+
+RERANKER, JUDGE, ENCODER, WRITER = "relevance", "stance", "dense", "writer"
+"""The names by which a profile's models are asked for."""
+How = Literal["embedded", "plain", "shots", "sections"]
+HOWS: tuple[How, ...] = get_args(How)
+"""The embedded models, or a strategy of a language model (generation.evidence)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperEvidence:
+    """What was found in a paper: the sentences in the order of choice, how and by which models.
+
+    `read` counts the sentences that could be chosen, `judged` those that the stance model was asked about.
+    """
+
+    hypothesis: str
+    paper: Paper
+    evidence: tuple[EvidenceSentence, ...]
+    how: How
+    results_only: bool
+    models: str
+    read: int
+    judged: int
+
+
+class EvidenceFinder:
+    """Finds evidence in papers, with the models of a profile; one may serve many requests."""
+
+    def __init__(self, models: Models) -> None:
+        encoder = models.encoders.get(ENCODER) or load_encoder(ENCODER, models.profile)
+        self._profile = models.profile
+        self.reader = EvidenceReader(models.rerankers[RERANKER], models.judges[JUDGE], encoder)
+
+    def find(self, hypothesis: str, paper: Paper, k: int = 5, results_only: bool = False, how: How = "embedded") -> PaperEvidence:
+        """The `k` sentences that together carry the most evidence; with a language model fewer where it names fewer.
+
+        Raises `BadInput` for an empty hypothesis or a `k` that the paper does not have.
+        """
+        asked = checked_claim(hypothesis).text
+        check_count(paper, k)
+        chat = chat_of(self._profile) if how != "embedded" else None
+        reading = self.reader.read(asked, paper)
+        models = self.reader.name
+        if chat is None or how == "embedded":
+            chosen = choose(paper, reading, k, results_only)
+        else:
+            chosen = told(paper, reading, ask(chat, how, asked, paper, k, results_only).indices, results_only)
+            models = f"{chat.model} ({how}), {models}"
+        judged = sum(verdict is not None for verdict in reading.verdicts)
+        return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)
+
+
+def load_finder(profile: Profile) -> EvidenceFinder:
+    """A finder with the models that the default grounding variant has in this profile."""
+    return EvidenceFinder(load_models(load_config(CONFIG), profile))
+
+
+def chat_of(profile: Profile) -> Chat:
+    """The language model that writes answers in this profile; raises `BadConfig` where it has none behind a server."""
+    options = dict(profile.generators.get(WRITER, {}))
+    if options.pop("kind", None) != "chat":
+        raise BadConfig(
+            f"The profile {profile.name} has no language model behind a server; {', '.join(STRATEGIES)} need a {WRITER} of kind "
+            "chat, such as the profile chat has: name it with --profile, or leave the strategy embedded."
+        )
+    known = inspect.signature(Chat).parameters
+    return Chat(**{name: value for name, value in options.items() if name in known})
