@@ -20,11 +20,11 @@ from bench import report
 from bench.alone import alone
 from bench.setting import ROOT, NotHere, Options, Row, commit, machine
 from retrieval.errors import BadInput, CounterpointError
-from retrieval.kept import code_of
 from retrieval.manifest import read_manifest, write_atomically
+from retrieval.source import code_sha256
 
-CODE = ("bench", "retrieval", "nli", "indexes", "service")
-"""What decides how fast something is: a part is measured again when a file of these changed, committed or not."""
+CODE = ("service.served", "service.task_a_run", "indexes.build")
+"""What decides how fast something is: a part is measured again when these, or what they import, changed, committed or not."""
 PARTS = {
     "contradict": "bench.contradict",
     "ground": "bench.ground",
@@ -81,7 +81,7 @@ def measured(chosen: argparse.Namespace) -> int:
         report.around(chosen.table)  # told now, not after hours
     measured_of = {
         "commit": commit(),
-        "code": code_of(*CODE),
+        "code": code_sha256(CODE),
         "corpus_sha256": manifest.corpus_sha256,
         "documents": manifest.counts.documents,
     }

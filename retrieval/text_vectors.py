@@ -12,7 +12,7 @@ import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,14 +86,13 @@ class TextVectors:
 
     def of_texts(self, texts: Sequence[str]) -> Iterator[Vectors]:
         """The token vectors of each text, in order. Two callers may make the same ones: they are equal."""
-        found: dict[str, Packed | Future[Packed]] = {**self._known(texts)}
-        new = [text for text in dict.fromkeys(texts) if text not in found]
+        known = self._known(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
         stored = self._from_disk(new)
         made = {text: self._pool.submit(self._made, text) for text in new if text not in stored}
-        found.update(stored | made)
+        known |= stored
         for text in texts:
-            packed = found[text]
-            yield (packed.result() if isinstance(packed, Future) else packed).vectors()
+            yield (made[text].result() if text in made else known[text]).vectors()
         fresh = {text: future.result() for text, future in made.items()}
         self._add(stored | fresh)
         if self.kept and fresh:
