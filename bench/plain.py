@@ -23,8 +23,9 @@ import spacy
 from negspacy.negation import Negex
 from spacy.tokens import Doc
 
-from nli.cues import as_typed, cue_list, cues_by_sentence
+from nli.cues import as_typed, cues_by_sentence
 from nli.judge import Judge
+from nli.scope import termset
 from nli.sentences import document_spans
 from retrieval.index import Index
 from retrieval.lucene import K1, B, pyserini
@@ -62,16 +63,9 @@ class Plain:
     def __init__(self, index: Index, judge: Judge, reranker: Reranker, search: Search | None = None) -> None:
         self.index, self.judge, self.reranker = index, judge, reranker
         self._search = search or pyserini_search(index)
-        listed = cue_list()
         self._nlp = spacy.blank("en")
         self._nlp.add_pipe("sentencizer")
-        terms = {
-            "pseudo_negations": list(listed.pseudo),
-            "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
-            "following_negations": [form for cue in listed.cues if cue.direction == "before" for form in cue.forms],
-            "termination": list(listed.termination),
-        }
-        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": terms})  # type: ignore[assignment]
+        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": termset()})  # type: ignore[assignment]
 
     def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> Looked:
         """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""

@@ -21,7 +21,7 @@ from retrieval.java import HEAP_VARIABLE, java_class
 from retrieval.lucene import pyserini, start_on_lucene_thread
 
 # Pyserini fixes 2 GB, more than the whole heap we give to Java; Lucene itself recommends some hundred megabytes at most.
-_BUFFER_MB = 96.0
+_BUFFER_MB = 200.0
 
 
 def contents(title: str, abstract: str) -> str:

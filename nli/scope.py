@@ -24,23 +24,23 @@ _LONGEST = 10_000
 _PUNCTUATION = " .,;:!?…"
 
 
+def termset() -> dict[str, list[str]]:
+    """The cue list as negspacy wants it."""
+    listed = cue_list()
+    return {
+        "pseudo_negations": list(listed.pseudo),
+        "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
+        "following_negations": [form for cue in listed.cues if cue.direction == "before" for form in cue.forms],
+        "termination": list(listed.termination),
+    }
+
+
 @cache
 def _negex() -> Negex:
     import spacy
     from negspacy.negation import Negex
 
-    listed = cue_list()
-    nlp = spacy.blank("en")
-    return Negex(
-        nlp,
-        "negex",
-        neg_termset={
-            "pseudo_negations": list(listed.pseudo),
-            "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
-            "following_negations": [form for cue in listed.cues if cue.direction == "before" for form in cue.forms],
-            "termination": list(listed.termination),
-        },
-    )
+    return Negex(spacy.blank("en"), "negex", neg_termset=termset())
 
 
 def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
