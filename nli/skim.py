@@ -17,8 +17,6 @@ from retrieval.values import Premise
 
 RANK_WEIGHT = 0.05
 """What a doubling of the rank costs, in shares of the claim's words."""
-LEAST = 3
-"""Sentences of a document that are read even where they share no word with the claim: it may be told in other words."""
 
 
 def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
@@ -33,11 +31,3 @@ def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: in
 
     scores = [promise(rank, premise) for rank, premise in premises]
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
-
-
-def telling(claim: str, sentences: Sequence[Premise]) -> list[int]:
-    """The places of a document's sentences that hold a rare word of the claim, ascending; the best `LEAST` whatever they hold."""
-    wanted = rare_words(claim)
-    shares = [share(wanted, words(sentence.text)) for sentence in sentences]
-    best = sorted(range(len(shares)), key=lambda i: -shares[i])
-    return sorted({*best[:LEAST], *(i for i in best if shares[i] > 0)})

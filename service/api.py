@@ -27,7 +27,9 @@ from service.api_schemas import (
     GroundStageEvent,
     SearchResponse,
 )
-from service.claims import checked_claim, checked_query, checked_topic
+from service.claims import checked_claim, checked_hypothesis, checked_query, checked_topic
+from service.evidence import finder_with
+from service.evidence_schemas import EvidenceRequest, EvidenceResponse
 from service.export import Format, exported
 from service.gate import Gate, admitted
 from service.ground import GroundStage
@@ -206,6 +208,32 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
             return "answer", AnswerResponse.of(made, serving.answering())
 
     return await while_there(request, told(parts.workers, work))
+
+
+_evidence_found: dict[int | str, dict[str, Any]] = {
+    200: {"model": EvidenceResponse, "content": {"application/json": {"example": examples.example("evidence")}}}
+}
+
+
+@router.post("/v1/evidence", response_model=EvidenceResponse, responses=_evidence_found | problems.responses(*_FAULTS, 502))
+async def evidence(body: EvidenceRequest, request: Request) -> Response:
+    """The sentences of one paper that together carry the most evidence about a hypothesis, for or against."""
+    parts = parts_of(request)
+    parts.live.ready()
+    _note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
+
+    def work(job: Job[Response]) -> Response:
+        paper = body.paper()
+        job.check()
+        with parts.live.lease() as serving:
+            finder = finder_with(serving.grounder.models)
+            try:
+                found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how)
+            finally:
+                parts.tokens.read([finder.chats])
+        return _json(EvidenceResponse.of(found))
+
+    return await while_there(request, parts.workers.run(work))
 
 
 @router.get("/v1/documents/{pmid:path}", response_model=DocumentOut, responses=problems.responses(404, 422, 500, 503))

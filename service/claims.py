@@ -22,6 +22,11 @@ def checked_claim(text: str, question: str = "", known_pmids: Iterable[str | int
     return Claim(text=claim, question=_checked(question, "question"), known_pmids=known, id=id)
 
 
+def checked_hypothesis(text: str) -> str:
+    """A hypothesis that a paper can be read for: one line of text, not empty, at most 2,000 characters."""
+    return _checked(text, "hypothesis", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
+
+
 def checked_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
     """A topic that can be answered: a question, not empty, and what else is said of it, each at most 2,000 characters."""
     asked = _checked(question, "question", required="give what is to be answered, such as “Does aspirin reduce fever?”")

@@ -68,7 +68,7 @@ class JudgeStep(Strict):
 
     `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
     `frugal`, for the rule "likeliest", leaves out the documents that the decision could not call whatever their sentences said
-    (`nli.decision.Decision.reach`), never the first, and sentences without a rare word of the claim (`nli.skim.telling`).
+    (`nli.decision.Decision.reach`), but never the first.
     """
 
     model: str

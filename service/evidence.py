@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from threading import Lock
 from typing import Literal, get_args
+from weakref import WeakKeyDictionary
 
 from generation.evidence import STRATEGIES, ask
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, told
 from retrieval.chat import Chat
 from retrieval.errors import BadConfig
 from retrieval.paper import Paper
-from service.claims import checked_claim
+from service.claims import checked_hypothesis
 from service.config import Profile, load_config
 from service.defaults import CONFIG
 from service.models import Models, load_encoder, load_models
@@ -46,6 +48,7 @@ class EvidenceFinder:
     def __init__(self, models: Models) -> None:
         encoder = models.encoders.get(ENCODER) or load_encoder(ENCODER, models.profile)
         self._profile = models.profile
+        self.chats: dict[str, Chat] = {}
         self.reader = EvidenceReader(models.rerankers[RERANKER], models.judges[JUDGE], encoder)
 
     def find(self, hypothesis: str, paper: Paper, k: int = 5, results_only: bool = False, how: How = "embedded") -> PaperEvidence:
@@ -53,9 +56,9 @@ class EvidenceFinder:
 
         Raises `BadInput` for an empty hypothesis or a `k` that the paper does not have.
         """
-        asked = checked_claim(hypothesis).text
+        asked = checked_hypothesis(hypothesis)
         check_count(paper, k)
-        chat = chat_of(self._profile) if how != "embedded" else None
+        chat = self._chat() if how != "embedded" else None
         reading = self.reader.read(asked, paper)
         models = self.reader.name
         if chat is None or how == "embedded":
@@ -65,6 +68,23 @@ class EvidenceFinder:
             models = f"{chat.model} ({how}), {models}"
         judged = sum(verdict is not None for verdict in reading.verdicts)
         return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)
+
+    def _chat(self) -> Chat:
+        """One for all requests, so that they share its pace and its budget."""
+        return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
+
+
+_finders: WeakKeyDictionary[Models, EvidenceFinder] = WeakKeyDictionary()
+_making = Lock()
+
+
+def finder_with(models: Models) -> EvidenceFinder:
+    """The one finder that works with these models; what they lack is loaded from their profile, at the first call."""
+    with _making:
+        if models not in _finders:
+            whole = RERANKER in models.rerankers and JUDGE in models.judges
+            _finders[models] = EvidenceFinder(models) if whole else load_finder(models.profile)
+        return _finders[models]
 
 
 def load_finder(profile: Profile) -> EvidenceFinder:

@@ -40,10 +40,10 @@ def evidence(
     with told():
         from indexes.readers.paper import read_paper
         from nli.evidence import check_count
-        from service.claims import checked_claim
+        from service.claims import checked_hypothesis
 
         read = read_paper(paper, format)
-        checked_claim(hypothesis)
+        checked_hypothesis(hypothesis)
         check_count(read, k)
         from service.config import load_profile
         from service.evidence import load_finder

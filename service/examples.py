@@ -1,6 +1,6 @@
 """The examples in the API's description: real answers over the demo index, kept as files.
 
-They are what `counterpoint ground --json` and `counterpoint answer --json` print for the requests' own examples.
+They are what `counterpoint ground --json`, `answer --json` and `evidence --json` print for the requests' own examples.
 """
 
 from __future__ import annotations

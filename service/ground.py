@@ -16,7 +16,7 @@ from nli.judge import BothWays, Judge
 from nli.qualify import qualifiers
 from nli.scope import negation_scopes
 from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
-from nli.skim import most_promising, telling
+from nli.skim import most_promising
 from retrieval.aboutness import about
 from retrieval.adversarial import adversarial_queries
 from retrieval.index import Index
@@ -278,13 +278,9 @@ class _Run:
         return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
 
     def _sentences(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
-        step = self.branch.judge
         for candidate in candidates:
-            sentences = self._filtered(candidate)
-            premises = [_premise(candidate.entry, sentence) for sentence in sentences]
-            read = telling(self.claim.text, premises) if step and step.frugal else range(len(premises))
-            for place in read:
-                yield candidate.position, sentences[place], premises[place]
+            for sentence in self._filtered(candidate):
+                yield candidate.position, sentence, _premise(candidate.entry, sentence)
 
     def _documents(self, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, Sentence | None, Premise]]:
         for candidate in candidates:

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from retrieval.errors import CounterpointError
 from service.answer_schemas import AnswerRequest
+from service.evidence_schemas import EvidenceRequest
 from service.schemas import GroundRequest, Problem
 from service.work import Gone
 
@@ -104,7 +105,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
-        body = AnswerRequest if "answer" in request.url.path else GroundRequest
+        bodies = {"answer": AnswerRequest, "evidence": EvidenceRequest}
+        body = next((bodies[part] for part in request.url.path.split("/") if part in bodies), GroundRequest)
         return response(422, sentence(error.errors()[0], body.model_fields))
 
     @app.exception_handler(Gone)
@@ -116,4 +118,4 @@ def sentence(fault: Any, known: Iterable[str]) -> str:
     """A fault that pydantic found, in one sentence; `known` are the fields that the body has."""
     place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path")) or "the body"
     hint = f" (known fields: {', '.join(known)})" if fault["type"] == "extra_forbidden" else ""
-    return f"{place}: {fault['msg']}{hint}."
+    return f"{place}: {fault['msg'].removeprefix('Value error, ')}{hint}."

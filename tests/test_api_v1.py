@@ -11,21 +11,32 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexes.readers.paper import paper_of
 from retrieval.errors import IndexUnusable
 from retrieval.index import Index
+from service import evidence
 from service.answer_schemas import AnswerResponse
 from service.app import create_app
+from service.evidence_schemas import EvidenceResponse
 from service.examples import example
 from service.ground import Grounder
+from service.models import Models
 from service.schemas import GroundResponse
 from service.settings import Settings
 from tests.answer_fakes import make_answerer
+from tests.fake_encoder import WordEncoder
 from tests.fakes import make_grounder, make_index
 from tests.test_api import wait_until_ready
 
 CLAIM = {"claim": "zeta pressure"}
 TURNED = "😀 It was long ago. Omicron increased swelling, not against 𝛼 pain but with it, and increased it again."
-ROUTES = ["/v1/ground", "/v1/ground/batch", "/v1/ground/stream", "/v1/answer", "/v1/answer/stream"]
+ROUTES = ["/v1/ground", "/v1/ground/batch", "/v1/ground/stream", "/v1/answer", "/v1/answer/stream", "/v1/evidence"]
+PAPER = {
+    "hypothesis": "Zeta raises pressure.",
+    "sentences": ["Abstract", "We gave zeta.", "It is best for pressure.", "It is not against it."],
+}
+JATS = """<?xml version="1.0"?><article><front><article-meta><abstract><p>Zeta is for pressure. It is old.</p></abstract>
+</article-meta></front><body><p>More.</p></body></article>"""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +67,8 @@ def client(index: Index) -> Iterator[TestClient]:
         lambda grounder: make_answerer(grounder.index),
         Settings(body_bytes=200_000),
     )
-    with TestClient(served, raise_server_exceptions=False) as opened:
+    with pytest.MonkeyPatch.context() as patch, TestClient(served, raise_server_exceptions=False) as opened:
+        patch.setattr(evidence, "load_encoder", lambda name, profile: WordEncoder())
         wait_until_ready(opened)
         yield opened
 
@@ -263,7 +275,7 @@ def test_what_is_not_there(client: TestClient) -> None:
 
 
 def test_the_examples_of_the_description_are_answers_of_this_version() -> None:
-    for name, model in (("ground", GroundResponse), ("answer", AnswerResponse)):
+    for name, model in (("ground", GroundResponse), ("answer", AnswerResponse), ("evidence", EvidenceResponse)):
         assert model.model_validate(example(name)).model_dump(mode="json") == example(name)
 
 
@@ -277,6 +289,48 @@ def test_the_description_names_every_call_with_its_problems(client: TestClient) 
     # Every reference within the description leads somewhere.
     for reference in set(json.dumps(described).split('"$ref": "#/components/schemas/')[1:]):
         assert reference.partition('"')[0] in described["components"]["schemas"]
+
+
+def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client: TestClient) -> None:
+    body = client.post("/v1/evidence", json={**PAPER, "k": 3}).json()
+    labels = {one["text"]: one["stance"]["label"] for one in body["evidence"]}
+    assert labels == {"It is best for pressure.": "support", "It is not against it.": "contradict", "We gave zeta.": "neutral"}
+    assert [one["rank"] for one in body["evidence"]] == [1, 2, 3]
+    assert {one["kind"] for one in body["evidence"]} == {"abstract"} and (body["read"], body["judged"]) == (3, 3)
+    joined = "\n".join(PAPER["sentences"])
+    assert all(joined[one["start"] : one["end"]] == one["text"] for one in body["evidence"])
+    for k, paper in ((2, {"text": "Zeta is for pressure. It is old."}), (3, {"jats": JATS})):
+        found = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": k, **paper}).json()["evidence"]
+        assert {one["text"] for one in found} == {"Zeta is for pressure.", "It is old.", *(["More."] if k == 3 else [])}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"hypothesis": " "}, "The hypothesis is empty"),
+        ({"hypothesis": "a" * 2001}, "The hypothesis has 2,001 characters"),
+        ({"k": 4}, "k is 4 and the paper has 3 sentences"),
+        ({"k": 0}, "k is 0"),
+        ({"sentences": []}, "sentence"),
+        ({"sentences": None, "jats": JATS[:-20]}, "XML"),
+        ({"text": "Zeta."}, "give the paper once"),
+        ({"how": "plain"}, "no language model"),
+        ({"results": True}, "known fields: hypothesis, sentences"),
+    ],
+    ids=["empty", "long", "k-large", "k-zero", "no-sentence", "cut-off", "twice", "no-llm", "unknown-field"],
+)
+def test_a_paper_or_a_hypothesis_at_fault(client: TestClient, given: dict[str, Any], told: str) -> None:
+    assert told in problem(client.post("/v1/evidence", json={"k": 1, **PAPER, **given}), 422)["detail"]
+
+
+def test_a_variant_without_a_reranker_has_its_profile_s_for_papers(
+    client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = make_grounder(index)[0].models
+    lacking = Models(whole.profile, {}, whole.judges)
+    monkeypatch.setattr(evidence, "load_models", lambda config, profile: whole)
+    assert evidence.finder_with(lacking).find("Zeta.", paper_of(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
+    assert evidence.finder_with(lacking) is evidence.finder_with(lacking)
 
 
 def test_words_that_turn_the_claim_round_are_named_with_each_place_in_the_abstract(client: TestClient) -> None:
@@ -300,7 +354,23 @@ _JSON = st.recursive(
 )
 _BODY = st.fixed_dictionaries(
     {},
-    optional=dict.fromkeys(("claim", "claims", "question", "known_pmids", "narrative", "topic", "id"), _TEXT | _JSON),
+    optional=dict.fromkeys(
+        (
+            "claim",
+            "claims",
+            "question",
+            "known_pmids",
+            "narrative",
+            "topic",
+            "id",
+            "hypothesis",
+            "sentences",
+            "text",
+            "jats",
+            "k",
+        ),
+        _TEXT | _JSON,
+    ),
 )
 
 
