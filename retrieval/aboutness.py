@@ -6,22 +6,14 @@ matches still share the common words. This measure does not depend on what else 
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import lru_cache
 
 from retrieval.lexical import place, shipped_rarity, terms
 
 
-@cache
-def _rarity() -> NDArray[np.float32]:
-    return shipped_rarity()
-
-
 def rare_words(query: str) -> dict[str, float]:
     """The query's terms (retrieval.lexical), each with its inverse document frequency."""
-    rarity = _rarity()
+    rarity = shipped_rarity()
     return {term: float(rarity[place(term)]) for term in dict.fromkeys(terms(query))}
 
 

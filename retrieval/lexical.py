@@ -7,10 +7,12 @@ table: at 131,072 places two words of one text rarely meet.
 
 from __future__ import annotations
 
+import heapq
 import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +60,7 @@ def rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]
         raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
 
 
+@cache
 def shipped_rarity() -> NDArray[np.float32]:
     """[PLACES]: the word weights that ship with the relevance model."""
     return rarity_tables(RARITY)[1]
@@ -77,3 +80,11 @@ def lexical_scores(query: str, texts: Sequence[str], idf: NDArray[np.float32]) -
         norm = _K1 * (1 - _B + _B * len(words) / MEAN_LENGTH)
         scores[row] = sum(weight * counts[term] / (counts[term] + norm) for term, weight in wanted.items()) / most
     return scores
+
+
+def most_alike(query: str, texts: Sequence[str], most: int) -> list[int]:
+    """The places of the `most` texts that hold most of the query's rare words, ascending; of equals the earlier ones."""
+    if len(texts) <= most:
+        return list(range(len(texts)))
+    scores = lexical_scores(query, texts, shipped_rarity())
+    return sorted(heapq.nsmallest(most, range(len(texts)), key=lambda i: (-scores[i], i)))

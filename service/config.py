@@ -56,10 +56,15 @@ class Retrieve(Strict):
 
 
 class Rerank(Strict):
-    """Which reranker of the profile orders the candidates, and what it takes for the query."""
+    """Which reranker of the profile orders the candidates, and what it takes for the query.
+
+    With `first` it reads so many alone, those that hold most of the query's rare words (`retrieval.lexical.most_alike`); the
+    others are out.
+    """
 
     model: str
     query: Literal["claim", "question+claim"] = "claim"
+    first: Count | None = None
 
 
 class JudgeStep(Strict):

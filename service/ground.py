@@ -20,6 +20,7 @@ from nli.skim import most_promising
 from retrieval.aboutness import about
 from retrieval.adversarial import adversarial_queries
 from retrieval.index import Index
+from retrieval.lexical import most_alike
 from retrieval.rerank import passage
 from retrieval.store import Entry
 from retrieval.values import (
@@ -161,7 +162,11 @@ class Grounder:
             return candidates, ranked_by(branch.retrieve, self.models.encoders)
         reranker = self.models.rerankers[branch.rerank.model]
         query = _query(claim, branch.rerank.query)
-        scores = reranker(query, [passage(candidate.entry.document) for candidate in candidates])
+        texts = [passage(candidate.entry.document) for candidate in candidates]
+        if branch.rerank.first:
+            kept = most_alike(query, texts, branch.rerank.first)
+            candidates, texts = [candidates[place] for place in kept], [texts[place] for place in kept]
+        scores = reranker(query, texts)
         # sorted() is stable: of two equal scores the better BM25 rank stands first.
         ranked = sorted(zip(candidates, scores, strict=True), key=lambda pair: -pair[1])
         return [_Candidate(i, Hit(c.hit.pmid, s), c.entry) for i, (c, s) in enumerate(ranked)], reranker.name

@@ -24,7 +24,7 @@ from retrieval.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.engine import PairTokenizer, collate, read_card
 from retrieval.errors import ModelUnusable
 from retrieval.late import best_stretch, rare_word_match
-from retrieval.lexical import PLACES, lexical_scores, place, terms
+from retrieval.lexical import PLACES, lexical_scores, most_alike, place, terms
 from retrieval.values import Premise, Verdict
 
 CLAIM = "Aspirin reduces the risk of stroke."
@@ -182,6 +182,13 @@ class TestMarks:
     def test_a_line_outside_the_sections_is_refused(self) -> None:
         with pytest.raises(ModelUnusable, match="outside"):
             Lexicon(["stray"], "list")
+
+
+def test_the_texts_most_alike_are_kept_in_their_order() -> None:
+    texts = ["Nothing.", "Aspirin in patients.", "Patients.", "Aspirin and platelets."]
+    assert most_alike("aspirin blocks platelets", texts, 2) == [1, 3]
+    assert most_alike("aspirin blocks platelets", texts, 9) == [0, 1, 2, 3]
+    assert most_alike("of the and", texts, 2) == [0, 1]
 
 
 def test_lexical_scores_count_rare_words_more() -> None:

@@ -14,7 +14,7 @@ from nli.decision import PLAIN
 from retrieval.index import Index
 from retrieval.values import Claim
 from service.claims import checked_claim
-from service.config import Branch
+from service.config import Branch, Rerank
 from service.ground import Grounder
 from service.models import Models
 from service.schemas import GroundResponse, Provenance
@@ -211,6 +211,17 @@ def test_what_cannot_be_called_any_more_is_not_judged_but_the_best_match_always_
     best = index.entries(["6"])
     assert only == [sentence.text for entry in best for sentence in entry.sentences()]
     assert none.checked.contradict.judged == len(only)
+
+
+def test_only_those_most_alike_are_reranked(index: Index) -> None:
+    whole, _ = make_grounder(index, "counterpoint")
+    rerank = Rerank(model="relevance", first=2)
+    sides = {name: getattr(whole.config, name).model_copy(update={"rerank": rerank}) for name in ("contradict", "support")}
+    found = Grounder(index, whole.config.model_copy(update=sides), whole.models).ground(CLAIM)
+    # Of all six "3" and "6" alone hold "pressure" and a form of "lowers".
+    assert found.checked["contradict"].documents == 2
+    listed = {one.document.pmid for one in (*found.supporting, *found.contradicting, *found.uncertain)}
+    assert listed and listed <= {"3", "6"}
 
 
 def test_frugal_needs_a_decision_to_ask() -> None:
