@@ -64,7 +64,8 @@ def fate(pmid: str, stance: Stance, trace: Trace, returned: Collection[str], els
         return "other_side"
     if pmid not in trace.retrieved:
         return "not_retrieved"
-    if trace.reads is not None and trace.ranked.index(pmid) >= trace.reads:
+    # A reranker may have read but the first (`rerank.first`): what it did not see is not in its ranking.
+    if pmid not in trace.ranked[: trace.reads]:
         return "beyond"
     if pmid not in trace.passed:
         return "filtered"
