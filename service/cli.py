@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -274,7 +274,8 @@ def serve(
 
         settings = load_settings(**given)
         checked(settings)
-        say(f"Counterpoint listens on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
+        with suppress(OSError):  # a log on a full disk is no reason not to serve
+            say(f"Counterpoint listens on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
         run(settings, given)
 
 

@@ -97,11 +97,10 @@ def test_a_full_disk_under_the_log_stops_neither_the_start_nor_an_answer(demo_fo
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    # Not by the command line, whose own first line this is not about.
-    code = "from service.served import run; from service.settings import load_settings; run(load_settings(), {})"
+    command = [sys.executable, "-c", "from eval.cli import main; main()", "serve"]
     settings = {"COUNTERPOINT_INDEX": str(demo_folder), "COUNTERPOINT_PORT": str(port)}
     with Path("/dev/full").open("w") as full:
-        started = subprocess.Popen([sys.executable, "-c", code], stderr=full, stdout=full, env=os.environ | settings)
+        started = subprocess.Popen(command, stderr=full, stdout=full, env=os.environ | settings)
     url = f"http://127.0.0.1:{port}"
     try:
         wait(lambda: ready(url))
