@@ -12,7 +12,10 @@ from typing import Annotated
 
 import typer
 
+from eval.beir_command import beir
+from eval.crossgenre_command import crossgenre
 from eval.evidence_command import evidencebench
+from eval.litsearch_command import litsearch
 from service import defaults
 from service.cli import IndexOption, ProfileOption, app, say, told
 from service.evidence_cli import evidence
@@ -23,6 +26,9 @@ eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", 
 app.add_typer(eval_app, name="eval")
 app.command("evidence")(evidence)
 eval_app.command("evidencebench")(evidencebench)
+eval_app.command("beir")(beir)
+eval_app.command("crossgenre")(crossgenre)
+eval_app.command("litsearch")(litsearch)
 
 
 @eval_app.callback()

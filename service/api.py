@@ -224,11 +224,10 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
 
     def work(job: Job[Response]) -> Response:
         paper = body.paper()
-        job.check()
         with parts.live.lease() as serving:
             finder = finder_with(serving.grounder.models)
             try:
-                found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how)
+                found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
             finally:
                 parts.tokens.read([finder.chats])
         return _json(EvidenceResponse.of(found))

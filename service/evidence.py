@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Literal, get_args
@@ -13,6 +14,7 @@ from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, 
 from retrieval.chat import Chat
 from retrieval.errors import BadConfig
 from retrieval.paper import Paper
+from retrieval.rerank import Reranker
 from service.claims import checked_hypothesis
 from service.config import Profile, load_config
 from service.defaults import CONFIG
@@ -42,6 +44,22 @@ class PaperEvidence:
     judged: int
 
 
+def _go_on() -> None:
+    """Nobody stops the work."""
+
+
+class _Checked:
+    """A reranker that asks before each of its calls whether anybody still waits for the result."""
+
+    def __init__(self, reranker: Reranker, check: Callable[[], None]) -> None:
+        self.name, self._reranker, self._check = reranker.name, reranker, check
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        self._check()
+        return self._reranker(query, texts)
+
+
 class EvidenceFinder:
     """Finds evidence in papers, with the models of a profile; one may serve many requests."""
 
@@ -49,17 +67,28 @@ class EvidenceFinder:
         encoder = models.encoders.get(ENCODER) or load_encoder(ENCODER, models.profile)
         self._profile = models.profile
         self.chats: dict[str, Chat] = {}
-        self.reader = EvidenceReader(models.rerankers[RERANKER], models.judges[JUDGE], encoder)
+        self._models = models.rerankers[RERANKER], models.judges[JUDGE], encoder
+        self.reader = EvidenceReader(*self._models)
 
-    def find(self, hypothesis: str, paper: Paper, k: int = 5, results_only: bool = False, how: How = "embedded") -> PaperEvidence:
+    def find(
+        self,
+        hypothesis: str,
+        paper: Paper,
+        k: int = 5,
+        results_only: bool = False,
+        how: How = "embedded",
+        check: Callable[[], None] = _go_on,
+    ) -> PaperEvidence:
         """The `k` sentences that together carry the most evidence; with a language model fewer where it names fewer.
 
-        Raises `BadInput` for an empty hypothesis or a `k` that the paper does not have.
+        `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis or
+        a `k` that the paper does not have.
         """
         asked = checked_hypothesis(hypothesis)
         check_count(paper, k)
         chat = self._chat() if how != "embedded" else None
-        reading = self.reader.read(asked, paper)
+        reranker, judge, encoder = self._models
+        reading = EvidenceReader(_Checked(reranker, check), judge, encoder).read(asked, paper)
         models = self.reader.name
         if chat is None or how == "embedded":
             chosen = choose(paper, reading, k, results_only)

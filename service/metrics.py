@@ -29,9 +29,7 @@ LEFT = Counter("counterpoint_left_total", "Pieces of work stopped because nobody
 JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge read for claims.", ["side"])
 LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens by the language model's own counts.", ["kind"])
 LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests to a language model.")
-KEPT = Counter(
-    "counterpoint_kept_results_total", "Results looked for on disk, by what they are.", ["kind", "outcome"]
-)
+KEPT = Counter("counterpoint_kept_results_total", "Results looked for on disk, by what they are.", ["kind", "outcome"])
 RELOADS = Counter("counterpoint_index_reloads_total", "Times that a changed index was looked at, by outcome.", ["outcome"])
 
 

@@ -119,8 +119,7 @@ def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | 
 
 def _loaded(needs: Needs, profile: Profile, had: Models) -> Models:
     rerankers: dict[str, Reranker] = {
-        name: had.rerankers.get(name) or cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile))
-        for name in sorted(needs.rerankers)
+        name: had.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
     }
     judges: dict[str, Judge] = {name: had.judges.get(name) or load_judge(name, profile) for name in sorted(needs.judges)}
     encoders = {name: had.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
@@ -133,9 +132,14 @@ def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranke
     listed = {key: dict(options) for key, options in profile.generators.items()}
     chosen = listed.get(name, {}).get("reranker")
     if isinstance(chosen, str):
-        found = rerankers.get(chosen) or _load(chosen, profile.rerankers, RERANKER_KINDS, "reranker", profile)
+        found = rerankers.get(chosen) or load_reranker(chosen, profile)
         listed[name]["reranker"] = found
     return cast(Generator, _load(name, listed, GENERATOR_KINDS, "generator", profile))
+
+
+def load_reranker(name: str, profile: Profile) -> Reranker:
+    """Load the reranker that `profile` has under this name."""
+    return cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile))
 
 
 def load_judge(name: str, profile: Profile) -> Judge:

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from retrieval.errors import CounterpointError
@@ -105,7 +106,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
-        bodies = {"answer": AnswerRequest, "evidence": EvidenceRequest}
+        bodies: dict[str, type[BaseModel]] = {"answer": AnswerRequest, "evidence": EvidenceRequest}
         body = next((bodies[part] for part in request.url.path.split("/") if part in bodies), GroundRequest)
         return response(422, sentence(error.errors()[0], body.model_fields))
 

@@ -23,6 +23,7 @@ from service.ground import Grounder
 from service.models import Models
 from service.schemas import GroundResponse
 from service.settings import Settings
+from service.work import Gone
 from tests.answer_fakes import make_answerer
 from tests.fake_encoder import WordEncoder
 from tests.fakes import make_grounder, make_index
@@ -321,6 +322,22 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
 )
 def test_a_paper_or_a_hypothesis_at_fault(client: TestClient, given: dict[str, Any], told: str) -> None:
     assert told in problem(client.post("/v1/evidence", json={"k": 1, **PAPER, **given}), 422)["detail"]
+
+
+def test_nobody_reads_a_long_paper_for_a_client_that_has_left(index: Index) -> None:
+    usual = make_grounder(index)[0].models
+    models = Models(usual.profile, usual.rerankers, usual.judges, {"dense": WordEncoder()})
+    finder, asked = evidence.EvidenceFinder(models), 0
+
+    def left() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise Gone
+
+    with pytest.raises(Gone):
+        finder.find("Zeta.", paper_of(["Zeta is for pressure."] * 2000), 1, check=left)
+    assert asked == 2
 
 
 def test_a_variant_without_a_reranker_has_its_profile_s_for_papers(

@@ -1,0 +1,238 @@
+"""Lay claims and the abstracts of their studies (Zuo, Acharya and Banerjee 2020, EMNLP): candidates by BM25 and BM25+, reranked.
+
+A headline asks for the abstracts that it reports. Candidates are found with and without the preprocessing of retrieval.lay, so
+that its effect is a figure; a pointwise reranker then orders the best of them by the headline as it was written.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.abstract_views import check_view, viewed
+from eval.journal import digest
+from eval.kept_index import GO_ON, KEPT, KeptScores, open_index, reranked, watched
+from eval.ranking import RankingReport, Run, make_report
+from indexes.guard import stoppable
+from indexes.readers import jsonl
+from indexes.readers.fields import came_keys, identifier, text
+from indexes.readers.records import RecordError
+from retrieval.bm25_plus import DELTA, TermIndex
+from retrieval.errors import BadInput, BadRecord, writing
+from retrieval.index import Index
+from retrieval.lay import Tokens, expand, lay_query, lower_case_words, stems
+from retrieval.manifest import NAME, write_atomically
+from service.task_b import read_topics
+
+DEPTH = 500
+CANDIDATES = ("R@1", "R@5", "R@20", "R@100", "R@500", "RR")
+RERANKED = ("R@1", "R@3", "R@5", "R@20", "RR")
+_CHUNK = 1000
+_SEED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How candidates are found: the terms of documents and queries, what is done to a query first, and BM25+'s δ (0: BM25)."""
+
+    name: str
+    title: str
+    terms: str
+    ready: Callable[[str], str]
+    delta: float
+
+
+TERMS: dict[str, Tokens] = {"words": lower_case_words, "stems": stems}
+QUERIES: dict[str, tuple[str, str, Callable[[str], str]]] = {
+    "plain": ("words", "lower-cased words", str),
+    "stems": ("stems", "stems without stop words", str),
+    "abbreviations": ("stems", "stems, abbreviations written out", expand),
+    "lay": ("stems", "stems, abbreviations, question words dropped", lay_query),
+}
+"""By the end of a method's name: the terms of documents and queries, in words, and what is done to a query first."""
+METHODS = {
+    name: Method(name, f"{name.partition('-')[0].upper()}, {title}", terms, ready, delta)
+    for start, delta in (("bm25", 0.0), ("bm25+", DELTA))
+    for name, (terms, title, ready) in ((f"{start}-{end}", query) for end, query in QUERIES.items())
+}
+
+
+def methods(names: Sequence[str]) -> list[Method]:
+    """The methods of these names, each once; `all` stands for every one."""
+    wanted = dict.fromkeys(name for given in names for name in (METHODS if given == "all" else [given]))
+    for name in wanted:
+        if name not in METHODS:
+            raise BadInput(f"There is no method {name!r}; the methods are {', '.join(METHODS)}, or all.")
+    return [METHODS[name] for name in wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A lay claim and the documents it reports; none where nobody has said which."""
+
+    id: str
+    text: str
+    abstracts: tuple[str, ...] = ()
+
+
+# By the keys of its records: the lay claim and the documents that it reports.
+_FORMATS = (("headline", "abstracts"), ("QUESTION", "pmid"), ("body", "pmids"))
+
+
+def read_headlines(path: Path) -> list[Headline]:
+    """Headlines of JSON lines: `headline` with `abstracts` (ids), or the records of PubMedQA or BioASQ; a .json file: topics.
+
+    Raises `BadInput` in one sentence for what is none of these.
+    """
+    if path.suffix == ".json":
+        return [Headline(topic.id, topic.question) for topic in read_topics(path)]
+    found: list[Headline] = []
+    for number, line in jsonl.lines(path):
+        try:
+            record = jsonl.parse(line)
+            keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
+            if keys is None:
+                known = " or ".join(" with ".join(pair) for pair in _FORMATS)
+                raise RecordError(f"expected {known}, came {came_keys(record)}")
+            found.append(_headline(record, *keys, number))
+        except RecordError as fault:
+            raise BadRecord(path, f"line {number}", f"{fault}.") from None
+    if not found:
+        raise BadInput(f"{path} holds no headline; expected JSON lines with headline and abstracts.")
+    ids = [one.id for one in found]
+    if len(set(ids)) < len(ids):
+        twice = next(one for one in ids if ids.count(one) > 1)
+        raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")
+    return found
+
+
+def _headline(record: Mapping[str, Any], asked: str, reported: str, number: int) -> Headline:
+    words = text(record, asked)
+    if not words:
+        raise RecordError(f'expected words in "{asked}", came an empty text')
+    given = record[reported]
+    # BioASQ's lists hold an empty id here and there.
+    listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
+    named = [identifier(one, reported) for one in listed]
+    return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(named)))
+
+
+@dataclass(frozen=True)
+class CrossGenre:
+    """The tables: candidates, and reranked where that was asked for; `agreement` where no headline has a document to find."""
+
+    asked: int
+    known: int
+    candidates: RankingReport | None
+    again: RankingReport | None
+    agreement: Mapping[str, Mapping[int, float]]
+
+
+@stoppable("the benchmark", KEPT)
+def measure(
+    headlines: Sequence[Headline],
+    corpus: Path,
+    chosen: Sequence[Method],
+    work: Path,
+    command: str,
+    view: str = "whole",
+    titles: bool = True,
+    reranker: KeptScores | None = None,
+    depth: int = DEPTH,
+    sample: int | None = None,
+) -> CrossGenre:
+    """Candidates of every headline by every method, and these reranked; what is read and scored stays in `work`.
+
+    Only documents that the corpus holds can be found, and headlines without one are left out of the figures. Of `sample`
+    headlines (the same ones every time) the candidates are reranked.
+    """
+    check_view(view)
+    index = open_index(corpus, work)
+    try:
+        held = index.store.holds(sorted({one for headline in headlines for one in headline.abstracts}))
+        qrels = {one.id: {pmid: 1 for pmid in one.abstracts if pmid in held} for one in headlines}
+        qrels = {one: grades for one, grades in qrels.items() if grades}
+        if not qrels and any(one.abstracts for one in headlines):
+            raise BadInput(f"None of the abstracts that the headlines report is in {corpus}; name the corpus that holds them.")
+        asked = {one.id: one.text for one in headlines if one.id in qrels or not qrels}
+        postings = {terms: _postings(index, terms, view, titles, work) for terms in dict.fromkeys(one.terms for one in chosen)}
+        runs: dict[str, Run] = {one.title: _candidates(one, asked, postings[one.terms]) for one in chosen}
+        name = f"{corpus.name}, view {view}, {'with' if titles else 'without'} titles"
+        if not qrels:
+            return CrossGenre(len(headlines), 0, None, None, _agreement(list(runs.items())))
+        report = make_report(f"Candidates in {name}", qrels, runs, CANDIDATES, command)
+        again = None
+        if reranker:
+            picked = set(random.Random(_SEED).sample(sorted(qrels), min(sample or len(qrels), len(qrels))))
+            few = {one: grades for one, grades in qrels.items() if one in picked}
+            words = {one: asked[one] for one in few}
+            better = {title: _again(title, run, words, index, reranker, depth, view, titles) for title, run in runs.items()}
+            again = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
+        return CrossGenre(len(headlines), len(qrels), report, again, {})
+    finally:
+        index.close()
+
+
+def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> TermIndex:
+    """The corpus in this view as postings; its terms are kept in `work`, as analysing them takes longest."""
+    path = work / f"terms-{digest([index.manifest.id, terms, view, titles])[:16]}.txt"
+    if not path.exists():
+        pmids = [pmid for batch in index.store.texts(_CHUNK) for pmid, _, _ in batch]
+        made: list[str] = []
+        pieces = {str(at): "" for at in range(0, len(pmids), _CHUNK)}
+        for at, _ in watched(f"reading thousands of abstracts as {terms}", pieces):
+            some = pmids[int(at) : int(at) + _CHUNK]
+            found = TERMS[terms]([viewed(entry, view, titles) for entry in index.entries(some)])
+            made += [f"{pmid}\t{' '.join(each)}\n" for pmid, each in zip(some, found, strict=True)]
+        with writing("the terms", work, GO_ON):
+            work.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, "".join(made))
+    with path.open(encoding="utf-8") as file:
+        parts = (line.rstrip("\n").partition("\t") for line in file)
+        return TermIndex((pmid, words.split(" ") if words else ()) for pmid, _, words in parts)
+
+
+def _candidates(method: Method, asked: Mapping[str, str], postings: TermIndex) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one, words in watched(method.title, asked):
+        (terms,) = TERMS[method.terms]([method.ready(words)])
+        found[one] = [hit.pmid for hit in postings.search(terms, DEPTH, method.delta)]
+    return found
+
+
+def _again(
+    title: str,
+    run: Run,
+    asked: Mapping[str, str],
+    index: Index,
+    reranker: KeptScores,
+    depth: int,
+    view: str,
+    titles: bool,
+) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one, words in watched(f"reranking {title}", asked):
+        pmids = run[one][:DEPTH]
+        texts = [viewed(entry, view, titles) for entry in index.entries(pmids[:depth])]
+        found[one] = reranked(reranker, words, pmids, texts, depth)
+    return found
+
+
+def _agreement(runs: Sequence[tuple[str, Run]]) -> dict[str, dict[int, float]]:
+    """The mean share of the first method's best documents that each other method has among as many of its own."""
+    (_, first), *others = runs
+    return {
+        title: {
+            k: sum(len({*first[one][:k]} & {*run[one][:k]}) / max(1, len(first[one][:k])) for one in first) / len(first)
+            for k in (5, 20, 100)
+        }
+        for title, run in others
+    }
+
+
+def is_index(path: Path) -> bool:
+    """Whether a path is a built index rather than a file of documents."""
+    return (path / NAME).is_file()
