@@ -17,6 +17,8 @@ from retrieval.values import Premise
 
 RANK_WEIGHT = 0.05
 """What a doubling of the rank costs, in shares of the claim's words."""
+LEAST = 3
+"""Sentences of a document that are telling even where they share no word with the claim: it may be told in other words."""
 
 
 def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
@@ -31,3 +33,11 @@ def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: in
 
     scores = [promise(rank, premise) for rank, premise in premises]
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
+
+
+def telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
+    """The places of a document's sentences that hold a rare word of the claim, ascending; the best `LEAST` whatever they hold."""
+    wanted = rare_words(claim)
+    shares = {place: share(wanted, words(premise.text)) for place, premise in sentences}
+    best = sorted(shares, key=lambda place: (-shares[place], place))
+    return sorted({*best[:LEAST], *(place for place in best if shares[place] > 0)})

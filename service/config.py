@@ -73,7 +73,8 @@ class JudgeStep(Strict):
 
     `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
     `frugal`, for the rule "likeliest", leaves out the documents that the decision could not call whatever their sentences said
-    (`nli.decision.Decision.reach`), but never the first.
+    (`nli.decision.Decision.reach`), but never the first, and reads of the others the telling sentences first (`nli.skim.telling`)
+    and the rest only where these leave a document any hope.
     """
 
     model: str
@@ -138,8 +139,8 @@ class Branch(Strict):
             )
         if self.select.uncertain is not None and self.select.rule != "likeliest":
             raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
-        if self.judge and self.judge.frugal and self.select.rule != "likeliest":
-            raise ValueError("frugal is told by the decision what it need not know: give it with the rule likeliest alone")
+        if self.judge and self.judge.frugal and (self.select.rule, self.judge.level) != ("likeliest", "sentence"):
+            raise ValueError("frugal goes by the decision about sentences: give it with the rule likeliest and the level sentence")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self

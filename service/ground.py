@@ -16,7 +16,7 @@ from nli.judge import BothWays, Judge
 from nli.qualify import qualifiers
 from nli.scope import negation_scopes
 from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
-from nli.skim import most_promising
+from nli.skim import most_promising, telling
 from retrieval.aboutness import about
 from retrieval.adversarial import adversarial_queries
 from retrieval.index import Index
@@ -40,6 +40,8 @@ from service.models import Models
 from service.reasons import why
 from service.retrieve import ranked_by, retrieve
 
+HOPE = 0.03
+"""From this probability of a stance on, after its telling sentences, a document is read whole (docs/experiments.md)."""
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """What a text counts as that the judge was not asked about."""
 
@@ -250,15 +252,36 @@ class _Run:
         """The branch's judge, and its verdicts in ranking order, lazily."""
         step = self.branch.judge
         assert step is not None
-        judge, read = self.models.judges[step.model], candidates[: step.documents]
+        named, read = self.models.judges[step.model], candidates[: step.documents]
+        judge: Judge = BothWays(named) if step.directions == 2 else named
         if step.frugal:
-            read = self._within_reach(judge.decision, read)
+            return judge, iter(self._frugally(judge, read))
         stream = self._sentences(read) if step.level == "sentence" else self._documents(read)
         if step.skim and self.models.profile.skim:
             texts = list(stream)
             kept = most_promising(self.claim.text, [(place, premise) for place, _, premise in texts], self.models.profile.skim)
             stream = iter([texts[i] for i in kept])
-        return judge, self._verdicts(BothWays(judge) if step.directions == 2 else judge, stream)
+        return judge, self._verdicts(judge, stream)
+
+    def _frugally(self, judge: Judge, candidates: Sequence[_Candidate]) -> list[Judged]:
+        """The verdicts that can matter: of documents within reach, first on their telling sentences, then, where these leave a
+        document any hope, on all others."""
+        texts = list(self._sentences(self._within_reach(judge.decision, candidates)))
+        first = [
+            place
+            for _, own in groupby(range(len(texts)), key=lambda place: texts[place][0])
+            for place in telling(self.claim.text, [(place, texts[place][2]) for place in own])
+        ]
+        judged = dict(zip(first, self._verdicts(judge, iter([texts[place] for place in first])), strict=True))
+        hopeful = set()
+        for position, read in groupby(judged.values(), key=lambda one: one.position):
+            relevance = self._relevance(candidates[position], candidates[0])
+            whole = judge.decision([one.verdict for one in read], *relevance)
+            if max(whole.support, whole.contradict) >= HOPE:
+                hopeful.add(position)
+        rest = [place for place, (position, *_) in enumerate(texts) if position in hopeful and place not in judged]
+        judged.update(zip(rest, self._verdicts(judge, iter([texts[place] for place in rest])), strict=True))
+        return [judged[place] for place in sorted(judged)]
 
     def _within_reach(self, decision: Decision, candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
         """Those that could still be listed: the best match is always read, so that something was."""
@@ -302,8 +325,8 @@ class _Run:
                 pending.append((position, sentence))
                 yield premise
 
-        for verdict in judge(self.claim.text, premises()):
-            position, sentence = pending[self.judged_count]
+        for place, verdict in enumerate(judge(self.claim.text, premises())):
+            position, sentence = pending[place]
             self.judged_count += 1
             self.read.add(position)
             yield Judged(position, sentence, verdict)

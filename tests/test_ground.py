@@ -215,6 +215,21 @@ def test_what_cannot_be_called_any_more_is_not_judged_but_the_best_match_always_
     assert none.checked.contradict.judged == len(only)
 
 
+def test_a_document_is_read_whole_only_where_its_telling_sentences_leave_hope(tmp_path: Path) -> None:
+    def silent(name: str) -> list[str]:
+        return [f"Number {number} of {name}." for number in range(4)]
+
+    without = document("1", *silent("one"), "Zeta was measured with pressure.")
+    hopeful = document("2", *silent("two"), "Zeta stands for lower pressure.")
+    index = make_index(tmp_path, [without, hopeful])
+    grounder, judge = make_grounder(index, "counterpoint")
+    judge.decision = replace(PLAIN, support=-3.0, contradict=-3.0)  # a neutral sentence leaves 2 %, a supporting one 15 %
+    grounder.ground(CLAIM)
+    read = {*silent("one")[:2], "Zeta was measured with pressure.", *silent("two"), "Zeta stands for lower pressure."}
+    assert sorted(judge.read) == sorted(read)
+    index.close()
+
+
 def test_only_those_most_alike_are_reranked(index: Index) -> None:
     whole, _ = make_grounder(index, "counterpoint")
     rerank = Rerank(model="relevance", first=2)
@@ -228,7 +243,7 @@ def test_only_those_most_alike_are_reranked(index: Index) -> None:
 
 
 def test_frugal_needs_a_decision_to_ask() -> None:
-    with pytest.raises(ValueError, match="frugal is told by the decision"):
+    with pytest.raises(ValueError, match="frugal goes by the decision"):
         Branch.model_validate(
             {
                 "retrieve": {"sources": ["bm25"], "k": 20, "query": "claim"}, "drop_known": False,
