@@ -140,7 +140,7 @@ class Branch(Strict):
         if self.select.uncertain is not None and self.select.rule != "likeliest":
             raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
         if self.judge and self.judge.frugal and (self.select.rule, self.judge.level) != ("likeliest", "sentence"):
-            raise ValueError("frugal goes by the decision about sentences: give it with the rule likeliest and the level sentence")
+            raise ValueError("frugal goes by the decision about sentences: give it with the rule likeliest and level sentence")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self
