@@ -17,8 +17,8 @@ def rare_words(query: str) -> dict[str, float]:
     return {term: float(rarity[place(term)]) for term in dict.fromkeys(terms(query))}
 
 
-# Some 20 kB for an abstract: enough for one claim's reading under every variant, and no more than 160 MB of a service.
-@lru_cache(maxsize=8192)
+# Some 20 kB for an abstract: enough for the documents and sentences of a claim, and no more than 10 MB of a service.
+@lru_cache(maxsize=512)
 def words(text: str) -> frozenset[str]:
     """A text's terms. Queries of one topic come back to the same texts: their words are found once."""
     return frozenset(terms(text))
