@@ -23,8 +23,8 @@ _OPTIONS = (
     "-Xrs",
     # A heap of this size is collected as fast by one thread, with 45 MB and a handful of threads less than by G1.
     "-XX:+UseSerialGC",
-    # A search leaves garbage of a few megabytes. In a young generation as large as Java would choose it is collected after hundreds
-    # of searches, and until then the process grows by 100 MB.
+    # A search leaves a few megabytes of garbage. A young generation as large as Java would choose is collected after hundreds of
+    # searches, and until then the process grows by 100 MB.
     "-XX:MaxNewSize=32m",
     # Nobody reads Anserini's log: what goes wrong is raised. Log4j's full set-up takes a second of every start.
     "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
