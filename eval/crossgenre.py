@@ -15,6 +15,7 @@ from typing import Any
 from eval.abstract_views import check_view, viewed
 from eval.journal import digest
 from eval.kept_index import GO_ON, KEPT, KeptScores, open_index, reranked, watched
+from eval.naming import named
 from eval.ranking import RankingReport, Run, make_report
 from indexes.guard import stoppable
 from indexes.readers import jsonl
@@ -62,11 +63,7 @@ METHODS = {
 
 def methods(names: Sequence[str]) -> list[Method]:
     """The methods of these names, each once; `all` stands for every one."""
-    wanted = dict.fromkeys(name for given in names for name in (METHODS if given == "all" else [given]))
-    for name in wanted:
-        if name not in METHODS:
-            raise BadInput(f"There is no method {name!r}; the methods are {', '.join(METHODS)}, or all.")
-    return [METHODS[name] for name in wanted]
+    return [METHODS[name] for name in named(names, METHODS, "method")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval.evidencebench import Case, Task
+from eval.naming import named
 from nli.evidence import WEIGHTS, Floats, Reading, choose
-from retrieval.errors import BadInput
 from retrieval.training.bm25 import Bm25
 
 Chooser = Callable[[Case, Reading, Task], Sequence[int]]
@@ -89,8 +89,4 @@ METHODS = {
 
 def methods(names: Sequence[str], others: Sequence[str] = ()) -> list[Method]:
     """The methods of these names, each once; `all` stands for every one here. Names of `others` are known and left to them."""
-    wanted = dict.fromkeys(name for given in names for name in (METHODS if given == "all" else [given]))
-    for name in wanted:
-        if name not in METHODS and name not in others:
-            raise BadInput(f"There is no method {name!r}; the methods are {', '.join([*METHODS, *others])}, or all.")
-    return [METHODS[name] for name in wanted if name in METHODS]
+    return [METHODS[name] for name in named(names, METHODS, "method", others) if name in METHODS]

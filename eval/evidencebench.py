@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from eval.naming import named
 from indexes.readers.jsonl import lines, parse
 from indexes.readers.paper import paper_of
 from indexes.readers.records import RecordError
@@ -47,11 +48,7 @@ TASKS = {
 
 def tasks(names: Sequence[str]) -> list[Task]:
     """The tasks of these names, each once; `all` stands for the four."""
-    wanted = dict.fromkeys(name for given in names for name in (TASKS if given == "all" else [given]))
-    for name in wanted:
-        if name not in TASKS:
-            raise BadInput(f"There is no task {name!r}; the tasks are {', '.join(TASKS)}, or all.")
-    return [TASKS[name] for name in wanted]
+    return [TASKS[name] for name in named(names, TASKS, "task")]
 
 
 @dataclass(frozen=True)
