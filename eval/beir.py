@@ -34,7 +34,7 @@ def measure(
     deep = max(DEPTH, depth if rerank else 0)
     reranker = KeptScores(load_reranker(rerank, profile), work) if rerank else None
     encoder = load_encoder(ENCODER, profile) if dense else None
-    index = open_index(collection.documents, work, encoder)
+    index = open_index(collection.documents, work, [encoder] if encoder else [])
     standard = StandardBM25(collection.documents, work)
     try:
         ours = {one: index.search(text, deep) for one, text in watched("BM25", collection.queries)}

@@ -84,6 +84,6 @@ def shown(reports: Sequence[RankingReport], json: Path | None, whole: object = N
     for report in reports:
         typer.echo("\n".join(table(report)))
     if json:
-        with writing("the report", json, "free some space and run the same command again"):
+        with writing("the report", json):
             write_atomically(json, report_json(reports if whole is None else whole))
         say(f"Wrote {json}.")

@@ -100,10 +100,10 @@ def scifact(
         with _working_folder(outputs) as folder:
             done = evaluate(files, configs, profile, folder, shlex.join(["counterpoint", *sys.argv[1:]]))
         if predictions:
-            with writing("the predictions", predictions, "free some space and run the same command again"):
+            with writing("the predictions", predictions):
                 write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
         if json:
-            with writing("the report", json, "free some space and run the same command again"):
+            with writing("the report", json):
                 write_atomically(json, report_json(done.report))
         typer.echo("\n".join(report_lines(done.report)))
         for out in outputs:
@@ -173,7 +173,7 @@ def report(
         made = page(read_report(measured), quoting=cases)
         texts = [html(made), as_markdown(made)]
         for one, text in zip(outputs, texts, strict=False):
-            with writing("the page", one, "free some space and run the same command again"):
+            with writing("the page", one):
                 write_atomically(one, text)
             say(f"Wrote {one}.")
 
@@ -220,7 +220,7 @@ def answers(
         typer.echo("\n".join(tables.lines(report)))
         texts = {json: report_json(report), markdown: tables.markdown(report)}
         for path in outputs:
-            with writing("the report", path, "free some space and run the same command again"):
+            with writing("the report", path):
                 write_atomically(path, texts[path])
             say(f"Wrote {path}.")
 

@@ -90,7 +90,7 @@ def written_documents(source: Path, work: Path, documents: Any) -> Path:
         raise BadInput(f"{source} cannot be read ({error.strerror}); name a file of documents.") from None
     path = work / f"documents-{digest([source.name, content])[:16]}.jsonl"
     if not path.exists():
-        with writing("the documents", work, "free some space and run the same command again"):
+        with writing("the documents", work):
             work.mkdir(parents=True, exist_ok=True)
             write_atomically(path, "".join(_lines(documents())))
     return path

@@ -14,7 +14,7 @@ from typing import Any
 
 from eval.abstract_views import check_view, viewed
 from eval.journal import digest
-from eval.kept_index import GO_ON, KEPT, KeptScores, open_index, reranked, watched
+from eval.kept_index import KEPT, KeptScores, open_index, reranked, watched
 from eval.naming import named
 from eval.ranking import RankingReport, Run, make_report
 from indexes.guard import stoppable
@@ -22,7 +22,7 @@ from indexes.readers import jsonl
 from indexes.readers.fields import came_keys, identifier, text
 from indexes.readers.records import RecordError
 from retrieval.bm25_plus import DELTA, TermIndex
-from retrieval.errors import BadInput, BadRecord, writing
+from retrieval.errors import GO_ON, BadInput, BadRecord, writing
 from retrieval.index import Index
 from retrieval.lay import Tokens, expand, lay_query, lower_case_words, stems
 from retrieval.manifest import NAME, write_atomically

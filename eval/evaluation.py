@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,17 +9,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from eval.journal import Journal, digest
+from eval.journal import Journal
+from eval.kept_index import open_index
 from eval.observing import ClaimResult, observe
 from eval.predictions import Predicted
 from eval.report_data import Report
 from eval.reporting import Ran, make_report
 from eval.scifact import Files, LabelledClaim, read_claims
-from indexes.build import build
-from indexes.dense import add_vectors
-from retrieval.encoder import Encoder
-from retrieval.errors import BadInput, Interrupted, writing
-from retrieval.index import Index
+from retrieval.errors import GO_ON, BadInput, Interrupted, writing
 from retrieval.source import code_sha256
 from service.config import GroundingConfig, Profile, load_config, load_profile, shipped
 from service.ground import Grounder
@@ -28,7 +24,6 @@ from service.models import Models, load_models
 
 _REMEMBERED_MB = 600
 """The vectors of all of SciFact's abstracts."""
-_GO_ON = "what was done so far is kept: free some space and run the same command again to go on"
 
 
 @dataclass(frozen=True)
@@ -60,11 +55,11 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
     """
     claims = read_claims(files.claims)
     shelf = _Shelf(_roomy(load_profile(profile)))
-    with writing("the evaluation's results", folder, _GO_ON):
+    with writing("the evaluation's results", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
         # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
         models = [shelf.models(config) for config in configs]
-        index = _index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())])
+        index = open_index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())], format="scifact")
         try:
             grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
             variants = _ran(claims, grounders, shelf.all, folder)
@@ -99,21 +94,6 @@ class _Shelf:
             {name: every.judges.setdefault(name, one) for name, one in new.judges.items()},
             {name: every.encoders.setdefault(name, one) for name, one in new.encoders.items()},
         )
-
-
-def _index(corpus: Path, folder: Path, encoders: Sequence[Encoder]) -> Index:
-    """The corpus's index, built unless the same file was indexed by the same code before, with the vectors that are searched."""
-    try:
-        content = hashlib.sha256(corpus.read_bytes()).hexdigest()
-    except OSError as error:
-        raise BadInput(f"{corpus} cannot be read ({error.strerror}); name a corpus in SciFact's format.") from None
-    made_by = [code_sha256(["indexes.build"]), *(encoder.name for encoder in encoders)]
-    place = folder / f"index-{digest([content, made_by])[:16]}"
-    if not place.exists():
-        build([corpus], place, format="scifact")
-    for encoder in encoders:
-        add_vectors(place, encoder)
-    return Index(place)
 
 
 def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models: Models, folder: Path) -> list[Ran]:

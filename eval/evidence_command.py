@@ -73,6 +73,6 @@ def evidencebench(
         report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
         typer.echo("\n".join(table(report)))
         if json:
-            with writing("the report", json, "free some space and run the same command again"):
+            with writing("the report", json):
                 write_atomically(json, report_json(report))
             say(f"Wrote {json}.")

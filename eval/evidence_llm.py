@@ -12,7 +12,7 @@ from eval.journal import digest
 from generation.evidence import STRATEGIES, Strategy, ask
 from nli.evidence import Reading
 from retrieval.chat import Chat
-from retrieval.errors import writing
+from retrieval.errors import GO_ON, writing
 from retrieval.manifest import write_atomically
 from service.config import Profile
 from service.evidence import chat_of
@@ -45,7 +45,7 @@ def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
             return [int(index) for index in json.loads(path.read_text("utf-8"))]
         except (OSError, ValueError, TypeError):
             chosen = ask(chat, strategy, case.hypothesis, case.paper, k, task.results_only).indices
-        with writing("the model's answers", folder, "free some space and run the same command again to go on"):
+        with writing("the model's answers", folder, GO_ON):
             write_atomically(path, json.dumps(chosen))
         return chosen
 

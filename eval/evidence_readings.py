@@ -16,10 +16,8 @@ from tqdm import tqdm
 from eval.evidencebench import Case
 from nli.evidence import EvidenceReader, Reading
 from retrieval.encoder import Vectors
-from retrieval.errors import writing
+from retrieval.errors import GO_ON, writing
 from retrieval.values import Verdict
-
-_GO_ON = "what was read so far is kept: free some space and run the same command again to go on"
 
 
 class Readings:
@@ -30,7 +28,7 @@ class Readings:
 
     def of(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Reading]]:
         """Each case with its reading, from the folder or made now; a bar tells how far it is."""
-        with writing("the readings", self._folder, _GO_ON):
+        with writing("the readings", self._folder, GO_ON):
             self._folder.mkdir(parents=True, exist_ok=True)
             for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
                 path = self._folder / f"{self._key(case)}.npz"

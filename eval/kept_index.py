@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -20,31 +21,36 @@ from indexes.lucene_writer import contents
 from indexes.readers import read
 from indexes.readers.records import Deletion
 from retrieval.encoder import Encoder
-from retrieval.errors import BadInput, writing
+from retrieval.errors import GO_ON, BadInput, writing
 from retrieval.index import Index
 from retrieval.lucene import K1, B, on_lucene_thread, pyserini
 from retrieval.manifest import NAME
 from retrieval.rerank import Reranker
 from retrieval.source import code_sha256
 
-GO_ON = "what was done so far is kept: free some space and run the same command again to go on"
 KEPT = "what was read and scored is kept, and the same command goes on from there"
 _BATCH = 1000
 
 
-def open_index(corpus: Path, work: Path, encoder: Encoder | None = None) -> Index:
-    """The index of a file of documents, built in `work` unless it is there; with the encoder's vectors where one is given.
+def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint") -> Index:
+    """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there from before.
 
     `corpus` may be a built index, which is opened as it is.
     """
     if (corpus / NAME).is_file():
         return Index(corpus)
-    folder = work / f"index-{digest([corpus.name, code_sha256(['indexes.build'])])[:16]}"
+    try:
+        with corpus.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{corpus} cannot be read ({error.strerror}); name a file of documents.") from None
+    # An index has one encoder's vectors, so that another encoder asks for another index.
+    folder = work / f"index-{digest([content, code_sha256(['indexes.build']), *(one.name for one in encoders)])[:16]}"
     with writing("the index", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         if not folder.exists():
-            build([corpus], folder, format="counterpoint")
-        if encoder:
+            build([corpus], folder, format=format)
+        for encoder in encoders:
             add_vectors(folder, encoder)
     return Index(folder)
 

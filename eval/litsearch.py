@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from eval.collection import written_documents
 from eval.journal import digest
-from eval.kept_index import GO_ON, KEPT, open_index, watched
+from eval.kept_index import KEPT, open_index, watched
 from eval.ranking import RankingReport, Run, make_report
 from generation.paper_order import Order, in_order, order_by
 from indexes.guard import stoppable
@@ -25,7 +25,7 @@ from indexes.readers.fields import identifier, required, text
 from indexes.readers.records import RecordError
 from retrieval.chat import Chat
 from retrieval.encoder import Encoder
-from retrieval.errors import BadInput, BadRecord, writing
+from retrieval.errors import GO_ON, BadInput, BadRecord, writing
 from retrieval.fusion import reciprocal_rank_fusion
 from retrieval.index import Index
 from retrieval.manifest import write_atomically
@@ -155,7 +155,7 @@ def measure(
         raise BadInput(
             f"A question looks for the paper {lacking}, which the corpus does not hold; name the corpus it belongs to."
         )
-    index = open_index(library.documents, work, encoder)
+    index = open_index(library.documents, work, [encoder] if encoder else [])
     try:
         runs = _found(questions, index, encoder)
         name, start = list(runs.items())[-1]

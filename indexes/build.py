@@ -28,7 +28,7 @@ from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
 from indexes.writer import StoreWriter
 from nli.cues import cue_list
 from retrieval import java
-from retrieval.errors import BadInput, BadRecord, IndexUnusable, writing
+from retrieval.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, writing
 from retrieval.lucene import K1, B
 from retrieval.manifest import DENSE, FORMAT, LUCENE, NAME, STORE, Manifest, Source, data_files, read_manifest, staging_folder
 
@@ -59,9 +59,8 @@ def build(paths: Sequence[Path], out: Path, format: str = "auto", skip_bad: int 
     root = _root(target, out, overwrite)
     files = _detected(paths, format)
     _expect(files)
-    go_on = "what was read so far is kept: free some space and run the same command again to go on"
     stopped = "what was read so far is kept, and the same command goes on from there"
-    with stoppable("the index", stopped), writing("the index", out.parent, go_on):
+    with stoppable("the index", stopped), writing("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
         with only_one(root):
             old = _version(root)
@@ -89,8 +88,8 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
     """
     read_manifest(folder)
     files = _detected(paths, format)
-    go_on = "the index is as it was before: free some space and run the same command again"
-    with stoppable("the index", "the index is as it was before"), writing("the update", folder, go_on), only_one(folder):
+    again = f"the index is as it was before: {AGAIN}"
+    with stoppable("the index", "the index is as it was before"), writing("the update", folder, again), only_one(folder):
         # Read under the lock: another update may just have ended.
         old = read_manifest(folder)
         if old.settings != _settings():

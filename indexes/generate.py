@@ -136,7 +136,7 @@ def generate(n: int, out: Path, source: Path = DEMO, seed: int = 0) -> None:
     if n < 1:
         raise BadInput(f"A corpus has at least 1 document, not {n}.")
     partial = out.with_name(f".{out.name}.partial")
-    with writing("the corpus", out, "free some space and run the same command again"):
+    with writing("the corpus", out):
         like = likeness_of(source)
         try:
             with open(partial, "wb") as raw:

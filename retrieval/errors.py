@@ -79,11 +79,15 @@ def _is_full(error: BaseException) -> bool:
     return any(words in str(error).lower() for words in _FULL)
 
 
+AGAIN = "free some space and run the same command again"
+GO_ON = f"what was done so far is kept: {AGAIN} to go on"
+
+
 @contextmanager
-def writing(what: str, where: Path, hint: str) -> Iterator[None]:
+def writing(what: str, where: Path, hint: str = AGAIN) -> Iterator[None]:
     """Translate what a full, read-only or missing disk does to a writer into one sentence.
 
-    `what` is being written, `where` to, and `hint` says how to go on ("free some space and run the same command again").
+    `what` is being written, `where` to, and `hint` says how to go on: again, or where it was (`GO_ON`).
     Errors that are not the disk's pass unchanged. Java's exceptions are known by their text alone, so any exception is read.
     """
     try:

@@ -101,7 +101,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Put the manifest in place whole, or leave what was there."""
-        with writing("the index's manifest", folder, "free some space and run the same command again"):
+        with writing("the index's manifest", folder):
             write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from service.answer_schemas import AnswerResponse
 from service.api_schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
+from service.evidence_schemas import EvidenceResponse
 from service.schemas import GroundResponse, Problem
 
 _Response = TypeVar("_Response", bound=BaseModel)
@@ -60,6 +61,20 @@ class Counterpoint:
         """A short answer in which every citation was checked."""
         body = {"question": question, "narrative": narrative, "topic": topic, "id": id}
         return self._call(AnswerResponse, "POST", "/v1/answer", json=body)
+
+    def evidence(
+        self,
+        hypothesis: str,
+        sentences: Sequence[str] | None = None,
+        text: str | None = None,
+        jats: str | None = None,
+        k: int = 5,
+        results_only: bool = False,
+    ) -> EvidenceResponse:
+        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its three forms."""
+        paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
+        body = {"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only}
+        return self._call(EvidenceResponse, "POST", "/v1/evidence", json=body)
 
     def document(self, pmid: str | int) -> DocumentOut:
         """A document with the boundaries of its sentences."""

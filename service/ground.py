@@ -41,7 +41,8 @@ from service.reasons import why
 from service.retrieve import ranked_by, retrieve
 
 HOPE = 0.03
-"""From this probability of a stance on, after its telling sentences, a document is read whole (docs/experiments.md)."""
+"""From this probability of a stance on, after its telling sentences, a document is read whole (docs/experiments.md); from less
+where less is to be listed."""
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """What a text counts as that the judge was not asked about."""
 
@@ -277,7 +278,7 @@ class _Run:
         for position, read in groupby(judged.values(), key=lambda one: one.position):
             relevance = self._relevance(candidates[position], candidates[0])
             whole = judge.decision([one.verdict for one in read], *relevance)
-            if max(whole.support, whole.contradict) >= HOPE:
+            if max(whole.support, whole.contradict) >= min(HOPE, self._enough(judge.decision)):
                 hopeful.add(position)
         rest = [place for place, (position, *_) in enumerate(texts) if position in hopeful and place not in judged]
         judged.update(zip(rest, self._verdicts(judge, iter([texts[place] for place in rest])), strict=True))
@@ -285,10 +286,14 @@ class _Run:
 
     def _within_reach(self, decision: Decision, candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
         """Those that could still be listed: the best match is always read, so that something was."""
-        uncertain = self.branch.select.uncertain
-        enough = uncertain if uncertain is not None else min(decision.thresholds)
+        enough = self._enough(decision)
         rest = [c for c in candidates[1:] if decision.reach(*self._relevance(c, candidates[0])) >= enough]
         return [*candidates[:1], *rest]
+
+    def _enough(self, decision: Decision) -> float:
+        """The least probability of a stance with which a document is listed, be it as uncertain."""
+        uncertain = self.branch.select.uncertain
+        return uncertain if uncertain is not None else min(decision.thresholds)
 
     def top(self, candidates: Sequence[_Candidate]) -> list[_Chosen]:
         """The top of the ranking, among the documents that pass the filter."""

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from retrieval.errors import BadInput, CounterpointError, Interrupted, writing
+from retrieval.errors import GO_ON, BadInput, CounterpointError, Interrupted, writing
 from retrieval.manifest import write_atomically
 from retrieval.source import code_sha256
 
@@ -34,7 +34,6 @@ RUN, ANSWERS = "run", "answers.jsonl"
 """The files of a run by name: the run itself, and for Task B the full answers beside it."""
 FILES = "sha256"
 """Under this key a manifest has the hash of each."""
-_GO_ON = "what was done so far is kept: free some space and run the same command again to go on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ class Journal:
 @contextmanager
 def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[Journal]:
     """The journal of the run that is to stand at `out`; raises `BadInput` where it holds one of other settings."""
-    with writing("the run", out, _GO_ON), Journal(out, facts) as opened:
+    with writing("the run", out, GO_ON), Journal(out, facts) as opened:
         yield opened
 
 

@@ -101,7 +101,7 @@ def merge(shards: Sequence[Path], out: Path) -> int:
         _refuse_difference(made[0], other)
     _refuse_doubled_or_missing(made)
     texts = {name: _joined(made, name) for name in made[0].manifest[FILES]}
-    with writing("the run", out, "free some space and run the same command again"):
+    with writing("the run", out):
         publish(out, made[0].facts(), texts)
     return made[0].items
 

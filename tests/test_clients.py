@@ -61,6 +61,15 @@ def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
     assert results[1].problem and "empty" in results[1].problem.detail
 
 
+def test_the_client_finds_evidence_inside_a_paper(counterpoint: Counterpoint) -> None:
+    paper = ["We gave 120 smokers aspirin or placebo.", "Aspirin lowered the risk of stroke by 20 %.", "Smoking is harmful."]
+    found = counterpoint.evidence("Aspirin prevents stroke.", sentences=paper, k=2)
+    assert [paper[one.index] for one in found.evidence] == [one.text for one in found.evidence]
+    assert (len(found.evidence), found.read) == (2, 3)
+    with pytest.raises(CounterpointProblem, match="give the paper once"):
+        counterpoint.evidence("Aspirin prevents stroke.", paper, text="Aspirin.")
+
+
 def test_a_search_goes_on_by_itself(counterpoint: Counterpoint) -> None:
     assert [one.rank for one in counterpoint.search("filler number", page=7)] == list(range(1, 21))
 
