@@ -25,8 +25,9 @@ $(DEMO)/manifest.json: $(INSTALLED) indexes/demo/corpus.jsonl
 serve: $(DEMO)/manifest.json
 	$(BIN)/counterpoint serve --index $(DEMO) --port $(PORT)
 
+# Modules beside each other, a core each, and no more than four: each loads the models for itself.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-all: $(INSTALLED)
 	$(BIN)/python -m pytest -m 'slow or not slow'

@@ -130,24 +130,23 @@ class Grounder:
         # The likeliest are chosen by how far they lie behind the best, which must be the same document on both sides.
         early, late = (frozenset(), without) if branch.select.rule == "likeliest" else (without, frozenset())
         tell(GroundStage("retrieve", stance, self.index.manifest.counts.documents))
-        candidates = self._retrieve(claim, branch, early)
+        retrieved = self._retrieve(claim, branch, early)
         if branch.rerank:
-            tell(GroundStage("rerank", stance, len(candidates)))
-        candidates, scored_by = self._rerank(claim, branch, candidates)
-        sentences = sum(len(c.entry) for c in candidates)
+            tell(GroundStage("rerank", stance, len(retrieved)))
+        candidates, scored_by = self._rerank(claim, branch, retrieved)
         if branch.judge:
-            tell(GroundStage("judge", stance, len(candidates), sentences))
+            tell(GroundStage("judge", stance, len(candidates), sum(len(c.entry) for c in candidates)))
         run = _Run(claim, stance, branch, self.models, scored_by, late)
         rules = {"first": run.first, "likeliest": run.likeliest, "penalised": run.penalised, "top": run.top}
         chosen = rules[branch.select.rule](candidates)
         counts = BranchCounts(
-            documents=len(candidates),
-            sentences=sentences,
-            candidates=sum(c.entry.cue_sentence_count() if branch.filter else len(c.entry) for c in candidates),
+            documents=len(retrieved),
+            sentences=sum(len(c.entry) for c in retrieved),
+            candidates=sum(c.entry.cue_sentence_count() if branch.filter else len(c.entry) for c in retrieved),
             judged=run.judged_count,
             read=len(run.read),
         )
-        tell(GroundStage("decided", stance, len(candidates), sentences, run.judged_count, len(chosen)))
+        tell(GroundStage("decided", stance, counts.documents, counts.sentences, counts.judged, len(chosen)))
         return Side(_evidence(chosen, claim.text, stance), _evidence(run.uncertain, claim.text, stance), counts)
 
     def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:

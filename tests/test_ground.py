@@ -14,12 +14,12 @@ from nli.decision import PLAIN
 from retrieval.index import Index
 from retrieval.lexical import most_alike
 from retrieval.rerank import passage
-from retrieval.values import Claim
+from retrieval.values import BranchCounts, Claim
 from service.claims import checked_claim
 from service.config import Branch, Rerank
 from service.ground import Grounder
 from service.models import Models
-from service.schemas import GroundResponse, Provenance
+from service.schemas import GroundResponse, Provenance, summary
 from tests.fakes import WordJudge, make_grounder, make_index
 
 CLAIM = Claim("zeta lowers pressure")
@@ -238,7 +238,8 @@ def test_only_those_most_alike_are_reranked(index: Index) -> None:
     ranked = [hit.pmid for hit in index.search(CLAIM.text, 20)]
     alike = most_alike(CLAIM.text, [passage(entry.document) for entry in index.entries(ranked)], 2)
     listed = {one.document.pmid for one in (*found.supporting, *found.contradicting, *found.uncertain)}
-    assert found.checked["contradict"].documents == 2 < len(ranked)
+    counts = found.checked["contradict"]
+    assert (counts.documents, counts.read) == (len(ranked), 2), "what was retrieved and put aside is counted as retrieved"
     assert listed == {ranked[place] for place in alike}
 
 
@@ -283,6 +284,18 @@ def test_what_came_close_is_told_apart_and_never_on_two_sides(index: Index) -> N
     # A document that is called for one side came close on neither.
     called = make_grounder(index, "counterpoint")[0].ground(CLAIM)
     assert not {*pmids(called.contradicting), *pmids(called.supporting)} & set(pmids(called.uncertain))
+
+
+def test_one_is_not_told_as_many(index: Index) -> None:
+    grounder, judge = make_grounder(index, "counterpoint")
+    judge.decision = replace(PLAIN, thresholds=(0.9, 0.9))
+    found = grounder.ground(CLAIM)
+    counts = {side: BranchCounts(2, 9, 9, judged=1, read=1) for side in found.checked}
+    alone = replace(found, uncertain=found.uncertain[:1], checked=counts)
+    assert summary(alone) == (
+        "No contradiction found among 1 sentence checked in 1 of 2 documents. No support found among 1 of 2 documents. "
+        "1 document came close and is listed apart."
+    )
 
 
 def varied(index: Index, change: dict[str, object], profile: dict[str, object] | None = None) -> tuple[Grounder, WordJudge]:
