@@ -55,7 +55,8 @@ def measure(
             for one, text in watched(f"reranking by {reranker.name}", collection.queries):
                 pmids = [hit.pmid for hit in ours[one]]
                 texts = [passage(entry.document) for entry in index.entries(pmids[:depth])]
-                again[one] = reranked(reranker, text, pmids, texts, depth)
+                scores = dict(zip(pmids[:depth], reranker(text, texts), strict=True))
+                again[one] = reranked(scores, pmids, depth)
             runs[f"BM25, the best {depth} reranked by {reranker.name}"] = again
     finally:
         standard.close()

@@ -166,7 +166,7 @@ def measure(
             picked = set(random.Random(_SEED).sample(sorted(qrels), min(sample or len(qrels), len(qrels))))
             few = {one: grades for one, grades in qrels.items() if one in picked}
             words = {one: asked[one] for one in few}
-            better = {title: _again(title, run, words, index, reranker, depth, view, titles) for title, run in runs.items()}
+            better = _again(runs, words, index, reranker, depth, view, titles)
             again = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
         return CrossGenre(len(headlines), len(qrels), report, again, {})
     finally:
@@ -201,21 +201,23 @@ def _candidates(method: Method, asked: Mapping[str, str], postings: TermIndex) -
 
 
 def _again(
-    title: str,
-    run: Run,
+    runs: Mapping[str, Run],
     asked: Mapping[str, str],
     index: Index,
     reranker: KeptScores,
     depth: int,
     view: str,
     titles: bool,
-) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one, words in watched(f"reranking {title}", asked):
-        pmids = run[one][:DEPTH]
-        texts = [viewed(entry, view, titles) for entry in index.entries(pmids[:depth])]
-        found[one] = reranked(reranker, words, pmids, texts, depth)
-    return found
+) -> dict[str, Run]:
+    """Every method's candidates reranked; a document that several methods find is scored once."""
+    found: dict[str, dict[str, list[str]]] = {title: {} for title in runs}
+    for one, words in watched(f"reranking by {reranker.name}", asked):
+        pmids = sorted({pmid for run in runs.values() for pmid in run[one][:depth]})
+        texts = [viewed(entry, view, titles) for entry in index.entries(pmids)]
+        scores = dict(zip(pmids, reranker(words, texts), strict=True))
+        for title, run in runs.items():
+            found[title][one] = reranked(scores, run[one], depth)
+    return dict(found)
 
 
 def _agreement(runs: Sequence[tuple[str, Run]]) -> dict[str, dict[int, float]]:

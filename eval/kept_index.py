@@ -149,8 +149,6 @@ def _torn(path: Path) -> bool:
         return file.read(1) != b"\n"
 
 
-def reranked(scores: Reranker, query: str, pmids: Sequence[str], texts: Sequence[str], depth: int) -> list[str]:
+def reranked(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
     """The first `depth` of `pmids` in the order of their scores, equal ones as they were; the others behind them."""
-    found = scores(query, texts[:depth])
-    order = sorted(range(len(found)), key=lambda row: -found[row])
-    return [*(pmids[row] for row in order), *pmids[depth:]]
+    return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]

@@ -126,10 +126,14 @@ class Counting(WordReranker):
         return super().__call__(query, texts)
 
 
+def test_what_lies_deeper_than_the_reranker_reads_stays_behind() -> None:
+    assert reranked({"a": 1.0, "b": 2.0, "c": 2.0, "d": 3.0}, ["a", "b", "c", "d"], 3) == ["b", "c", "a", "d"]
+
+
 def test_a_stopped_reranking_goes_on_and_a_torn_line_is_scored_again(tmp_path: Path) -> None:
     first = Counting()
     scores = KeptScores(first, tmp_path)
-    assert reranked(scores, "q", ["a", "b", "c"], ["x", "best", "-"], 2) == ["b", "a", "c"]
+    assert scores("q", ["x", "best"]) == [0, 1]
     scores("r", ["best"])
     path = next(tmp_path.glob("scores-*.jsonl"))
     path.write_bytes(path.read_bytes()[:-9])
