@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from nli.cues import as_typed, cue_list
 from retrieval.values import NegationScope, Sentence
+from retrieval.without_torch import without_torch
 
 if TYPE_CHECKING:
     from negspacy.negation import Negex
@@ -37,8 +38,9 @@ def termset() -> dict[str, list[str]]:
 
 @cache
 def _negex() -> Negex:
-    import spacy
-    from negspacy.negation import Negex
+    with without_torch():
+        import spacy
+        from negspacy.negation import Negex
 
     return Negex(spacy.blank("en"), "negex", neg_termset=termset())
 

@@ -15,6 +15,7 @@ from importlib.resources import files
 from retrieval.errors import BadConfig
 from retrieval.java import java_class
 from retrieval.lucene import on_lucene_thread, pyserini
+from retrieval.without_torch import without_torch
 
 Tokens = Callable[[Sequence[str]], list[list[str]]]
 """Texts to their index terms, in order."""
@@ -58,7 +59,8 @@ def expand(text: str, table: Mapping[str, str] | None = None) -> str:
 
 @cache
 def _dropped() -> frozenset[str]:
-    from spacy.lang.en.stop_words import STOP_WORDS
+    with without_torch():
+        from spacy.lang.en.stop_words import STOP_WORDS
 
     return frozenset(STOP_WORDS) - NEGATIONS
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from nli.cues import find_cues
@@ -45,3 +48,14 @@ def test_offsets_count_in_the_abstract() -> None:
 
 def test_a_sentence_that_is_a_table_has_no_scopes() -> None:
     assert negation_scopes(sentence("no effect " * 150_000)) == ()
+
+
+def test_pytorch_is_not_loaded_for_a_scope_and_can_be_had_afterwards() -> None:
+    code = (
+        "import sys; from nli.cues import find_cues; from nli.scope import negation_scopes; "
+        "from retrieval.values import Sentence; text = 'There was no harm.'; "
+        "scopes = negation_scopes(Sentence('1', 0, 0, len(text), text, tuple(find_cues(text)))); "
+        "assert len(scopes) == 1 and 'torch' not in sys.modules; import torch; print(torch.ones(1).item())"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert (told.stdout, told.returncode) == ("1.0\n", 0), told.stderr
