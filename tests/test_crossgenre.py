@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import eval.cli  # noqa: F401  (registers the commands)
 from eval.abstract_views import VIEWS, viewed
 from eval.collection import read_beir
 from eval.crossgenre import measure, methods, read_headlines
-from eval.kept_index import StandardBM25
+from eval.kept_index import KeptScores, StandardBM25
 from retrieval.bm25_plus import TermIndex
 from retrieval.errors import BadConfig, BadInput
 from retrieval.index import Index
@@ -154,7 +155,7 @@ def test_headlines_at_fault_are_told(tmp_path: Path, record: dict[str, Any] | st
         read_headlines(write(tmp_path / "h.jsonl", record))
 
 
-def test_abbreviations_find_the_study_and_reranking_orders_it(index: Index, tmp_path: Path) -> None:
+def test_abbreviations_find_the_study(index: Index, tmp_path: Path) -> None:
     headlines = read_headlines(
         write(tmp_path / "h.jsonl", {"headline": "Your BP", "abstracts": ["1"]}, {"headline": "Lost", "abstracts": ["nobody"]})
     )
@@ -164,6 +165,22 @@ def test_abbreviations_find_the_study_and_reranking_orders_it(index: Index, tmp_
     assert found.candidates and [row.figures["R@1"].value for row in found.candidates.rows] == [0, 1]
     kept = next((tmp_path / "work").glob("terms-*.txt"))
     assert kept.read_text().splitlines()[0].split("\t")[0] == "1"
+
+
+def test_what_several_methods_find_is_reranked_once(index: Index, tmp_path: Path) -> None:
+    asked: list[list[str]] = []
+
+    class Counting(WordReranker):
+        def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+            asked.append([*texts])
+            return super().__call__(query, texts)
+
+    headlines = read_headlines(write(tmp_path / "h.jsonl", {"headline": "Adults sleep; adults, adults", "abstracts": ["2"]}))
+    chosen = methods(["bm25-plain", "bm25-stems", "bm25+-plain"])
+    found = measure(headlines, index.folder, chosen, tmp_path / "w", "c", reranker=KeptScores(Counting(), tmp_path / "w"))
+    ((texts,),) = (asked,)
+    assert len(texts) == len(set(texts)) > 1
+    assert found.again and [row.figures["R@1"].value for row in found.again.rows] == [1, 1, 1]
 
 
 def test_headlines_without_known_studies_are_compared_alone(index: Index, tmp_path: Path) -> None:
