@@ -166,7 +166,10 @@ def measure(
             picked = set(random.Random(_SEED).sample(sorted(qrels), min(sample or len(qrels), len(qrels))))
             few = {one: grades for one, grades in qrels.items() if one in picked}
             words = {one: asked[one] for one in few}
-            better = _again(runs, words, index, reranker, depth, view, titles)
+            first = next(iter(runs))
+            # Beside the reranked ones, so that what reranking gains is a difference over the same headlines.
+            better: dict[str, Run] = {f"{first}, not reranked": {one: runs[first][one] for one in few}}
+            better |= _again(runs, words, index, reranker, depth, view, titles)
             again = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
         return CrossGenre(len(headlines), len(qrels), report, again, {})
     finally:

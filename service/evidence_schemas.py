@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from indexes.readers.fields import whole_characters
 from indexes.readers.paper import paper_in, paper_of
 from nli.evidence import EvidenceSentence
 from retrieval.paper import Paper, SectionKind
@@ -52,8 +53,8 @@ class EvidenceRequest(BaseModel):
         if self.sentences is not None:
             return paper_of(self.sentences)
         if self.text is not None:
-            return paper_in(self.text.encode(), "text")
-        return paper_in((self.jats or "").encode(), "jats")
+            return paper_in(whole_characters(self.text).encode(), "text")
+        return paper_in(whole_characters(self.jats or "").encode(), "jats")
 
 
 class StanceOut(BaseModel):

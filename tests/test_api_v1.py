@@ -306,6 +306,20 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
 
 
 @pytest.mark.parametrize(
+    "paper",
+    [
+        r'"text": "Half \ud800 a pair."',
+        r'"sentences": ["Half \ud800 a pair."]',
+        r'"jats": "<article><body><p>Half \ud800 a pair.</p></body></article>"',
+    ],
+)
+def test_half_a_surrogate_pair_breaks_no_paper(client: TestClient, paper: str) -> None:
+    raw = f'{{"hypothesis": "Zeta raises pressure.", "k": 1, {paper}}}'
+    answered = client.post("/v1/evidence", content=raw, headers={"content-type": "application/json"})
+    assert [one["text"] for one in answered.json()["evidence"]] == ["Half \ufffd a pair."]
+
+
+@pytest.mark.parametrize(
     ("given", "told"),
     [
         ({"hypothesis": " "}, "The hypothesis is empty"),

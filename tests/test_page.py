@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -9,7 +10,9 @@ from importlib.resources import files
 import pytest
 from fastapi.testclient import TestClient
 
+from indexes.readers.paper import paper_in
 from service.app import create_app
+from service.evidence_schemas import EvidenceRequest
 from service.ground import Grounder
 
 FILES = {file.name: file.read_text("utf-8") for file in files("service").joinpath("page").iterdir()}
@@ -149,11 +152,13 @@ def test_an_address_is_made_from_digits_alone() -> None:
 
 
 def test_every_field_has_a_label_and_every_id_is_there_once(page: _Parsed) -> None:
-    # Of the two templates with the parts of an answer only one is on the page at a time.
-    first, _, second = PAGE.partition('<template id="answer-template">')
-    for half in (first, PAGE.partition('<template id="grounding-template">')[0] + second):
-        ids = re.findall(r'\bid="([^"]+)"', half)
-        assert len(ids) == len(set(ids))
+    # Of the templates with the parts of an answer only one is on the page at a time.
+    templates = re.findall(r'<template id="(?:grounding|answer|chosen)-template">.*?</template>', PAGE, re.S)
+    assert len(templates) == 3
+    for template in templates:
+        others = [one for one in templates if one != template]
+        shown = re.findall(r'\bid="([^"]+)"', functools.reduce(lambda page, other: page.replace(other, ""), others, PAGE))
+        assert len(shown) == len(set(shown))
     ids = page.attributes("id")
     named = {attributes["id"] for tag, attributes in page.tags if tag in ("input", "textarea", "select")}
     assert named == set(page.attributes("for"))
@@ -167,6 +172,22 @@ def test_every_part_that_the_scripts_fill_is_in_the_page(page: _Parsed) -> None:
     there = {f".{name}" for value in page.attributes("class") for name in value.split()}
     filled = {one for text in SCRIPTS.values() for one in re.findall(r'\bat\("(\.[\w-]+)', text)}
     assert filled and filled <= there
+
+
+def test_a_paper_is_asked_with_fields_that_the_service_knows_and_no_link_holds_it() -> None:
+    linked = set(re.findall(r'"(\w+)"', re.findall(r"const LINKED = \[(.*)\];", SCRIPTS["form.js"])[0]))
+    fields = set(EvidenceRequest.model_fields)
+    assert linked & fields == {"hypothesis", "k", "results_only"}
+    sent = re.findall(r"return (?:\w+ \? )?\{ (\w+)(?:: given)? \}(?: : \{ (\w+): given \})?;", SCRIPTS["paper.js"])
+    assert {name for names in sent for name in names if name} == {"jats", "sentences", "text"} <= fields
+
+
+def test_the_example_is_a_paper_whose_headings_are_understood(page: _Parsed) -> None:
+    written = re.findall(r"EXAMPLE_PAPER = `(.*)`;", SCRIPTS["example.js"], re.S)[0]
+    paper = paper_in(written.replace("\\\n", "").encode(), "text")
+    assert {one.kind for one in paper.body} == {"abstract", "introduction", "methods", "results", "discussion"}
+    assert len(paper.body) >= 5, "as many as are asked for"
+    assert len(page.attributes("data-example")) == len(set(page.attributes("data-example")))
 
 
 def test_problems_and_results_are_announced(page: _Parsed) -> None:

@@ -17,15 +17,19 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def clean(text: str) -> str:
-    """`text` on one line, in characters that every later writer can encode; stripped, otherwise left as it is.
+def whole_characters(text: str) -> str:
+    """`text` with U+FFFD for each half of a surrogate pair: JSON can spell them, UTF-8 cannot."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
-    Control characters, newlines among them, become spaces one for one; halves of surrogate pairs (JSON can spell them,
-    UTF-8 cannot) become U+FFFD.
+
+def clean(text: str) -> str:
+    """`text` on one line, in whole characters that every later writer can encode; stripped, otherwise left as it is.
+
+    Control characters, newlines among them, become spaces one for one.
     """
     # The two searches cost more than all else that is done to a plain ASCII abstract.
     if not text.isprintable():
-        text = _LONE_SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
+        text = whole_characters(_CONTROL.sub(" ", text))
     return text.strip()
 
 

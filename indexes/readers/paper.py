@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.readers import jats, source
+from indexes.readers.fields import whole_characters
 from nli.abstracts import abstract_end
 from nli.headings import Part, heading_kind, looks_like_heading, placed
 from nli.sentences import sentence_spans
@@ -180,6 +181,7 @@ def _read_jats(raw: bytes, where: str) -> Paper:
 
 
 def _checked(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:
+    text = whole_characters(text)
     sentences = placed(text, [part for part in parts if part.start < part.end])
     if not any(not sentence.heading for sentence in sentences):
         raise BadInput(f"{where} has no sentence: expected the text of a paper; check the file and its format.")

@@ -20,7 +20,7 @@ const BADGES = [
 const BROADER = { "Randomized trial": "Trial", "Systematic review": "Review" };
 
 // A side may be filled by relevance alone; where the judge reads the sentence otherwise, the card says so at once.
-const READS_AS = { contradict: "contradicts", neutral: "neutral", support: "supports" };
+export const READS_AS = { contradict: "contradicts", neutral: "neutral", support: "supports" };
 
 /** Evidence for or against, as a list item; `says` is a badge to go before the others. */
 export function card(evidence, says = "") {
@@ -91,12 +91,14 @@ function doubtsOf({ stance, verdict, qualifiers }) {
   ];
 }
 
-function fillBadges(list, badges) {
+/** Puts badges into their list, which goes where there are none. */
+export function fillBadges(list, badges) {
   list.append(...badges.map(([label, kind]) => element("li", label, kind)));
   if (!badges.length) list.remove();
 }
 
-function fillVerdict(shown, verdict) {
+/** The judge's three probabilities, as a bar and in figures. */
+export function fillVerdict(shown, verdict) {
   for (const [key, value] of [["c", verdict.contradict], ["n", verdict.neutral], ["s", verdict.support]]) {
     shown.querySelector(`.split .${key}`).style.flexGrow = value;
     shown.querySelector(`.key .${key} dd`).textContent = percent(value);
@@ -137,19 +139,26 @@ export function marked(sentence, { negations = [], directions = [] } = {}) {
 
 // ---- In context ------------------------------------------------------------------------------------------------
 
-/** The abstract, folded away; fetched when it is first opened, with the sentence marked and scrolled to. */
-function inContext(pmid, title, sentence, marks) {
+/** A box for what stands around a sentence, folded away; `fill(box)` is called whenever it is opened. */
+export function folded(label, fill) {
   const box = element("div", "", "context");
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", `Abstract of ${title || pmid}`);
+  box.setAttribute("aria-label", label);
   // A box that scrolls must be reached by the keyboard.
   box.tabIndex = 0;
-  const folded = holding("details", "folded", element("summary", "In context"), box);
-  folded.addEventListener("toggle", () => {
-    if (folded.open) fillContext(box, pmid, sentence, marks);
+  const details = holding("details", "folded", element("summary", "In context"), box);
+  details.addEventListener("toggle", () => {
+    if (details.open) fill(box);
   });
-  return folded;
+  return details;
 }
+
+/** The abstract; fetched when it is first opened, with the sentence marked and scrolled to. */
+const inContext = (pmid, title, sentence, marks) =>
+  folded(`Abstract of ${title || pmid}`, (box) => fillContext(box, pmid, sentence, marks));
+
+/** The sentence where it stands, told to those too who do not see that it is marked. */
+export const here = (...pieces) => holding("span", "here", element("span", "Here: ", "unseen"), ...pieces);
 
 async function fillContext(box, pmid, sentence, marks) {
   if (box.querySelector(".here")) return scrollToSentence(box);
@@ -178,26 +187,25 @@ function abstractAround({ title, abstract }, sentence, marks) {
     whole.append(text(0));
     return [heading, whole, element("p", "The index has changed since: the sentence does not stand here any more.", "wait")];
   }
-  const here = holding("span", "here", element("span", "Here: ", "unseen"), ...marked(sentence, marks));
-  whole.append(text(0, sentence.start), here, text(sentence.end));
+  whole.append(text(0, sentence.start), here(...marked(sentence, marks)), text(sentence.end));
   return [heading, whole];
 }
 
 /** Moves the box alone: scrollIntoView would move the page too. */
-function scrollToSentence(box) {
-  const here = box.querySelector(".here");
-  if (!here) return;
-  const above = here.getBoundingClientRect().top - box.getBoundingClientRect().top;
-  box.scrollTop += above - Math.max(0, (box.clientHeight - here.offsetHeight) / 2);
+export function scrollToSentence(box) {
+  const sentence = box.querySelector(".here");
+  if (!sentence) return;
+  const above = sentence.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  box.scrollTop += above - Math.max(0, (box.clientHeight - sentence.offsetHeight) / 2);
 }
 
 /** Opens a sentence of a card in its context, brings it into view and puts the keyboard there. */
 export function openInContext(shown, index) {
   const figure = [...shown.querySelectorAll("figure")].find((one) => Number(one.dataset.sentence) === index);
-  const folded = figure?.querySelector("details");
-  if (!folded) return;
-  folded.open = true;
-  folded.querySelector("summary").focus({ preventScroll: true });
+  const details = figure?.querySelector("details");
+  if (!details) return;
+  details.open = true;
+  details.querySelector("summary").focus({ preventScroll: true });
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   // The box has its height before the abstract is there, so that the page need not move twice.
   figure.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });

@@ -1,34 +1,54 @@
 // The form: what is asked, and the link that asks it again.
 
 import { byId } from "./dom.js";
+import { EXAMPLE_PAPER } from "./example.js";
+import { fillPaper, notePaper, partOf, watchFiles } from "./paper.js";
 
 const WORDS = {
-  claim: { go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
-  question: { go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with citations that were checked", more: "Narrative: who asks, and what for" },
+  claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
+  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with citations that were checked", more: "Narrative: who asks, and what for" },
+  paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
 };
+// How many sentences of a paper are chosen unless the reader says otherwise.
+const SENTENCES = 5;
+
+// A link holds these and nothing else: a paper may be long, or not for everyone's eyes.
+const LINKED = ["claim", "question", "narrative", "hypothesis", "k", "results_only"];
 
 // What the reader chose by hand stays until the box is empty again.
 let chosen = false;
 
 export const words = (mode = modeOf()) => WORDS[mode];
 
-/** Whether a claim is to be checked or a question answered. */
-export const modeOf = () => (byId("mode-question").checked ? "question" : "claim");
+/** Whether a claim is to be checked, a question answered or a paper read. */
+export const modeOf = () => Object.keys(WORDS).find((mode) => byId(`mode-${mode}`).checked);
+
+/** What is asked about, in the reader's words. A claim may come with a question as its context. */
+export const topicOf = ({ claim, hypothesis, question }) => claim ?? hypothesis ?? question;
 
 /** Turns the switch, and shows what belongs to it. */
 export function setMode(mode) {
   byId(`mode-${mode}`).checked = true;
   byId("hint").textContent = words().hint;
-  byId("what").textContent = mode === "claim" ? "Claim" : "Question";
-  byId("more").querySelector("summary").textContent = words().more;
+  byId("what").textContent = words().what;
+  byId("more").querySelector("summary").textContent = words().more ?? "";
   byId("go").textContent = words().go;
-  for (const part of document.querySelectorAll("[data-for]")) part.hidden = part.dataset.for !== mode;
+  for (const part of document.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(mode);
+  placeButton(byId(mode === "paper" ? "options" : "ask"));
+}
+
+/** The button comes after all that is asked with it, for the eye and for the keyboard. */
+function placeButton(place) {
+  // Moved to where it is, it would lose the keyboard.
+  if (byId("go").parentElement !== place) place.append(byId("go"));
 }
 
 /** What ends with a question mark is a question, in the scripts that have one of their own too. */
 const seemsQuestion = (text) => /[?？؟]["'”’»)\]\s]*$/.test(text);
 
 function suggest() {
+  // A hypothesis looks like a claim: only the reader leaves this mode.
+  if (modeOf() === "paper") return;
   const text = byId("text").value;
   if (!text.trim()) chosen = false;
   if (!chosen && text.trim()) setMode(seemsQuestion(text) ? "question" : "claim");
@@ -39,25 +59,35 @@ export function asked() {
   const value = (id) => byId(id).value.trim();
   const mode = modeOf();
   if (mode === "question") return { mode, body: { question: value("text"), narrative: value("narrative") } };
+  if (mode === "paper") {
+    const results_only = byId("results-only").checked;
+    return { mode, body: { hypothesis: value("text"), k: byId("count").valueAsNumber, results_only, ...partOf(byId("paper").value) } };
+  }
   const known_pmids = value("known").split(/[\s,;]+/).filter(Boolean);
   return { mode, body: { claim: value("text"), question: value("question"), known_pmids } };
 }
 
 /** The same as the part of a link after “#”: the link opens the answer, and the server's log never sees what was asked. */
 export function toHash({ body }) {
-  const { known_pmids = [], ...texts } = body;
-  const parts = [...Object.entries(texts), ["known", known_pmids.join(",")]].filter(([, value]) => value);
+  const named = LINKED.map((name) => [name, body[name]]);
+  const parts = [...named, ["known", (body.known_pmids ?? []).join(",")]].filter(([, value]) => value);
   return parts.length ? "#" + parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&") : "";
 }
 
-/** Fills the form from the link; true where it holds something to ask. A link with a claim has the question for its context. */
+/**
+ * Fills the form from the link; true where it holds all that is to be asked, which for a paper it never does. A link with a claim
+ * has the question for its context.
+ */
 export function fromHash() {
   const given = new URLSearchParams(location.hash.slice(1));
   const get = (name) => given.get(name) ?? "";
-  const mode = !given.has("claim") && given.has("question") ? "question" : "claim";
+  const mode = given.has("claim") ? "claim" : given.has("hypothesis") ? "paper" : given.has("question") ? "question" : "claim";
   chosen = [...given].length > 0;
   setMode(mode);
-  byId("text").value = get(mode);
+  byId("text").value = get(mode === "paper" ? "hypothesis" : mode);
+  byId("count").value = given.get("k") ?? SENTENCES;
+  byId("results-only").checked = get("results_only") === "true";
+  if (mode === "paper") notePaper(byId("paper").value ? "" : "A link holds no paper: paste it or choose its file.");
   byId("question").value = mode === "claim" ? get("question") : "";
   byId("known").value = get("known");
   byId("narrative").value = get("narrative");
@@ -65,22 +95,24 @@ export function fromHash() {
   return given.has(mode);
 }
 
-/** Shows which example is in the form. */
-export function markExample(text) {
+/** Shows which example was asked; another paper with the same hypothesis is none. */
+export function markExample({ body } = { body: {} }) {
+  const own = body.hypothesis !== undefined && body.text !== EXAMPLE_PAPER;
   for (const example of document.querySelectorAll("[data-example]")) {
-    example.setAttribute("aria-pressed", String(example.dataset.example === text));
+    example.setAttribute("aria-pressed", String(!own && example.dataset.example === topicOf(body)));
   }
 }
 
-/** Listens to the form; `submit` is called when the reader wants an answer. */
-export function watchForm(submit) {
-  for (const mode of ["claim", "question"]) {
+/** Listens to the form; `submit` is called when the reader wants an answer, `told` with what is wrong with a file, or nothing. */
+export function watchForm(submit, told) {
+  for (const mode of Object.keys(WORDS)) {
     byId(`mode-${mode}`).addEventListener("change", () => {
       chosen = true;
       setMode(mode);
     });
   }
   byId("text").addEventListener("input", suggest);
+  watchFiles(() => modeOf() === "paper", told);
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -98,6 +130,11 @@ export function watchForm(submit) {
     example.title = example.dataset.example;
     example.addEventListener("click", () => {
       for (const id of ["question", "known", "narrative"]) byId(id).value = "";
+      if (modeOf() === "paper") {
+        byId("count").value = SENTENCES;
+        byId("results-only").checked = false;
+        fillPaper(EXAMPLE_PAPER);
+      }
       byId("text").value = example.dataset.example;
       submit();
     });

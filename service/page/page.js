@@ -1,11 +1,20 @@
 // The page: what is asked goes out, what comes back is shown, and a newer question takes the place of a running one.
 
 import { answered, answerText, draftIn } from "./answer.js";
+import { chosen, chosenText } from "./chosen.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { asked, fromHash, markExample, setMode, modeOf, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
-import { answer as askAnswer, forgetDocuments, ground as askGround, health, Told, useKey } from "./service.js";
+import { answer as askAnswer, evidence as askEvidence, forgetDocuments, ground as askGround, health, Told, useKey } from "./service.js";
 import { addActions } from "./take.js";
+
+// What each mode asks, how its answer is shown and told as text, and what is said and drawn while it is made.
+const MODES = {
+  claim: { ask: askGround, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn },
+  question: { ask: askAnswer, shown: answered, text: answerText, topic: (found) => found.topic.question, reading: "Looking for an answer", drawn: draftIn },
+  // It comes at once or not at all: there is nothing to draw on the way.
+  paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren() },
+};
 
 let running = new AbortController();
 let retryTimer = 0;
@@ -16,13 +25,13 @@ async function ask() {
   clearTimeout(retryTimer);
   const { signal } = (running = new AbortController());
   const wanted = asked();
-  markExample(wanted.body.claim ?? wanted.body.question);
+  markExample(wanted);
   byId("intro").hidden = true;
   showProblem();
   forgetDocuments();
   const busy = showBusy(wanted.mode);
   try {
-    const found = await (wanted.mode === "claim" ? askGround : askAnswer)(wanted.body, signal, busy.tell);
+    const found = await MODES[wanted.mode].ask(wanted.body, signal, busy.tell);
     if (!signal.aborted) showAnswer(wanted, found);
   } catch (error) {
     if (!signal.aborted) await showFault(error, signal);
@@ -33,14 +42,22 @@ async function ask() {
 }
 
 function showAnswer(wanted, found) {
-  const claim = wanted.mode === "claim";
-  const shown = claim ? grounding(found) : answered(found);
-  addActions(shown, wanted, found, claim ? groundingText(found) : answerText(found));
+  const mode = MODES[wanted.mode];
+  const shown = mode.shown(found, wanted.body);
+  addActions(shown, wanted, found, mode.text(found));
   const place = byId("answer");
   place.replaceChildren(shown);
   place.hidden = false;
-  document.title = `${claim ? found.claim.text : found.topic.question} · Counterpoint`;
+  if (wanted.mode === "paper") reveal(place, "start");
+  document.title = `${mode.topic(found)} · Counterpoint`;
   if (!byId("health").classList.contains("ready")) showHealth();
+}
+
+/** With a paper in it the form may fill the window: what stands below it is brought into view, unless it begins there already. */
+function reveal(place, block) {
+  if (place.getBoundingClientRect().top < innerHeight * 0.75) return;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  place.scrollIntoView({ block, behavior: calm ? "auto" : "smooth" });
 }
 
 // ---- States of the page ----------------------------------------------------------------------------------------
@@ -49,7 +66,7 @@ function showAnswer(wanted, found) {
 function showBusy(mode) {
   const began = performance.now();
   const answer = byId("answer");
-  const reading = mode === "claim" ? "Reading the papers for and against" : "Looking for an answer";
+  const { reading, drawn } = MODES[mode];
   const say = () => {
     const seconds = Math.floor((performance.now() - began) / 1000);
     byId("stage").textContent = `${reading}…${seconds > 1 ? ` ${seconds} s` : ""}`;
@@ -57,6 +74,7 @@ function showBusy(mode) {
   const appear = () => {
     answer.hidden = true;
     byId("busy").hidden = false;
+    if (mode === "paper") reveal(byId("busy"), "nearest");
   };
   const soon = setTimeout(() => {
     appear();
@@ -65,7 +83,7 @@ function showBusy(mode) {
   }, 150);
   say();
   const ticking = setInterval(say, 1000);
-  const tell = mode === "claim" ? stagesIn(byId("draft")) : draftIn(byId("draft"));
+  const tell = drawn(byId("draft"));
   byId("ghosts").hidden = mode !== "claim";
   byId("go").textContent = words(mode).working;
   answer.setAttribute("aria-busy", "true");
@@ -104,13 +122,19 @@ async function showFault(error, signal) {
     return showProblem("The answer could not be shown.", { detail: "The browser's console has the reason.", retry: true });
   }
   if (error.status === 401) return askForKey(error);
-  if (error.status !== 503) return showProblem(error.message, error);
+  if (error.status !== 503) return showProblem(error.message, { ...error, field: error.field || fieldOf(error) });
   const state = await showHealth();
   if (signal.aborted) return undefined;
   if (state?.status !== "loading") return showProblem(error.message, { retry: true });
   // Loading is the only one that ends by itself.
   showProblem("The service is still loading.", { detail: "The answer comes as soon as it is ready.", retry: true, waiting: true });
   return askWhenReady(signal);
+}
+
+/** The field that a sentence of the service is about. */
+function fieldOf({ message, status }) {
+  if (modeOf() !== "paper") return "text";
+  return /^k\b/.test(message) ? "count" : status === 413 || /^The paper/.test(message) ? "paper" : "text";
 }
 
 /** The operator asks for a key: there is a place to give it. */
@@ -141,11 +165,11 @@ function askWhenReady(signal) {
 }
 
 /** Shows what went wrong where the eye is, or clears it. */
-function showProblem(text = "", { detail = "", retry = false, waiting = false } = {}) {
+function showProblem(text = "", { detail = "", retry = false, waiting = false, field = "text" } = {}) {
   const place = byId("problem");
   place.replaceChildren();
   place.className = "";
-  byId("text").removeAttribute("aria-invalid");
+  for (const one of ["text", "paper", "count"]) byId(one).removeAttribute("aria-invalid");
   if (!text) return;
   byId("answer").hidden = true;
   announce("");
@@ -156,8 +180,8 @@ function showProblem(text = "", { detail = "", retry = false, waiting = false } 
     place.append(button("Try again", "quiet", ask));
     return;
   }
-  byId("text").setAttribute("aria-invalid", "true");
-  byId("text").focus();
+  byId(field).setAttribute("aria-invalid", "true");
+  byId(field).focus();
 }
 
 /** One line on whether the service can answer, kept up to date while it loads. */
@@ -186,7 +210,7 @@ function submit() {
   ask();
 }
 
-/** Opens what the link names; a link that asks nothing is the empty page. */
+/** Opens what the link names; a link that asks nothing is the empty page, one for a paper waits for the paper. */
 function open() {
   if (fromHash()) {
     ask();
@@ -195,16 +219,16 @@ function open() {
   running.abort();
   clearTimeout(retryTimer);
   showProblem();
-  markExample("");
+  markExample();
   setMode(modeOf());
   byId("busy").hidden = true;
   byId("answer").hidden = true;
   byId("intro").hidden = false;
   document.title = "Counterpoint";
-  byId("text").focus();
+  byId(modeOf() === "paper" ? "paper" : "text").focus();
 }
 
-watchForm(submit);
+watchForm(submit, (fault) => (fault && !(fault instanceof Told) ? console.error(fault) : showProblem(fault?.message, fault)));
 byId("stop").addEventListener("click", stopWaiting);
 addEventListener("hashchange", open);
 watchHealth();

@@ -2,11 +2,11 @@
 
 const JSON_BODY = { "content-type": "application/json" };
 
-/** A fault that the reader is told; `retry` where asking again may help. */
+/** A fault that the reader is told; `retry` where asking again may help, `field` the one to be mended where it is known. */
 export class Told extends Error {
-  constructor(message, { status = 0, retry = false, detail = "" } = {}) {
+  constructor(message, { status = 0, retry = false, detail = "", field = "" } = {}) {
     super(message);
-    Object.assign(this, { status, retry, detail });
+    Object.assign(this, { status, retry, detail, field });
   }
 }
 
@@ -42,6 +42,12 @@ export const ground = (body, signal, tell) => streamed("v1/ground/stream", "grou
 
 /** An answer to a question, told the same way. */
 export const answer = (body, signal, tell) => streamed("v1/answer/stream", "answer", body, signal, tell);
+
+/** The sentences of one paper that bear on a hypothesis; without a paper there is nothing to ask. */
+export async function evidence(body, signal) {
+  if (body.text === "") throw new Told("The paper is empty; paste its text, or choose a file.", { field: "paper" });
+  return json(await post("v1/evidence", body, signal));
+}
 
 /** The data of the event called `last`; those before it are passed on as they come. */
 async function streamed(address, last, body, signal, tell) {

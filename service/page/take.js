@@ -1,6 +1,7 @@
 // Taking an answer along: its link, its text, and the files that reference managers read.
 
 import { announce, byId, copyOf } from "./dom.js";
+import { topicOf } from "./form.js";
 import { exported } from "./service.js";
 
 const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib" };
@@ -8,7 +9,7 @@ const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib" };
 /** Gives an answer its buttons: `asked` is what the form asked, `text` the answer as plain text. */
 export function addActions(shown, asked, answer, text) {
   shown.querySelector(".bar").append(copyOf("actions-template"));
-  const name = slug(asked.body.claim ?? asked.body.question);
+  const name = slug(topicOf(asked.body));
   const link = location.href;
   const actions = {
     link: (pressed) => copy(link, pressed),
@@ -18,11 +19,17 @@ export function addActions(shown, asked, answer, text) {
   for (const format of ["markdown", "ris", "bibtex"]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
   for (const pressed of shown.querySelectorAll("[data-do]")) {
     const wanted = pressed.dataset.do;
-    const empty = ["ris", "bibtex"].includes(wanted) && !listed(answer);
-    // Browsers offer the clipboard only over https or on this machine.
-    pressed.hidden = empty || (["link", "text"].includes(wanted) && !navigator.clipboard);
-    pressed.addEventListener("click", () => actions[wanted](pressed));
+    if (offered(wanted, asked.mode, answer)) pressed.addEventListener("click", () => actions[wanted](pressed));
+    else pressed.remove();
   }
+}
+
+function offered(wanted, mode, answer) {
+  // Browsers offer the clipboard only over https or on this machine.
+  if (["link", "text"].includes(wanted)) return Boolean(navigator.clipboard);
+  // Of a paper that the reader gave, the service knows nothing that a reference could be made of.
+  if (wanted === "json" || mode === "paper") return wanted === "json";
+  return wanted === "markdown" || listed(answer) > 0;
 }
 
 /** How many papers a reference manager would get. */

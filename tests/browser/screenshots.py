@@ -20,25 +20,31 @@ QUESTION = "#question=" + quote("Does low-dose hydrocortisone reduce mortality i
 
 
 def main(index: Path) -> None:
-    """The claim's page at three widths, and an answer's."""
+    """The claim's page at three widths, an answer's and a paper's."""
     app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: answerer_beside(grounder, ANSWERS))
     with serving(app) as (address, _server), chromium() as browser:
         for width, height in [(390, 1600), (820, 1500), (1440, 1300)]:
             _shoot(browser, f"{address}/{CLAIM}", width, height, f"page-{width}.png")
         _shoot(browser, f"{address}/{QUESTION}", 1440, 1300, "page-answer-1440.png")
         _shoot(browser, f"{address}/{QUESTION}", 390, 1180, "page-answer-390.png")
+        _shoot(browser, f"{address}/", 1440, 1560, "page-paper-1440.png")
+        _shoot(browser, f"{address}/", 390, 2000, "page-paper-390.png")
 
 
 def _shoot(browser: Browser, link: str, width: int, height: int, name: str) -> None:
     page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
     page.goto(link)
+    if "#" not in link:
+        # No link asks for a paper.
+        page.get_by_text("Read a paper").click()
+        page.locator(".examples button:visible").click()
     page.locator("#answer").wait_for(timeout=60_000)
-    if "#claim" in link:
-        page.locator(".card summary").first.click()
-        page.locator(".here").wait_for()
-    else:
+    if "#question" in link:
         page.locator(".cite").first.hover()
         page.locator(".note").wait_for()
+    else:
+        page.locator(".card summary").first.click()
+        page.locator(".here").wait_for()
     # Opening the abstract may have moved the page.
     page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=DOCS / name)

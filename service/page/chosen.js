@@ -1,0 +1,139 @@
+// The sentences of one paper that were chosen for a hypothesis.
+
+import { announce, copyOf, count, element, holding, number } from "./dom.js";
+import { fillBadges, fillTerms, fillVerdict, folded, here, READS_AS, scrollToSentence } from "./evidence.js";
+import { formatOf, textOf } from "./paper.js";
+
+/** The answer to a hypothesis, ready to be put on the page; `body` is what was asked, the paper in it. */
+export function chosen(answer, body) {
+  const shown = copyOf("chosen-template");
+  const at = (selector) => shown.querySelector(selector);
+  // The service counts characters, JavaScript UTF-16 units.
+  const characters = Array.from(textOf(body));
+  at(".asked").textContent = answer.hypothesis;
+  at(".entitled").textContent = answer.title;
+  at(".entitled").hidden = !answer.title;
+  at(".sum").textContent = summaryOf(answer);
+  at(".sentences").append(...answer.evidence.map((one) => card(one, characters, answer.results_only)));
+  fillTerms(at(".origin"), originOf(answer, body));
+  announce(summaryOf(answer));
+  return shown;
+}
+
+function summaryOf({ evidence, read, judged }) {
+  const first = `${number(evidence.length)} of ${count(read, "sentence")} chosen, ${number(judged)} judged by the stance model.`;
+  const those = (label) => evidence.filter((one) => one.stance?.label === label).length;
+  const [against, forIt] = [those("contradict"), those("support")];
+  const sides = [...(against ? [`${number(against)} as contradicting`] : []), ...(forIt ? [`${number(forIt)} as supporting`] : [])];
+  return sides.length ? `${first} Of those chosen, it reads ${sides.join(" and ")} the hypothesis.` : first;
+}
+
+// ---- A sentence ------------------------------------------------------------------------------------------------
+
+const takesSide = ({ stance }) => Boolean(stance) && stance.label !== "neutral";
+const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** Where a sentence stands: its heading, and what that stands for where it does not say so itself. */
+function placeOf({ section, kind }) {
+  if (!section) return [kind === "other" ? "No heading" : capital(kind), ""];
+  return [section, section.toLowerCase() === kind || kind === "other" ? "" : capital(kind)];
+}
+
+/** One of those chosen, as a list item: the sentence, and beside it what speaks for it. */
+function card(one, characters, resultsOnly) {
+  const shown = copyOf("card-template").firstElementChild;
+  const at = (selector) => shown.querySelector(selector);
+  const [section, kind] = placeOf(one);
+  if (takesSide(one)) shown.classList.add(one.stance.label);
+  at(".rank").textContent = one.rank;
+  at("h3").textContent = section;
+  at(".facts").textContent = [kind, `Sentence ${number(one.index + 1)}, headings counted`].filter(Boolean).join(" · ");
+  at(".badges").setAttribute("aria-label", "What the judge reads in it");
+  fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "says"]] : []);
+  at(".quotes").append(quoted(one, characters));
+  if (one.stance) fillVerdict(shown, one.stance);
+  else at(".verdict").replaceWith(element("p", "Not judged: the stance model reads the abstract and what is nearest to the hypothesis.", "unjudged"));
+  at(".why").textContent = one.why;
+  at(".score").textContent = `Score ${one.score.toFixed(2)}`;
+  at(".score").title = "Scores of different papers do not compare.";
+  shown.append(holding("div", "beside", at(".verdict, .unjudged"), at(".why"), at(".score"), partsOf(one, resultsOnly)));
+  return shown;
+}
+
+function quoted(one, characters) {
+  const figure = holding("figure", "", holding("blockquote", "", "“", one.text, "”"));
+  figure.firstChild.dir = "auto";
+  const around = contextOf(one, characters);
+  if (around) figure.append(around);
+  return figure;
+}
+
+const PARTS = {
+  place: "Stands in the abstract",
+  role: "What it does: result, method, background",
+  relevance: "Near to the hypothesis",
+  stance: "Takes a side",
+  length: "Length",
+  figures: "Figures in it",
+  reporting: "Words that report a finding",
+};
+
+/** What the score is the sum of, folded away. */
+function partsOf({ parts, score, repeats, rank }, resultsOnly) {
+  const list = element("dl", "", "parts");
+  // Without results-only these words count nothing.
+  const counted = Object.entries(parts).filter(([name]) => name !== "reporting" || resultsOnly);
+  fillTerms(list, [...counted.map(([name, value]) => [PARTS[name] ?? name, signed(value)]), ["Score", signed(score)]]);
+  const made = holding("details", "folded", element("summary", "What it is made of"), list);
+  if (rank > 1) made.append(element("p", `Its likeness to the nearest sentence above is ${repeats.toFixed(2)}; what repeats is chosen later.`, "reason"));
+  return made;
+}
+
+/** With its sign, and a minus that is as wide as a plus. */
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+
+// ---- In context ------------------------------------------------------------------------------------------------
+
+// Some ten lines before and after: a whole paper in the box would hide how little of it is near.
+const AROUND = 900;
+
+/** The sentence among its neighbours, folded away; null where the page does not have the text in which it stands. */
+function contextOf({ start, end, text, rank }, characters) {
+  if (characters.slice(start, end).join("") !== text) return null;
+  return folded(`The paper around sentence ${rank}`, (box) => {
+    if (!box.firstChild) box.append(neighbours(characters, start, end));
+    scrollToSentence(box);
+  });
+}
+
+function neighbours(characters, start, end) {
+  const before = Math.max(0, start - AROUND);
+  const after = Math.min(characters.length, end + AROUND);
+  const piece = (from, to) => characters.slice(from, to).join("");
+  // Cut between words; what was cut off is told by a sign.
+  const head = before ? `… ${piece(before, start).replace(/^\S*\s+/, "")}` : piece(0, start);
+  const tail = after < characters.length ? `${piece(end, after).replace(/\s+\S*$/, "")} …` : piece(end);
+  const shown = holding("p", "lines", head, here(piece(start, end)), tail);
+  shown.dir = "auto";
+  return shown;
+}
+
+// ---- Where it comes from ---------------------------------------------------------------------------------------
+
+function originOf({ models, how, results_only, read, judged }, body) {
+  return [
+    ["Paper", `read as ${formatOf(body)}: ${count(read, "sentence")}, headings left out; ${number(judged)} of them judged`],
+    ["Chosen by", how === "embedded" ? "the embedded models" : `a language model (${how})`],
+    ["Models", models],
+    ["Results only", results_only ? "yes: what was found, not how it was done" : "no"],
+  ];
+}
+
+/** The same as plain text, to be pasted. */
+export function chosenText(answer) {
+  const line = (one) => {
+    const where = placeOf(one).filter(Boolean).join(", ");
+    return `${one.rank}. “${one.text}” (${where}${takesSide(one) ? `; judged: ${READS_AS[one.stance.label]}` : ""})`;
+  };
+  return `${[answer.hypothesis, answer.title, summaryOf(answer), answer.evidence.map(line).join("\n")].filter(Boolean).join("\n\n")}\n`;
+}
