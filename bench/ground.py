@@ -7,22 +7,17 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.serving import served
-from bench.setting import Options, Row, amount, claims_of
-from retrieval.index import Index
+from bench.serving import drawn, served
+from bench.setting import Options, Row, amount
 
 OPTIONS = ("asked", "seed")
-WARMING = 5
 
 
 def run(options: Options) -> dict[str, Any]:
     """The seconds of every request, in two rounds over the same claims."""
-    index = Index(options.index)
-    claims = claims_of(index, options.asked + WARMING, options.seed)
-    index.close()
+    warming, asked = drawn(options)
     with served(options.index) as service:
-        list(service.ask(claims[:WARMING]))
-        asked = claims[WARMING:]
+        list(service.ask(warming))
         seconds = {
             name: list(tqdm(service.ask(asked), desc=f"/ground, {name}", total=len(asked), unit=" claims", disable=None))
             for name in ("unseen", "repeated")

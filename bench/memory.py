@@ -6,10 +6,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.ground import WARMING
-from bench.serving import served
-from bench.setting import Options, Row, amount, claims_of
-from retrieval.index import Index
+from bench.serving import WARMING, drawn, served
+from bench.setting import Options, Row, amount
 
 OPTIONS = ("asked", "seed")
 BAR = 2.5e9
@@ -17,15 +15,13 @@ BAR = 2.5e9
 
 def run(options: Options) -> dict[str, Any]:
     """Bytes: ready, after the claims that warm it up, and after each further claim."""
-    index = Index(options.index)
     # Other claims than those whose time is measured would change nothing; the service is another one.
-    claims = claims_of(index, options.asked + WARMING, options.seed)
-    index.close()
+    warming, asked = drawn(options)
     with served(options.index) as service:
         ready = service.memory()
-        list(service.ask(claims[:WARMING]))
+        list(service.ask(warming))
         warm = service.memory()
-        asking = tqdm(service.ask(claims[WARMING:]), desc="memory", total=options.asked, unit=" claims", disable=None)
+        asking = tqdm(service.ask(asked), desc="memory", total=options.asked, unit=" claims", disable=None)
         return {"ready": ready, "warm": warm, "after": [service.memory() for _ in asking]}
 
 

@@ -14,10 +14,12 @@ from pathlib import Path
 import httpx
 import psutil
 
-from bench.setting import fresh_cache
+from bench.setting import Options, claims_of, fresh_cache
 from retrieval.errors import BadInput
+from retrieval.index import Index
 from retrieval.values import Claim
 
+WARMING = 5
 _PATIENCE = 180.0
 
 
@@ -40,6 +42,14 @@ class Service:
     def memory(self) -> int:
         """Resident bytes of the process and its children; the Java machine runs inside the process."""
         return sum(one.memory_info().rss for one in (self.process, *self.process.children(recursive=True)))
+
+
+def drawn(options: Options) -> tuple[list[Claim], list[Claim]]:
+    """The claims that warm a service, and those that it is asked then."""
+    index = Index(options.index)
+    claims = claims_of(index, options.asked + WARMING, options.seed)
+    index.close()
+    return claims[:WARMING], claims[WARMING:]
 
 
 @contextmanager
