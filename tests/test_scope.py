@@ -59,3 +59,17 @@ def test_pytorch_is_not_loaded_for_a_scope_and_can_be_had_afterwards() -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert (told.stdout, told.returncode) == ("1.0\n", 0), told.stderr
+
+
+def test_another_thread_gets_pytorch_meanwhile() -> None:
+    code = (
+        "import sys, threading; from retrieval.without_torch import without_torch\n"
+        "def other():\n    import torch\n"
+        "with without_torch():\n"
+        "    try:\n        import torch\n        print('loaded')\n"
+        "    except ImportError:\n        print('not here')\n"
+        "    thread = threading.Thread(target=other); thread.start(); thread.join()\n"
+        "print('torch' in sys.modules, len([one for one in sys.meta_path if 'NotFor' in repr(one)]))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert told.stdout.splitlines() == ["not here", "True 0"], told.stderr
