@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from nli.headings import heading_kind
 from retrieval.errors import BadInput
@@ -38,7 +39,7 @@ def viewed(entry: Entry, view: str, titles: bool) -> str:
     text = VIEWS[view](entry)
     if not titles:
         return text
-    return f"{passage(entry.document)[: -len(entry.document.abstract) or None].strip()} {text}".strip()
+    return passage(replace(entry.document, abstract=text))
 
 
 def check_view(view: str) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.collection import Collection
-from eval.kept_index import KEPT, KeptScores, StandardBM25, open_index, reranked, run_of, watched
+from eval.kept_index import KEPT, KeptScores, StandardBM25, by_vectors, ids, open_index, reranked, run_of, watched
 from eval.ranking import RankingReport, Run, make_report
 from indexes.guard import stoppable
-from retrieval.fusion import reciprocal_rank_fusion
 from retrieval.rerank import passage
 from service.config import Profile
 from service.evidence import ENCODER
@@ -38,18 +37,11 @@ def measure(
     standard = StandardBM25(collection.documents, work)
     try:
         ours = {one: index.search(text, deep) for one, text in watched("BM25", collection.queries)}
-        runs: dict[str, Run] = {"BM25, every word kept (ours)": {one: [hit.pmid for hit in hits] for one, hits in ours.items()}}
+        runs: dict[str, Run] = {"BM25, every word kept (ours)": ids(ours)}
         found = run_of("BM25, standard analyzer", collection.queries, lambda text: standard(text, deep))
         runs["BM25, stop words taken out"] = found
         if encoder:
-            near = {
-                one: index.dense(encoder.name).search(encoder.queries([text]), deep)[0]
-                for one, text in watched("vectors", collection.queries)
-            }
-            runs[f"vectors, {encoder.name}"] = {one: [hit.pmid for hit in hits] for one, hits in near.items()}
-            runs["BM25 and vectors fused"] = {
-                one: [hit.pmid for hit in reciprocal_rank_fusion([ours[one], near[one]])[:deep]] for one in ours
-            }
+            runs |= by_vectors(index, encoder, collection.queries, ours, deep)
         if reranker:
             again: dict[str, list[str]] = {}
             for one, text in watched(f"reranking by {reranker.name}", collection.queries):

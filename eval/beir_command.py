@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from service import defaults
-from service.cli import ProfileOption, say, told
+from service.cli import ProfileOption, say, told, typed
 
 if TYPE_CHECKING:
     from eval.ranking import RankingReport
@@ -70,7 +68,7 @@ def beir(
             assert corpus and queries and qrels
             collection = read_beir(corpus, queries, qrels, work)
         say(f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are kept in {work}.")
-        command = shlex.join(["counterpoint", *sys.argv[1:]])
+        command = typed()
         report = measure(collection, work, models, MEASURES, command, rerank, depth, dense)
         shown([report], json, report)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,7 @@ from eval.crossgenre_command import crossgenre
 from eval.evidence_command import evidencebench
 from eval.litsearch_command import litsearch
 from service import defaults
-from service.cli import IndexOption, ProfileOption, app, say, told
+from service.cli import IndexOption, ProfileOption, app, say, told, typed
 from service.evidence_cli import evidence
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
@@ -98,7 +96,7 @@ def scifact(
             check_target(out, overwrite=True)
         say(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
         with _working_folder(outputs) as folder:
-            done = evaluate(files, configs, profile, folder, shlex.join(["counterpoint", *sys.argv[1:]]))
+            done = evaluate(files, configs, profile, folder, typed())
         if predictions:
             with writing("the predictions", predictions):
                 write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
@@ -214,7 +212,7 @@ def answers(
         from eval.answers.report import report_json
         from retrieval.embedded_encoder import EmbeddedEncoder
 
-        judges, command = load_judges(models), shlex.join(["counterpoint", *sys.argv[1:]])
+        judges, command = load_judges(models), typed()
         say(f"Judging {', '.join(one.name for one in read)} on {len(asked)} topics with {judges.named[-1].model}.")
         report = evaluate(read, asked, topics, index, judges, EmbeddedEncoder(), models, command)
         typer.echo("\n".join(tables.lines(report)))

@@ -6,14 +6,13 @@ queries.jsonl with _id and text, and qrels either as its tab-separated table wit
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.journal import digest
+from eval.journal import content_sha256, digest
 from eval.scifact import find
 from indexes.readers import jsonl
 from indexes.readers.fields import identifier, required, text
@@ -43,11 +42,11 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
     Only queries with a relevant document count, as in BEIR. Raises `BadInput` in one sentence for a file that is not as expected.
     """
     judged = read_qrels(qrels)
-    asked = {one: words for one, words in _records(queries, _query) if one in judged}
+    asked = {one: words for one, words in jsonl.records(queries, _query) if one in judged}
     lacking = next((one for one in judged if one not in asked), None)
     if lacking is not None:
         raise BadInput(f"{qrels} judges the query {lacking}, which {queries} does not hold; name the queries that belong to it.")
-    written = written_documents(corpus, work, lambda: (document for _, document in _records(corpus, _document)))
+    written = written_documents(corpus, work, lambda: (document for _, document in jsonl.records(corpus, _document)))
     return Collection(corpus.name, written, asked, judged)
 
 
@@ -56,7 +55,7 @@ def read_scifact_as_beir(data: Path, work: Path) -> Collection:
     files = find(data)
     asked: dict[str, str] = {}
     judged: dict[str, dict[str, int]] = {}
-    for one, (claim, cited) in _records(files.claims, _claim):
+    for one, (claim, cited) in jsonl.records(files.claims, _claim):
         asked[one], judged[one] = claim, dict.fromkeys(cited, 1)
     if not asked:
         raise BadInput(f"{files.claims} holds no claims that cite a document.")
@@ -84,11 +83,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
 
 def written_documents(source: Path, work: Path, documents: Any) -> Path:
     """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
-    try:
-        content = hashlib.sha256(source.read_bytes()).hexdigest()
-    except OSError as error:
-        raise BadInput(f"{source} cannot be read ({error.strerror}); name a file of documents.") from None
-    path = work / f"documents-{digest([source.name, content])[:16]}.jsonl"
+    path = work / f"documents-{digest([source.name, content_sha256(source)])[:16]}.jsonl"
     if not path.exists():
         with writing("the documents", work):
             work.mkdir(parents=True, exist_ok=True)
@@ -107,27 +102,18 @@ def _lines(documents: Iterable[Document]) -> Iterator[str]:
         raise BadInput("The corpus holds no document; an index needs at least one.")
 
 
-def _records(path: Path, read: Any) -> Iterator[tuple[str, Any]]:
-    """What `read` makes of each JSON object of a file, with its place told where it cannot."""
-    for number, line in jsonl.lines(path):
-        try:
-            yield read(jsonl.parse(line))
-        except RecordError as fault:
-            raise BadRecord(path, f"line {number}", f"{fault}.") from None
-
-
-def _query(record: Mapping[str, Any]) -> tuple[str, str]:
+def _query(record: Mapping[str, Any], _number: int) -> tuple[str, str]:
     required(record, "_id", "text")
     return identifier(record["_id"], "_id"), text(record, "text")
 
 
-def _document(record: Mapping[str, Any]) -> tuple[str, Document]:
+def _document(record: Mapping[str, Any], _number: int) -> tuple[str, Document]:
     required(record, "_id", "text")
     one = identifier(record["_id"], "_id")
     return one, Document(one, text(record, "title"), text(record, "text"))
 
 
-def _claim(record: Mapping[str, Any]) -> tuple[str, tuple[str, list[str]]]:
+def _claim(record: Mapping[str, Any], _number: int) -> tuple[str, tuple[str, list[str]]]:
     required(record, "id", "claim", "cited_doc_ids")
     cited = record["cited_doc_ids"]
     if not isinstance(cited, list):

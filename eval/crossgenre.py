@@ -15,17 +15,17 @@ from typing import Any
 from eval.abstract_views import check_view, viewed
 from eval.journal import digest
 from eval.kept_index import KEPT, KeptScores, open_index, reranked, watched
-from eval.naming import named
+from eval.naming import named, repeated
 from eval.ranking import RankingReport, Run, make_report
 from indexes.guard import stoppable
 from indexes.readers import jsonl
 from indexes.readers.fields import came_keys, identifier, text
 from indexes.readers.records import RecordError
 from retrieval.bm25_plus import DELTA, TermIndex
-from retrieval.errors import GO_ON, BadInput, BadRecord, writing
+from retrieval.errors import GO_ON, BadInput, writing
 from retrieval.index import Index
 from retrieval.lay import Tokens, expand, lay_query, lower_case_words, stems
-from retrieval.manifest import NAME, write_atomically
+from retrieval.manifest import write_atomically
 from service.task_b import read_topics
 
 DEPTH = 500
@@ -86,27 +86,21 @@ def read_headlines(path: Path) -> list[Headline]:
     """
     if path.suffix == ".json":
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
-    found: list[Headline] = []
-    for number, line in jsonl.lines(path):
-        try:
-            record = jsonl.parse(line)
-            keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
-            if keys is None:
-                known = " or ".join(" with ".join(pair) for pair in _FORMATS)
-                raise RecordError(f"expected {known}, came {came_keys(record)}")
-            found.append(_headline(record, *keys, number))
-        except RecordError as fault:
-            raise BadRecord(path, f"line {number}", f"{fault}.") from None
+    found = list(jsonl.records(path, _headline))
     if not found:
         raise BadInput(f"{path} holds no headline; expected JSON lines with headline and abstracts.")
-    ids = [one.id for one in found]
-    if len(set(ids)) < len(ids):
-        twice = next(one for one in ids if ids.count(one) > 1)
+    twice = repeated(one.id for one in found)
+    if twice is not None:
         raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")
     return found
 
 
-def _headline(record: Mapping[str, Any], asked: str, reported: str, number: int) -> Headline:
+def _headline(record: Mapping[str, Any], number: int) -> Headline:
+    keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
+    if keys is None:
+        known = " or ".join(" with ".join(pair) for pair in _FORMATS)
+        raise RecordError(f"expected {known}, came {came_keys(record)}")
+    asked, reported = keys
     words = text(record, asked)
     if not words:
         raise RecordError(f'expected words in "{asked}", came an empty text')
@@ -233,8 +227,3 @@ def _agreement(runs: Sequence[tuple[str, Run]]) -> dict[str, dict[int, float]]:
         }
         for title, run in others
     }
-
-
-def is_index(path: Path) -> bool:
-    """Whether a path is a built index rather than a file of documents."""
-    return (path / NAME).is_file()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +9,7 @@ import typer
 
 from eval.beir_command import JsonOption, shown
 from service import defaults
-from service.cli import ProfileOption, say, told
+from service.cli import ProfileOption, say, told, typed
 
 WORK = Path("crossgenre.work")
 
@@ -57,8 +55,8 @@ def crossgenre(
         if json:
             check_target(json, overwrite=True)
         from eval.collection import written_documents
-        from eval.crossgenre import is_index, measure, methods, read_headlines
-        from eval.kept_index import KeptScores
+        from eval.crossgenre import measure, methods, read_headlines
+        from eval.kept_index import KeptScores, is_index
         from indexes.readers import read
         from service.config import load_profile
         from service.models import load_reranker
@@ -67,7 +65,7 @@ def crossgenre(
         documents = corpus if is_index(corpus) else written_documents(corpus, work, lambda: read(corpus, "counterpoint"))
         reranker = KeptScores(load_reranker(rerank, models), work) if rerank else None
         say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are kept in {work}.")
-        command = shlex.join(["counterpoint", *sys.argv[1:]])
+        command = typed()
         found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)
         if found.candidates:
             typer.echo(f"{found.known:,} of {found.asked:,} headlines report an abstract that the corpus holds.")

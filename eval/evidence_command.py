@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from service import defaults
-from service.cli import ProfileOption, say, told
+from service.cli import ProfileOption, say, told, typed
 
 WORK = Path("evidencebench.work")
 
@@ -69,7 +67,7 @@ def evidencebench(
         finder = load_finder(models)
         say(f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; what is read is kept in {work}.")
         readings = {case.id: reading for case, reading in Readings(work, finder.reader).of(cases)}
-        command = shlex.join(["counterpoint", *sys.argv[1:]])
+        command = typed()
         report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
         typer.echo("\n".join(table(report)))
         if json:

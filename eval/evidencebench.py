@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from eval.naming import named
+from eval.naming import named, repeated
 from indexes.readers.jsonl import lines, parse
 from indexes.readers.paper import paper_of
 from indexes.readers.records import RecordError
@@ -125,9 +125,8 @@ def read_cases(paths: Sequence[Path]) -> list[Case]:
                 raise BadRecord(path, where, f"{_told(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
         raise BadInput(f"{', '.join(map(str, paths)) or '--data'} holds no record; name a file of EvidenceBench.")
-    ids = [case.id for case in cases]
-    if len(set(ids)) < len(ids):
-        twice = next(one for one in ids if ids.count(one) > 1)
+    twice = repeated(case.id for case in cases)
+    if twice is not None:
         raise BadInput(f"The paper {twice} is there twice; name each file of EvidenceBench once.")
     return cases
 

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from eval.observing import ClaimResult
 from eval.scifact import LabelledClaim
+from retrieval.errors import BadInput
 from retrieval.manifest import write_atomically
 
 _RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
@@ -21,6 +22,15 @@ _RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
 def digest(facts: Any) -> str:
     """The SHA-256 of anything that JSON can hold."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def content_sha256(documents: Path) -> str:
+    """The SHA-256 of a file of documents; raises `BadInput` where it cannot be read."""
+    try:
+        with documents.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{documents} cannot be read ({error.strerror}); name a file of documents.") from None
 
 
 class Journal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -14,7 +13,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.journal import digest
+from eval.journal import content_sha256, digest
+from eval.ranking import Run
 from indexes.build import build
 from indexes.dense import add_vectors
 from indexes.lucene_writer import contents
@@ -22,14 +22,21 @@ from indexes.readers import read
 from indexes.readers.records import Deletion
 from retrieval.encoder import Encoder
 from retrieval.errors import GO_ON, BadInput, writing
+from retrieval.fusion import reciprocal_rank_fusion
 from retrieval.index import Index
 from retrieval.lucene import K1, B, on_lucene_thread, pyserini
 from retrieval.manifest import NAME
 from retrieval.rerank import Reranker
 from retrieval.source import code_sha256
+from retrieval.values import Hit
 
 KEPT = "what was read and scored is kept, and the same command goes on from there"
 _BATCH = 1000
+
+
+def is_index(path: Path) -> bool:
+    """Whether a path is a built index rather than a file of documents."""
+    return (path / NAME).is_file()
 
 
 def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint") -> Index:
@@ -37,15 +44,11 @@ def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), forma
 
     `corpus` may be a built index, which is opened as it is.
     """
-    if (corpus / NAME).is_file():
+    if is_index(corpus):
         return Index(corpus)
-    try:
-        with corpus.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise BadInput(f"{corpus} cannot be read ({error.strerror}); name a file of documents.") from None
     # An index has one encoder's vectors, so that another encoder asks for another index.
-    folder = work / f"index-{digest([content, code_sha256(['indexes.build']), *(one.name for one in encoders)])[:16]}"
+    facts = [content_sha256(corpus), code_sha256(["indexes.build"]), *(one.name for one in encoders)]
+    folder = work / f"index-{digest(facts)[:16]}"
     with writing("the index", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         if not folder.exists():
@@ -105,6 +108,21 @@ def _index_standard(corpus: Path, folder: Path) -> None:
 def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequence[str]]) -> dict[str, list[str]]:
     """Each query searched, with a bar."""
     return {one: list(search(text)) for one, text in watched(name, queries)}
+
+
+def ids(found: Mapping[str, Sequence[Hit]]) -> Run:
+    """The documents of each query's hits, in their order."""
+    return {one: [hit.pmid for hit in hits] for one, hits in found.items()}
+
+
+def by_vectors(
+    index: Index, encoder: Encoder, queries: Mapping[str, str], words: Mapping[str, Sequence[Hit]], depth: int
+) -> dict[str, Run]:
+    """Two runs, so deep: the encoder's vectors alone, and fused with the hits by `words` by reciprocal ranks."""
+    vectors = index.dense(encoder.name)
+    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in watched("vectors", queries)}
+    fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:depth] for one in queries}
+    return {f"vectors, {encoder.name}": ids(near), "BM25 and vectors fused": ids(fused)}
 
 
 def watched(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from eval.collection import written_documents
 from eval.journal import digest
-from eval.kept_index import KEPT, open_index, watched
+from eval.kept_index import KEPT, by_vectors, ids, open_index, watched
 from eval.ranking import RankingReport, Run, make_report
 from generation.paper_order import Order, in_order, order_by
 from indexes.guard import stoppable
@@ -25,11 +25,10 @@ from indexes.readers.fields import identifier, required, text
 from indexes.readers.records import RecordError
 from retrieval.chat import Chat
 from retrieval.encoder import Encoder
-from retrieval.errors import GO_ON, BadInput, BadRecord, writing
-from retrieval.fusion import reciprocal_rank_fusion
+from retrieval.errors import GO_ON, BadInput, writing
 from retrieval.index import Index
 from retrieval.manifest import write_atomically
-from retrieval.values import Document, Hit
+from retrieval.values import Document
 
 Reading = Literal["title-abstract", "full"]
 DEPTH = 200
@@ -60,12 +59,7 @@ class Library:
 
 def read_questions(path: Path) -> list[Question]:
     """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids."""
-    found: list[Question] = []
-    for number, line in jsonl.lines(path):
-        try:
-            found.append(_question(jsonl.parse(line), number))
-        except RecordError as fault:
-            raise BadRecord(path, f"line {number}", f"{fault}.") from None
+    found = list(jsonl.records(path, _question))
     if not found:
         raise BadInput(f"{path} holds no question; expected JSON lines with query, specificity and corpusids.")
     return found
@@ -83,23 +77,20 @@ def _question(record: Mapping[str, Any], number: int) -> Question:
 
 def read_library(path: Path, work: Path, reading: Reading) -> Library:
     """LitSearch's corpus as JSON lines: corpusid, title, abstract, citations (ids), and full_paper for `full`."""
-    cites: dict[str, list[str]] = {}
-    papers: list[Document] = []
-    for number, line in jsonl.lines(path):
-        try:
-            record = jsonl.parse(line)
-            required(record, "corpusid", "title", "abstract", *(["full_paper"] if reading == "full" else []))
-            one = identifier(record["corpusid"], "corpusid")
-            cited = record.get("citations") or []
-            if not isinstance(cited, list):
-                raise RecordError('expected a list of ids in "citations"')
-            body = text(record, "full_paper" if reading == "full" else "abstract")
-        except RecordError as fault:
-            raise BadRecord(path, f"line {number}", f"{fault}.") from None
-        cites[one] = [str(other) for other in cited]
-        papers.append(Document(one, text(record, "title"), body))
+    read = list(jsonl.records(path, lambda record, _number: _paper(record, reading)))
+    cites = {paper.pmid: cited for paper, cited in read}
     known = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
-    return Library(written_documents(path, work / reading, lambda: papers), known)
+    return Library(written_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
+
+
+def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[str]]:
+    body = "full_paper" if reading == "full" else "abstract"
+    required(record, "corpusid", "title", "abstract", body)
+    cited = record.get("citations") or []
+    if not isinstance(cited, list):
+        raise RecordError('expected a list of ids in "citations"')
+    paper = Document(identifier(record["corpusid"], "corpusid"), text(record, "title"), text(record, body))
+    return paper, [str(other) for other in cited]
 
 
 def hops(names: Sequence[str]) -> list[str]:
@@ -176,16 +167,7 @@ def measure(
 def _found(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
     asked = {one.id: one.text for one in questions}
     words = {one: index.search(said, DEPTH) for one, said in watched("BM25", asked)}
-    if encoder is None:
-        return {"BM25": _ids(words)}
-    vectors = index.dense(encoder.name)
-    near = {one: vectors.search(encoder.queries([said]), DEPTH)[0] for one, said in watched("vectors", asked)}
-    fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:DEPTH] for one in asked}
-    return {"BM25": _ids(words), f"vectors, {encoder.name}": _ids(near), "BM25 and vectors fused": _ids(fused)}
-
-
-def _ids(found: Mapping[str, Sequence[Hit]]) -> Run:
-    return {one: [hit.pmid for hit in hits] for one, hits in found.items()}
+    return {"BM25": ids(words)} | (by_vectors(index, encoder, asked, words, DEPTH) if encoder else {})
 
 
 def _ordered(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +9,7 @@ import typer
 
 from eval.beir_command import JsonOption, shown
 from service import defaults
-from service.cli import ProfileOption, say, told
+from service.cli import ProfileOption, say, told, typed
 
 WORK = Path("litsearch.work")
 
@@ -58,5 +56,5 @@ def litsearch(
         questions, library = read_questions(queries), read_library(corpus, work, text)
         encoder = load_encoder(ENCODER, models) if dense else None
         say(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; what is made is kept in {work}.")
-        command = shlex.join(["counterpoint", *sys.argv[1:]])
+        command = typed()
         shown(measure(questions, library, work, command, text, encoder, chat, wanted), json)

@@ -1,4 +1,4 @@
-"""Names that a user gives for things of a table: each once, `all` for every one, an unknown one told."""
+"""Names that a user gives for things of a table (each once, `all` for every one, an unknown one told), and repeated ids."""
 
 from __future__ import annotations
 
@@ -15,3 +15,13 @@ def named(given: Sequence[str], known: Iterable[str], what: str, others: Sequenc
         if name not in every and name not in others:
             raise BadInput(f"There is no {what} {name!r}; the {what}s are {', '.join([*every, *others])}, or all.")
     return wanted
+
+
+def repeated(ids: Iterable[str]) -> str | None:
+    """The first id that comes a second time; None where each is there once."""
+    seen: set[str] = set()
+    for one in ids:
+        if one in seen:
+            return one
+        seen.add(one)
+    return None

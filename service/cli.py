@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -69,6 +71,11 @@ def told() -> Iterator[None]:
 def say(line: str) -> None:
     """A line about the work, apart from its result: on standard error."""
     typer.echo(line, err=True)
+
+
+def typed() -> str:
+    """The command as it was typed, for reports to name."""
+    return shlex.join(["counterpoint", *sys.argv[1:]])
 
 
 @index_app.command("build")

@@ -78,6 +78,11 @@ def test_questions_at_fault_are_told(tmp_path: Path, change: dict[str, Any], tol
         read_questions(write(tmp_path / "q.jsonl", [QUESTIONS[0] | change]))
 
 
+def test_a_title_that_is_no_text_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r'line 1: expected .*"title"'):
+        read_library(write(tmp_path / "c.jsonl", [PAPERS[0] | {"title": ["x"]}]), tmp_path, "title-abstract")
+
+
 def test_papers_at_fault_are_told(tmp_path: Path) -> None:
     lacking = {key: value for key, value in PAPERS[0].items() if key != "full_paper"}
     with pytest.raises(BadInput, match='line 1: expected the key "full_paper"'):

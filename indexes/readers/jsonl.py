@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from indexes.readers import source
 from indexes.readers.records import OnBad, RecordError
@@ -15,6 +15,7 @@ from retrieval.values import Document
 LONGEST = 64 * 2**20
 """Bytes in a line, at most: a file without line breaks must not be read into memory whole."""
 
+_Read = TypeVar("_Read")
 _BOM = b"\xef\xbb\xbf"
 _decode = json.JSONDecoder().decode
 
@@ -31,6 +32,16 @@ def documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad
             on_bad(BadRecord(path, f"line {number}", str(fault)))
         else:
             yield found
+
+
+def records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> Iterator[_Read]:
+    """What `read` makes of the object on each line and the line's number; a RecordError of its is told with its place."""
+    for number, line in lines(path):
+        try:
+            found = read(parse(line), number)
+        except RecordError as fault:
+            raise BadRecord(path, f"line {number}", f"{fault}.") from None
+        yield found
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
