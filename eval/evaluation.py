@@ -102,7 +102,7 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
     `models` are all that any of the variants needs. What an earlier try finished is taken from it.
     """
     with ExitStack() as stack:
-        journals = [stack.enter_context(_journal(grounder, folder)) for grounder in grounders]
+        journals = [stack.enter_context(journal_of(grounder, folder)) for grounder in grounders]
         todo = len(claims) * len(grounders)
         bar = stack.enter_context(tqdm(total=todo, desc="grounding", unit=" claims", disable=None))
         results: list[list[ClaimResult]] = [[] for _ in grounders]
@@ -122,23 +122,25 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
                 "command goes on from there."
             ) from None
     return [
-        Ran(grounder.config, grounder.models.names(), _code(grounder.models), tuple(own))
+        Ran(grounder.config, grounder.models.names(), grounding_code(grounder.models), tuple(own))
         for grounder, own in zip(grounders, results, strict=True)
     ]
 
 
-def _journal(grounder: Grounder, folder: Path) -> Journal:
+def journal_of(grounder: Grounder, folder: Path) -> Journal:
+    """What a grounder's configuration and models, by this code, have found over its index so far, kept in a folder."""
     facts = {
         "corpus_sha256": grounder.index.manifest.corpus_sha256,
         "config": grounder.config.model_dump(mode="json"),
         "profile": grounder.models.profile.model_dump(mode="json"),
         "models": grounder.models.names(),
-        "code": _code(grounder.models),
+        "code": grounding_code(grounder.models),
     }
     return Journal(folder, grounder.config.name, facts)
 
 
-def _code(models: Models) -> str:
+def grounding_code(models: Models) -> str:
+    """The hash of the source that a grounding with these models runs through."""
     loaded = (*models.rerankers.values(), *models.judges.values(), *models.encoders.values())
     kinds = {type(one).__module__ for one in loaded}
     return code_sha256(["service.ground", "eval.observing", *sorted(kinds)])

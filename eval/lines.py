@@ -47,10 +47,11 @@ def _row(name: str, cells: Sequence[str]) -> str:
 def _cell(variant: VariantReport, key: str) -> str:
     difference = variant.against_baseline.get(key)
     sure = difference is not None and difference.p is not None and difference.p < 0.05
-    return _interval(variant.figures[key]) + ("*" if sure else "")
+    return interval(variant.figures[key]) + ("*" if sure else "")
 
 
-def _interval(figure: Figure) -> str:
+def interval(figure: Figure) -> str:
+    """A figure with its interval, or "-" where there is nothing to measure."""
     if figure.value is None or figure.low is None or figure.high is None:
         return "-"
     return f"{figure.value:.3f} ({figure.low:.3f}-{figure.high:.3f})"
@@ -61,7 +62,7 @@ def _three(value: float | None) -> str:
 
 
 def _blind(blind: Mapping[str, Figure]) -> list[str]:
-    return [_row("plain BM25, no stance judged", [_interval(blind[f"mrr.whole.{stance}"]) for stance in _MRR])]
+    return [_row("plain BM25, no stance judged", [interval(blind[f"mrr.whole.{stance}"]) for stance in _MRR])]
 
 
 def _papers(report: Report) -> Mapping[str, Mapping[str, float]]:
