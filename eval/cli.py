@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from eval.beir_command import beir
+from eval.claims.commands import claims, titles
 from eval.crossgenre_command import crossgenre
 from eval.evidence_command import evidencebench
 from eval.litsearch_command import litsearch
@@ -27,6 +28,8 @@ eval_app.command("evidencebench")(evidencebench)
 eval_app.command("beir")(beir)
 eval_app.command("crossgenre")(crossgenre)
 eval_app.command("litsearch")(litsearch)
+eval_app.command("claims")(claims)
+eval_app.command("titles")(titles)
 
 
 @eval_app.callback()

@@ -1,0 +1,53 @@
+"""A baseline that reads the claim and no paper: how far the wording of the claims alone gives their stance away.
+
+Where claims of one stance are worded otherwise than those of the other (more of them negated, say), a system that looks at
+nothing else seems to understand papers; the pairs on which it fails are those that show whether one does (Gururangan et al. 2018,
+arXiv 1803.02324).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval.claims.reading import PaperClaim
+from eval.observing import STANCES
+from retrieval.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOnly:
+    """The baseline's probability of "support" for each claim measured, in order; the name of the file and how many of its claims
+    it was trained on, and how many were left out of that since they are about a paper that is measured."""
+
+    file: str
+    support: tuple[float, ...]
+    trained_on: int
+    left_out: int
+
+
+def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path: Path) -> ClaimOnly:
+    """Logistic regression over TF-IDF of words and pairs of words of the claims of `train`, read from `path`."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    papers = {one.pmid for one in measured}
+    kept = [one for one in train if one.pmid not in papers]
+    for stance in STANCES:
+        if not any(one.stance == stance for one in kept):
+            raise BadInput(
+                f"{path} has no claim with the stance {stance} about a paper that is not measured; expected claims of both "
+                "stances about other papers."
+            )
+    # One-letter words stay ("vitamin D"), and so do "no" and "not".
+    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\b\w+\b", sublinear_tf=True)
+    model = make_pipeline(words, LogisticRegression(max_iter=1000))
+    try:
+        model.fit([one.claim for one in kept], [one.stance for one in kept])
+    except ValueError as error:
+        raise BadInput(f"The claims of {path} cannot be learned from ({error}); expected claims made of words.") from None
+    place = list(model.classes_).index("support")
+    chances = model.predict_proba([one.claim for one in measured])[:, place]
+    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(kept), len(train) - len(kept))

@@ -1,0 +1,109 @@
+"""The two measurements: claims of a file, and the titles of an index."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eval.claims.baseline import ClaimOnly
+from eval.claims.outcomes import Outcome, Seen, ground_claims
+from eval.claims.reading import PaperClaim
+from eval.claims.report import ClaimsReport, Grouping, Made, failures
+from eval.claims.titles import TURNINGS, statement, turned
+from eval.observing import STANCES
+from retrieval.errors import BadInput, BadRecord
+from retrieval.store import Store
+from retrieval.values import Stance
+from service.ground import Grounder
+
+OWN, TURNED = "own title", "turned round"
+_SAID: Mapping[Stance, Mapping[Outcome, str]] = {
+    "support": {"right": "supported", "wrong": "contradicted", "unsure": "unsure", "absent": "absent"},
+    "contradict": {"right": "contradicted", "wrong": "supported", "unsure": "unsure", "absent": "absent"},
+}
+_BATCH = 1000
+
+
+def check_held(claims: Sequence[PaperClaim], store: Store, path: Path, index: Path) -> None:
+    """Raise `BadInput` where a claim of `path` is about a paper that the index lacks."""
+    held = store.holds(list(dict.fromkeys(one.pmid for one in claims)))
+    lacking = [one for one in claims if one.pmid not in held]
+    if lacking:
+        others = len({one.pmid for one in lacking}) - 1
+        more = f" (and {others} further PMIDs that it lacks)" if others else ""
+        hint = f"expected the PMID of a paper that the index at {index} holds, came {lacking[0].pmid}{more}."
+        raise BadRecord(path, f"line {lacking[0].line}", hint)
+
+
+def measure_claims(
+    claims: Sequence[PaperClaim], path: Path, grounder: Grounder, work: Path, command: str, baseline: ClaimOnly | None = None
+) -> ClaimsReport:
+    """Claims of the file at `path` by stance and by kind, and beside them the baseline, where one was trained."""
+    seen = ground_claims(claims, grounder, work)
+    grouping = Grouping(seen, baseline.support if baseline else None)
+    groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in STANCES)]
+    groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
+    notes: list[str] = []
+    if baseline:
+        groups.append(grouping.group("baseline fails", papers=grouping.misled()))
+        out = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
+        notes.append(f"Claim alone: a bag of words trained on {baseline.trained_on} claims of {baseline.file}{out}.")
+    title = f"{path.name}: {len(claims)} claims about {groups[0].papers} papers"
+    return ClaimsReport(title, tuple(notes), tuple(groups), failures(seen), Made.by(grounder, command))
+
+
+def drawn_titles(store: Store, most: int, seed: int) -> list[tuple[str, str]]:
+    """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that seed and PMID
+    alone decide."""
+    # The largest of those kept stands first, so that most papers are turned away before their title is read.
+    kept: list[tuple[int, str, str]] = []
+    for batch in store.texts(_BATCH):
+        for pmid, title, abstract in batch:
+            place = -int.from_bytes(hashlib.sha256(f"{seed} {pmid}".encode()).digest())
+            if not abstract or (len(kept) == most and place <= kept[0][0]):
+                continue
+            sentence = statement(title)
+            if sentence:
+                (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (place, pmid, sentence))
+    return [(pmid, sentence) for _, pmid, sentence in sorted(kept, reverse=True)]
+
+
+def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
+    """Each title as a claim that its paper supports, and turned round, where a safe rule does, as one that it contradicts."""
+    claims: list[PaperClaim] = []
+    for number, (pmid, sentence) in enumerate(drawn):
+        claims.append(PaperClaim(pmid, sentence, "support", OWN))
+        other = turned(sentence, first=TURNINGS[number % 2])
+        if other:
+            claims.append(PaperClaim(pmid, other.text, "contradict", other.how))
+    return claims
+
+
+def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
+    """What papers of the index are said to say of their own titles, and of these turned round."""
+    drawn = drawn_titles(grounder.index.store, most, seed)
+    if not drawn:
+        raise BadInput(
+            f"The index at {grounder.index.folder} holds no paper with an abstract and a title that states a finding, such as "
+            "“Aspirin reduces fever in adults with influenza.”; name another index."
+        )
+    claims = titles_as_claims(drawn)
+    seen = ground_claims(claims, grounder, work)
+    grouping = Grouping(seen)
+
+    def words(one: Seen) -> str:
+        return f"{OWN if one.claim.stance == 'support' else TURNED}, {_SAID[one.claim.stance][one.outcome]}"
+
+    groups = [
+        grouping.group(OWN, stance="support", words=_SAID["support"]),
+        grouping.group(TURNED, stance="contradict", words=_SAID["contradict"]),
+        *(grouping.group(f"by {how}", kind=how, words=_SAID["contradict"]) for how in TURNINGS),
+        grouping.group("both"),
+    ]
+    fewer = f" ({most} were asked for)" if len(drawn) < most else ""
+    title = f"Own titles of {len(drawn)} papers{fewer}, drawn with seed {seed}"
+    left = len(drawn) - groups[1].claims
+    notes = (f"{groups[1].claims} of them turned round; {left} left out of that, which no safe rule can turn round.",)
+    return ClaimsReport(title, notes, tuple(groups), failures(seen, words), Made.by(grounder, command))

@@ -1,0 +1,94 @@
+"""What the whole pipeline makes of a claim, seen from the one paper that the claim is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tqdm import tqdm
+
+from eval.claims.reading import PaperClaim
+from eval.evaluation import journal_of
+from eval.observing import STANCES, ClaimResult, Returned, observe
+from eval.scifact import LabelledClaim
+from retrieval.errors import GO_ON, Interrupted, writing
+from retrieval.index import Index
+from retrieval.values import OPPOSITE, Claim, Stance
+from service.config import GroundingConfig
+from service.ground import Grounder
+
+Outcome = Literal["right", "wrong", "unsure", "absent"]
+OUTCOMES: Mapping[Outcome, str] = {
+    "right": "listed on the side that it is on",
+    "wrong": "listed on the other side",
+    "unsure": "called uncertain, on whichever side",
+    "absent": "shown nowhere",
+}
+
+_PROBABLE = {"first", "likeliest"}
+"""Rules of selection whose score is a probability of the stance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What became of a claim's paper: the side it is shown on (None for absent), its sentence ("" for none), and how probable
+    that stance is by the model that chose it (None where none was asked)."""
+
+    claim: PaperClaim
+    outcome: Outcome
+    side: Stance | None = None
+    sentence: str = ""
+    probability: float | None = None
+
+
+def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) -> list[Seen]:
+    """Each claim through the whole pipeline, and what became of its paper; a stopped run goes on with what `work` keeps.
+
+    A claim is grounded once, whichever papers it is about.
+    """
+    seen: list[Seen] = []
+    with writing("the results", work, GO_ON):
+        work.mkdir(parents=True, exist_ok=True)
+        with journal_of(grounder, work) as journal:
+            try:
+                for claim in tqdm(claims, desc="grounding", unit=" claims", disable=None):
+                    asked = LabelledClaim(Claim(claim.claim), {})
+                    result = journal.get(asked)
+                    if result is None:
+                        result = observe(grounder, asked)
+                        journal.add(asked, result)
+                    seen.append(_seen(claim, result, grounder.index, grounder.config))
+            except KeyboardInterrupt:
+                raise Interrupted(
+                    f"Stopped after {len(seen)} of {len(claims)} claims; they are kept in {work}, and the same command goes on "
+                    "from there."
+                ) from None
+    return seen
+
+
+def _seen(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> Seen:
+    places: dict[Outcome, list[tuple[Stance, Sequence[Returned]]]] = {
+        "right": [(claim.stance, result.side(claim.stance).returned)],
+        "wrong": [(OPPOSITE[claim.stance], result.side(OPPOSITE[claim.stance]).returned)],
+        "unsure": [(stance, result.side(stance).uncertain) for stance in STANCES],
+    }
+    for outcome, sides in places.items():
+        found = [(side, one) for side, listed in sides for one in listed if one.pmid == claim.pmid]
+        if found:
+            side, one = max(found, key=lambda pair: pair[1].score)
+            return Seen(claim, outcome, side, _sentence(one, index), _probability(one, side, config))
+    return Seen(claim, "absent")
+
+
+def _sentence(one: Returned, index: Index) -> str:
+    entry = index.store.get(one.pmid) if one.sentence is not None else None
+    return entry.sentences()[one.sentence].text if entry and one.sentence is not None else ""
+
+
+def _probability(one: Returned, side: Stance, config: GroundingConfig) -> float | None:
+    branch = config.support if side == "support" else config.contradict
+    if branch.select.rule in _PROBABLE:
+        return one.score
+    return one.verdict[0 if side == "support" else 2] if one.verdict else None

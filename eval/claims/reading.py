@@ -1,0 +1,111 @@
+"""Claims about papers, as a CSV: what each paper says of a claim, by whoever wrote the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval.observing import STANCES
+from retrieval.errors import BadInput, BadRecord
+from retrieval.values import Stance
+from service.claims import checked_claim
+
+REQUIRED = ("pmid", "claim", "stance")
+KIND = "kind"
+
+
+@dataclass(frozen=True, slots=True)
+class PaperClaim:
+    """A claim, the paper that it is about, what that paper says of it, and a kind to group by ("" for none).
+
+    `line` is where it stands in its file, from 1; 0 where it is of no file.
+    """
+
+    pmid: str
+    claim: str
+    stance: Stance
+    kind: str = ""
+    line: int = 0
+
+
+def read_paper_claims(path: Path) -> list[PaperClaim]:
+    """The claims of a CSV in UTF-8 whose header names pmid, claim and stance, and perhaps kind; other columns are ignored."""
+    found: list[PaperClaim] = []
+    lines: dict[tuple[str, str], int] = {}
+    for line, row in _rows(path):
+        one = _claim(path, line, row)
+        first = lines.setdefault((one.pmid, one.claim), line)
+        if first != line:
+            raise BadRecord(path, f"line {line}", f"expected each claim once for a paper, came the one of line {first} again.")
+        found.append(one)
+    if not found:
+        raise BadInput(f"{path} holds no claim; expected a line with {', '.join(REQUIRED)} for each claim below the header.")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); name a CSV with the columns {', '.join(REQUIRED)}.") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadRecord(
+            path, f"line {line}", f"expected UTF-8, came the byte 0x{raw[error.start]:02x}; save the file as UTF-8."
+        ) from None
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row below the header by its columns, with the line that it begins on; blank lines pass."""
+    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    names: list[str] | None = None
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise BadRecord(path, f"line {line}", f"expected a row of a CSV, came one that cannot be read ({error}).") from None
+        if row is None:
+            break
+        if not any(cell.strip() for cell in row):
+            continue
+        if names is None:
+            names = _header(path, line, row)
+        elif len(row) != len(names):
+            hint = f"expected {len(names)} columns as in the header, came {len(row)}; quote what holds a comma."
+            raise BadRecord(path, f"line {line}", hint)
+        else:
+            yield line, dict(zip(names, (cell.strip() for cell in row), strict=True))
+    if names is None:
+        raise BadInput(f"{path} is empty; expected a CSV whose header names {', '.join(REQUIRED)}, and perhaps {KIND}.")
+
+
+def _header(path: Path, line: int, row: Sequence[str]) -> list[str]:
+    names = [cell.strip() for cell in row]
+    for name in REQUIRED:
+        if name not in names:
+            raise BadRecord(path, f"line {line}", f"expected a header with the column {name}, came {', '.join(names)}.")
+    for name in (*REQUIRED, KIND):
+        if names.count(name) > 1:
+            raise BadRecord(
+                path, f"line {line}", f"expected the column {name} once in the header, came it {names.count(name)} times."
+            )
+    return names
+
+
+def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:
+    stance = next((one for one in STANCES if one == row["stance"]), None)
+    if stance is None:
+        raise BadRecord(path, f"line {line}", f"expected {' or '.join(STANCES)} in stance, came {row['stance']!r}.")
+    if not row["pmid"]:
+        raise BadRecord(path, f"line {line}", "expected the PMID of a paper in pmid, came nothing.")
+    try:
+        claim = checked_claim(row["claim"])
+    except BadInput as error:
+        raise BadRecord(path, f"line {line}", str(error)) from None
+    return PaperClaim(row["pmid"], claim.text, stance, row.get(KIND, ""), line)

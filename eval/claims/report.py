@@ -1,0 +1,207 @@
+"""Shares of outcomes with bootstrap intervals over papers, as data, JSON and lines for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+
+from eval.claims.outcomes import OUTCOMES, Outcome, Seen
+from eval.evaluation import grounding_code
+from eval.lines import interval
+from eval.measures import Tally, share
+from eval.report_data import Figure
+from eval.resampling import RESAMPLES, SEED, Resampler
+from retrieval.values import Stance
+from service.ground import Grounder
+
+PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some of the claims: the share of each outcome; of the papers with claims of both stances among them, the share with every
+    one of these right; and where a baseline was trained, how often it guesses a claim's stance and ranks such a paper's true
+    claims above its false ones."""
+
+    name: str
+    claims: int
+    papers: int
+    shares: Mapping[str, Figure]
+    pairs: int
+    both_right: Figure
+    baseline: Figure | None = None
+    baseline_ranks: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A claim that did not come out right: the paper's stance, the side that it is shown on, its sentence and probability."""
+
+    outcome: str
+    pmid: str
+    claim: str
+    stance: Stance
+    kind: str
+    shown_as: Stance | None
+    sentence: str
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is needed to make the report again."""
+
+    counterpoint: str
+    code: str
+    command: str
+    index: str
+    config: str
+    models: Mapping[str, str]
+    bootstrap_seed: int
+    bootstrap_resamples: int
+
+    @classmethod
+    def by(cls, grounder: Grounder, command: str) -> Made:
+        """By this grounder and this command."""
+        return cls(
+            counterpoint=version("counterpoint"),
+            code=grounding_code(grounder.models),
+            command=command,
+            index=grounder.index.manifest.id,
+            config=grounder.config.name,
+            models=grounder.models.names(),
+            bootstrap_seed=SEED,
+            bootstrap_resamples=RESAMPLES,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsReport:
+    """What was measured, in groups of which the first is the whole, notes to read them by, and every failure."""
+
+    title: str
+    notes: tuple[str, ...]
+    groups: tuple[Group, ...]
+    failures: tuple[Failure, ...]
+    made: Made
+
+
+class Grouping:
+    """Makes groups of the claims seen, all on the same samples of papers; `support` is a baseline's probability for each."""
+
+    def __init__(self, seen: Sequence[Seen], support: Sequence[float] | None = None) -> None:
+        self._seen, self._support = seen, support
+        self._papers = list(dict.fromkeys(one.claim.pmid for one in seen))
+        self._resampler = Resampler(len(self._papers))
+
+    def group(
+        self,
+        name: str,
+        stance: Stance | None = None,
+        kind: str | None = None,
+        papers: Collection[str] | None = None,
+        words: Mapping[Outcome, str] = PLAIN,
+    ) -> Group:
+        """The claims of a stance, of a kind, about some papers (None for any), outcomes by these words."""
+        places = [
+            place
+            for place, one in enumerate(self._seen)
+            if stance in (None, one.claim.stance)
+            and kind in (None, one.claim.kind)
+            and (papers is None or one.claim.pmid in papers)
+        ]
+        of_paper: dict[str, list[int]] = {pmid: [] for pmid in self._papers}
+        for place in places:
+            of_paper[self._seen[place].claim.pmid].append(place)
+        outcomes = {
+            words[outcome]: self._figure(of_paper, [one.outcome == outcome for one in self._seen]) for outcome in OUTCOMES
+        }
+        pairs = {pmid: own if self._is_pair(own) else [] for pmid, own in of_paper.items()}
+        both = [(all(self._seen[place].outcome == "right" for place in own), 1) if own else (0, 0) for own in pairs.values()]
+        return Group(
+            name=name,
+            claims=len(places),
+            papers=sum(map(bool, of_paper.values())),
+            shares=outcomes,
+            pairs=sum(map(bool, pairs.values())),
+            both_right=self._resampler.figure(Tally.of(both, share)),
+            baseline=self._guessed(of_paper),
+            baseline_ranks=self._ranked(pairs),
+        )
+
+    def misled(self) -> frozenset[str]:
+        """The papers with claims of both stances that the baseline does not rank right."""
+        own: dict[str, list[int]] = {pmid: [] for pmid in self._papers}
+        for place, one in enumerate(self._seen):
+            own[one.claim.pmid].append(place)
+        return frozenset(pmid for pmid, places in own.items() if self._is_pair(places) and not self._ranks(places))
+
+    def _is_pair(self, places: Sequence[int]) -> bool:
+        return len({self._seen[place].claim.stance for place in places}) == 2
+
+    def _ranks(self, places: Sequence[int]) -> bool:
+        """Whether the baseline puts each of a paper's true claims above each of its false ones; a tie is none."""
+        assert self._support is not None
+        true = [self._support[place] for place in places if self._seen[place].claim.stance == "support"]
+        false = [self._support[place] for place in places if self._seen[place].claim.stance == "contradict"]
+        return min(true) > max(false)
+
+    def _figure(self, of_paper: Mapping[str, Sequence[int]], counts: Sequence[bool]) -> Figure:
+        rows = [(sum(counts[place] for place in own), len(own)) for own in of_paper.values()]
+        return self._resampler.figure(Tally.of(rows, share))
+
+    def _guessed(self, of_paper: Mapping[str, Sequence[int]]) -> Figure | None:
+        if self._support is None:
+            return None
+        right = [(chance > 0.5) == (one.claim.stance == "support") for one, chance in zip(self._seen, self._support, strict=True)]
+        return self._figure(of_paper, right)
+
+    def _ranked(self, pairs: Mapping[str, Sequence[int]]) -> Figure | None:
+        if self._support is None:
+            return None
+        rows = [(self._ranks(own), 1) if own else (0, 0) for own in pairs.values()]
+        return self._resampler.figure(Tally.of(rows, share))
+
+
+def failures(seen: Sequence[Seen], words: Callable[[Seen], str] = lambda one: one.outcome) -> tuple[Failure, ...]:
+    """The claims that did not come out right, the wrong ones first."""
+    order = list(OUTCOMES)
+    failed = sorted((one for one in seen if one.outcome != "right"), key=lambda one: order.index(one.outcome))
+    return tuple(
+        Failure(
+            words(one), one.claim.pmid, one.claim.claim, one.claim.stance, one.claim.kind, one.side, one.sentence, one.probability
+        )
+        for one in failed
+    )
+
+
+def report_json(report: ClaimsReport) -> str:
+    """The whole report."""
+    return json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def report_lines(report: ClaimsReport) -> list[str]:
+    """A table, a group a line, then the failures, each with what was shown."""
+    wide = max(len(one.name) for one in report.groups) + 2
+    lines = [f"{report.title}; 95 % bootstrap intervals over papers", *report.notes]
+    header: list[str] = []
+    for one in report.groups:
+        cells = {**one.shares, "both of a pair": one.both_right}
+        if one.baseline and one.baseline_ranks:
+            cells |= {"claim alone": one.baseline, "its pairs": one.baseline_ranks}
+        if list(cells) != header:
+            header = list(cells)
+            lines += ["", " " * wide + f"{'claims':>7}{'pairs':>7}" + "".join(f"{name:>22}" for name in header)]
+        shown = "".join(f"{interval(figure):>22}" for figure in cells.values())
+        lines.append(f"{one.name:<{wide}}{one.claims:>7}{one.pairs:>7}{shown}")
+    if report.failures:
+        lines += ["", f"{len(report.failures)} did not come out right:"]
+    for failed in report.failures:
+        kind = f", {failed.kind}" if failed.kind else ""
+        lines.append(f"{failed.outcome}: PMID {failed.pmid} ({failed.stance}{kind}): {failed.claim}")
+        if failed.shown_as:
+            sure = "" if failed.probability is None else f" {failed.probability:.2f}"
+            lines.append(f"    {failed.shown_as}{sure}: {failed.sentence}")
+    return lines
