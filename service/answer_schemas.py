@@ -200,7 +200,7 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
         number=numbers[citation.document.pmid],
         pmid=citation.document.pmid,
         sentence=SentenceOut.of(citation.sentence),
-        verdict=VerdictOut.of(citation.verdict),
+        verdict=VerdictOut.convert(citation.verdict),
         verbatim=citation.verbatim,
     )
 

@@ -60,7 +60,14 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
     console.print(title)
     if evidence.sentence:
         console.print(Padding(marked_sentence(evidence, styled=console.is_terminal), (0, 0, 0, 3)))
-    console.print(Padding(Text(f"score {evidence.score:.3f} ({evidence.scored_by}); {evidence.why}", style="dim"), (0, 0, 0, 3)))
+    console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
+
+
+def _reason(evidence: EvidenceOut) -> str:
+    """Why it stands there, and by which model; a paper's score is the probability that `why` gives, and is not repeated."""
+    if evidence.verdict and evidence.verdict.of == "document":
+        return f"{evidence.why} (judged by {evidence.scored_by})"
+    return f"score {evidence.score:.3f} ({evidence.scored_by}); {evidence.why}"
 
 
 def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -112,9 +112,13 @@ class DirectionOut(BaseModel):
 
 
 class VerdictOut(BaseModel):
-    """The judge's probabilities for the sentence, which sum to 1, and its decision, by its own thresholds where it has some."""
+    """The judge's probabilities, which sum to 1, and its decision, by its own thresholds where it has some."""
 
     label: Label
+    of: Literal["sentence", "document"] = Field(
+        "sentence",
+        description="What was judged: the sentence alone, or the whole paper. A paper's probability of the stance is `score`.",
+    )
     support: float
     neutral: float
     contradict: float
@@ -122,10 +126,11 @@ class VerdictOut(BaseModel):
     reason: str = Field("", description="The judge's reason in words, where it gives one.")
 
     @classmethod
-    def of(cls, verdict: Verdict) -> VerdictOut:
+    def convert(cls, verdict: Verdict) -> VerdictOut:
         """From the value."""
         return cls(
             label=verdict.label,
+            of=verdict.of,
             support=round(verdict.support, 6),
             neutral=round(verdict.neutral, 6),
             contradict=round(verdict.contradict, 6),
@@ -164,9 +169,14 @@ class EvidenceOut(BaseModel):
         description="Every place where a contradicting sentence has the opposite of a word of the claim (reduces / increased)."
     )
     standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
-    score: float = Field(description="What ranked the document within its list; scores of different scorers do not compare.")
+    score: float = Field(
+        description="What ranked the document within its list; scores of different scorers do not compare. With a verdict of the "
+        "document it is the calibrated probability that the paper has this stance."
+    )
     scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
-    verdict: VerdictOut | None = Field(description="The judge's opinion of the sentence; null where none was asked.")
+    verdict: VerdictOut | None = Field(
+        description="The judge's opinion of the sentence, or of the whole paper (`of`); null where none was asked."
+    )
     why: str
 
     @classmethod
@@ -185,7 +195,7 @@ class EvidenceOut(BaseModel):
             standing=evidence.standing,
             score=round(evidence.score, 6),
             scored_by=evidence.scored_by,
-            verdict=VerdictOut.of(verdict) if verdict else None,
+            verdict=VerdictOut.convert(verdict) if verdict else None,
             why=evidence.why,
         )
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from indexes.build import build
 from nli.decision import PLAIN
+from nli.judge import Abstract, Judge, Reading
 from retrieval.index import Index
 from retrieval.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
-from service.config import load_config, load_profile
+from service.config import JudgeStep, load_config, load_profile
 from service.ground import Grounder
 from service.models import Models
 
@@ -35,6 +36,23 @@ class WordJudge:
             yield CONTRADICTS if "against" in words else SUPPORTS if "for" in words else NEUTRAL
 
 
+class WordReader:
+    """Reads whole abstracts: a paper is what its title says by the words of `WordJudge`, or, where that says neither, its first
+    sentence."""
+
+    name = "word-reader@1"
+    decision = PLAIN
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        return WordJudge()(claim, premises)
+
+    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        for document in documents:
+            title, *own = self(claim, [Premise(text) for text in (document.title, *document.sentences)])
+            yield Reading(own[0] if title.label == "neutral" else title, tuple(own))
+
+
 class WordReranker:
     """The more often a text says "best", the better it is."""
 
@@ -56,8 +74,19 @@ def make_index(folder: Path, documents: Iterable[dict[str, Any]]) -> Index:
 def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge]:
     """The named variant over an index, with the stand-ins for models."""
     judge = WordJudge()
-    models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge})
-    return Grounder(index, load_config(config), models), judge
+    return Grounder(index, load_config(config), _models(judge)), judge
+
+
+def make_reading_grounder(index: Index) -> Grounder:
+    """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper."""
+    config = load_config("counterpoint")
+    judge = JudgeStep(model="stance", level="abstract", documents=5)
+    sides = {side: getattr(config, side).model_copy(update={"judge": judge}) for side in ("contradict", "support")}
+    return Grounder(index, config.model_copy(update=sides), _models(WordReader()))
+
+
+def _models(judge: Judge) -> Models:
+    return Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge})
 
 
 def made_answer(topic: Topic, sentences: Sequence[tuple[str, Sequence[str]]], index: Index, note: str = "") -> Answer:

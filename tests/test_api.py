@@ -14,7 +14,7 @@ from retrieval.errors import IndexUnusable
 from retrieval.index import Index
 from service.app import create_app
 from service.ground import Grounder
-from tests.fakes import make_grounder, make_index
+from tests.fakes import make_grounder, make_index, make_reading_grounder
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,23 @@ def test_ground_answers_with_both_sides(client: TestClient) -> None:
     assert body["supporting"][0]["retracted"] is True
     assert body["provenance"]["models"] == {"relevance": "word-reranker@1", "stance": "word-judge@1"}
     assert body["provenance"]["config"] == "v5"
+
+
+def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(index: Index, client: TestClient) -> None:
+    folder = index.folder
+    with TestClient(create_app(lambda: make_reading_grounder(Index(folder)))) as reading:
+        wait_until_ready(reading)
+        body = reading.post("/ground", json={"claim": "zeta pressure"}).json()
+    (against,), (for_it,) = body["contradicting"], body["supporting"]
+    assert (against["verdict"]["of"], against["verdict"]["label"]) == ("document", "contradict")
+    assert against["score"] == against["verdict"]["contradict"]
+    assert for_it["score"] == for_it["verdict"]["support"]
+    assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
+    judged_alone = client.post("/ground", json={"claim": "zeta pressure"}).json()
+    assert {one["verdict"]["of"] for one in judged_alone["contradicting"]} == {"sentence"}
+    described = client.get("/openapi.json").json()["components"]["schemas"]["VerdictOut"]["properties"]["of"]
+    assert described["enum"] == ["sentence", "document"]
+    assert "the whole paper" in described["description"]
 
 
 @pytest.mark.parametrize(

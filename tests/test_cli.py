@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from retrieval.index import Index
 from service.cli import app
-from tests.fakes import make_grounder, make_index
+from tests.fakes import make_grounder, make_index, make_reading_grounder
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,20 @@ def test_ground_shows_contradictions_first_with_their_cues_marked(index: Index) 
     assert "Zeta is [[not]] against pressure." in result.output
     assert "RETRACTED" in result.output
     assert "2 judged" in result.output
+
+
+def test_a_verdict_on_the_whole_paper_is_printed_with_one_number(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.assemble.assemble", lambda folder, config, profile: make_reading_grounder(Index(folder)))
+    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).output.split())
+    assert "80% likely that the paper contradicts the claim; “not” negates “against pressure” (judged by word-reader@1)" in output
+    assert "70% likely that the paper supports the claim (judged by word-reader@1)" in output
+    assert "score" not in output
+
+
+@pytest.mark.usefixtures("with_fakes")
+def test_a_verdict_on_a_sentence_is_printed_beside_the_score(index: Index) -> None:
+    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).output.split())
+    assert "score 0.800 (word-judge@1); 80% likely that the sentence contradicts the claim" in output
 
 
 @pytest.mark.usefixtures("with_fakes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -35,7 +36,7 @@ from retrieval.values import (
 )
 from service.cli import app
 from service.export import Format, bibtex, documents, escaped, exported, markdown, ris
-from tests.fakes import make_grounder
+from tests.fakes import make_grounder, make_index, make_reading_grounder
 
 HOSTILE = (
     "A{b} }{ \\x \\cite{y} $5 & 50% #1 a_b ^2 ~ <script>alert(\"x\")</script> [a](http://b) *c* `d` ''e'' -- @article{f, g} β≥1"
@@ -165,6 +166,15 @@ def test_a_grounding_is_exported_too(demo_index: Index) -> None:
     nothing = Grounding(Claim("x"), (), (), dict.fromkeys(("support", "contradict"), BranchCounts(0, 0, 0, 0)))
     assert "## Contradicting: none" in markdown(nothing)
     assert (ris([]), bibtex([])) == ("", "")
+
+
+def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path) -> None:
+    papers = [{"pmid": "1", "title": "A finding against zeta", "abstract": "Zeta raised pressure."}]
+    index = make_index(tmp_path, papers)
+    text = markdown(make_reading_grounder(index).ground(Claim("zeta pressure")))
+    assert "80% likely that the paper contradicts the claim" in text
+    assert text.count("%") == 1
+    index.close()
 
 
 @pytest.mark.parametrize("format", ["markdown", "ris", "bibtex"])

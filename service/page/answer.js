@@ -167,7 +167,7 @@ function fillConflicts(section, { conflicts, sentences }) {
     said.lastChild.dir = "auto";
     const against = document.createElement("ol");
     const found = conflicts.filter((one) => one.sentence === place);
-    against.append(...found.map(({ evidence }, index) => card({ ...evidence, rank: index + 1 })));
+    against.append(...found.map(({ evidence }, index) => card({ ...evidence, rank: index + 1 }, "", "what the answer says")));
     list.append(holding("li", "pair", said, holding("div", "contradict side", element("p", "Against it", "label"), against)));
   }
 }

@@ -22,8 +22,8 @@ const BROADER = { "Randomized trial": "Trial", "Systematic review": "Review" };
 // A side may be filled by relevance alone; where the judge reads the sentence otherwise, the card says so at once.
 export const READS_AS = { contradict: "contradicts", neutral: "neutral", support: "supports" };
 
-/** Evidence for or against, as a list item; `says` is a badge to go before the others. */
-export function card(evidence, says = "") {
+/** Evidence for or against `what`, as a list item; `says` is a badge to go before the others. */
+export function card(evidence, says = "", what = "the claim") {
   const { shown, at } = paper(evidence, evidence.rank);
   const doubts = [...(says ? [says] : []), ...doubtsOf(evidence)];
   fillBadges(at(".badges"), [...badgesOf(evidence), ...doubts.map((label) => [label, "doubt"])]);
@@ -31,11 +31,37 @@ export function card(evidence, says = "") {
     const marks = { negations: evidence.negations, directions: evidence.directions };
     at(".quotes").append(quoted(evidence, evidence.sentence, marks));
   }
-  if (evidence.verdict) fillVerdict(shown, evidence.verdict);
-  else at(".verdict").remove();
-  at(".why").textContent = evidence.why;
-  at(".score").textContent = `Score ${evidence.score.toFixed(3)} by ${evidence.scored_by}`;
+  if (isOfPaper(evidence)) fillWhole(shown, evidence, what);
+  else fillApart(shown, evidence);
   return shown;
+}
+
+/** Whether the judge's verdict is on the whole paper: then its probability is the score, and the only number of the card. */
+const isOfPaper = ({ verdict }) => verdict?.of === "document";
+
+/** A verdict on the paper: how likely it takes its stance, over the bar. */
+function fillWhole(shown, { stance, score, verdict, why, scored_by }, what) {
+  const at = (selector) => shown.querySelector(selector);
+  fillBar(shown, verdict);
+  at(".verdict").prepend(element("p", `${percent(score)} likely that this paper ${READS_AS[stance]} ${what}`, "likely"));
+  const colours = [...shown.querySelectorAll(".key dt")].map((term) => element("div", term.textContent, term.parentNode.className));
+  const legend = holding("div", "key", ...colours);
+  legend.setAttribute("aria-hidden", "true");
+  at(".key").replaceWith(legend);
+  // The service's own words begin with the same probability.
+  at(".why").textContent = why.replace(/^\d+% likely that the paper [^;]*(; |$)/, "");
+  if (!at(".why").textContent) at(".why").remove();
+  at(".score").textContent = `Judged by ${scored_by}`;
+  at(".score").removeAttribute("title");
+}
+
+/** A verdict on the sentence alone, if there is one, beside the score that ranked the paper. */
+function fillApart(shown, { score, verdict, why, scored_by }) {
+  const at = (selector) => shown.querySelector(selector);
+  if (verdict) fillVerdict(shown, verdict);
+  else at(".verdict").remove();
+  at(".why").textContent = why;
+  at(".score").textContent = `Score ${score.toFixed(3)} by ${scored_by}`;
 }
 
 /** A paper that an answer cites, under its number, with each sentence that bears the answer out. */
@@ -83,12 +109,19 @@ function badgesOf({ types, retracted = false }) {
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
 }
 
-/** What makes the sentence say less than it seems to. */
-function doubtsOf({ stance, verdict, qualifiers }) {
-  return [
-    ...(qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map((one) => one.kind))].join(", ")}`] : []),
-    ...(verdict && verdict.label !== stance ? [`Judged: ${READS_AS[verdict.label]}`] : []),
-  ];
+/** What makes the sentence, or the paper, say less than it seems to. */
+function doubtsOf(evidence) {
+  const { stance, verdict, qualifiers } = evidence;
+  const partial = qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map((one) => one.kind))].join(", ")}`] : [];
+  if (!verdict || verdict.label === stance) return partial;
+  return [...partial, isOfPaper(evidence) ? `Uncertain: ${whyUncertain(evidence)}` : `Judged: ${READS_AS[verdict.label]}`];
+}
+
+/** The decision leaves a paper neutral though its stance is the likeliest only where its best sentence speaks against that. */
+function whyUncertain({ stance, verdict }) {
+  const others = ["contradict", "neutral", "support"].filter((label) => label !== stance);
+  const leads = others.every((label) => verdict[stance] > verdict[label]);
+  return verdict.label === "neutral" && leads ? "the paper and its best sentence disagree" : "too close to call";
 }
 
 /** Puts badges into their list, which goes where there are none. */
@@ -97,12 +130,16 @@ export function fillBadges(list, badges) {
   if (!badges.length) list.remove();
 }
 
+const sharesOf = ({ contradict, neutral, support }) => [["c", contradict], ["n", neutral], ["s", support]];
+
 /** The judge's three probabilities, as a bar and in figures. */
 export function fillVerdict(shown, verdict) {
-  for (const [key, value] of [["c", verdict.contradict], ["n", verdict.neutral], ["s", verdict.support]]) {
-    shown.querySelector(`.split .${key}`).style.flexGrow = value;
-    shown.querySelector(`.key .${key} dd`).textContent = percent(value);
-  }
+  fillBar(shown, verdict);
+  for (const [key, value] of sharesOf(verdict)) shown.querySelector(`.key .${key} dd`).textContent = percent(value);
+}
+
+function fillBar(shown, verdict) {
+  for (const [key, value] of sharesOf(verdict)) shown.querySelector(`.split .${key}`).style.flexGrow = value;
 }
 
 // ---- The sentence ----------------------------------------------------------------------------------------------

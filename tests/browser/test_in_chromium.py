@@ -243,6 +243,47 @@ def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
     expect(page.locator(".note")).to_contain_text(">99% likely to bear this out")
 
 
+def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float, float]) -> Any:
+    """The evidence with a verdict on its whole paper; `shares` are its probabilities of contradict, neutral and support."""
+    verb = {"contradict": "contradicts", "support": "supports"}[stance]
+    score = shares[0] if stance == "contradict" else shares[2]
+    verdict = {"of": "document", "label": label, "contradict": shares[0], "neutral": shares[1], "support": shares[2],
+               "quote": "", "reason": ""}  # fmt: skip
+    why = f"{score:.0%} likely that the paper {verb} the claim; “not” negates “it”"
+    judged = {"stance": stance, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
+    return {**evidence, "qualifiers": [], **judged}
+
+
+def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
+    grounding = example("ground")
+    apart = grounding["supporting"][0]
+    grounding["contradicting"] = [of_paper(apart, "contradict", "contradict", (0.8312, 0.12, 0.0488))]
+    grounding["uncertain"] = [
+        of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1)),
+        of_paper(apart, "support", "neutral", (0.1, 0.62, 0.28)),
+    ]
+    events = stream(("grounding", grounding))
+    page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", events))
+    card = page.locator(".side.contradict .card")
+    expect(card.locator(".likely")).to_have_text("83% likely that this paper contradicts the claim")
+    expect(card.locator(".split .c")).to_have_css("flex-grow", "0.8312")
+    expect(card.locator("blockquote")).to_contain_text(apart["sentence"]["text"])
+    expect(card.locator(".why")).to_have_text("“not” negates “it”")
+    expect(card.locator(".score")).to_have_text("Judged by reader@1")
+    expect(card.locator(".badges .doubt")).to_have_count(0)
+    assert re.findall(r"\d+%|\d\.\d+", card.inner_text()) == ["83%"]
+    page.locator(".uncertain summary").first.click()
+    doubts = page.locator(".uncertain .doubt")
+    expect(doubts).to_have_text(
+        ["May contradict", "Uncertain: the paper and its best sentence disagree", "May support", "Uncertain: too close to call"]
+    )
+    other = page.locator(".side.support .card")
+    expect(other.locator(".likely")).to_have_count(0)
+    expect(other.locator(".key .s dd")).to_have_text("64%")
+    expect(other.locator(".score")).to_contain_text("Score 0.390")
+    assert faults_for_readers(page) == []
+
+
 def test_an_answer_streams_in_and_can_be_stopped(open_page: Open, browser: Browser) -> None:
     # A response that never ends cannot be made by a route; the page's own fetch is given one.
     never = """const sent = new TextEncoder().encode('event: stage\\r\\ndata: {"name": "write", "detail": "Writing."}\\r\\n\\r\\n'
