@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nli.meetings import opposites, other_numbers, places
+from nli.meetings import opposed, opposites, other_numbers
 from nli.select import probability
 from retrieval.values import NegationScope, Qualifier, Sentence, Stance, Verdict
 
@@ -23,13 +23,15 @@ class Direction:
 
 
 def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[Direction, ...]:
-    """Every place where a contradicting sentence has the opposite of a word of the claim; a supporting one is not looked at."""
+    """Every place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome.
+
+    A supporting sentence is not looked at.
+    """
     if sentence is None or stance != "contradict":
         return ()
     return tuple(
         Direction(own, sentence.text[start:end], sentence.start + start, sentence.start + end)
-        for own, against in opposites(claim, sentence.text)
-        for start, end in places(against, sentence.text)
+        for own, start, end in opposed(claim, sentence.text)
     )
 
 

@@ -166,7 +166,7 @@ class EvidenceOut(BaseModel):
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The reservations that the sentence makes and the claim does not.")
     directions: list[DirectionOut] = Field(
-        description="Every place where a contradicting sentence has the opposite of a word of the claim (reduces / increased)."
+        description="Each place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome."
     )
     standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
     score: float = Field(
