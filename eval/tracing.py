@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from eval.losses import Trace
-from nli.judge import Judge
+from nli.judge import Abstract, Judge, Reader, Reading
 from retrieval.store import Entry
 from retrieval.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
 from service.config import Branch
@@ -34,6 +34,25 @@ class Overheard:
                 yield premise
 
         return self._judge(claim, noted())
+
+
+class OverheardReader(Overheard):
+    """The same for a reader: an abstract's sentences are noted as asked about."""
+
+    def __init__(self, reader: Reader, heard: set[tuple[str, str]]) -> None:
+        super().__init__(reader, heard)
+        self._reader = reader
+
+    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """The reader's own readings."""
+        asked = list(documents)
+        self._heard.update((one.title, sentence) for one in asked for sentence in one.sentences)
+        return self._reader.read(claim, asked)
+
+
+def overheard(judge: Judge, heard: set[tuple[str, str]]) -> Judge:
+    """The judge, noting what it is asked about."""
+    return OverheardReader(judge, heard) if isinstance(judge, Reader) else Overheard(judge, heard)
 
 
 def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
@@ -75,7 +94,7 @@ def _stopped(grounder: Grounder, branch: Branch, reach: int) -> Branch:
 
 def _listening(grounder: Grounder, heard: set[tuple[str, str]]) -> Grounder:
     models = grounder.models
-    judges = {name: Overheard(judge, heard) for name, judge in models.judges.items()}
+    judges = {name: overheard(judge, heard) for name, judge in models.judges.items()}
     return Grounder(grounder.index, grounder.config, Models(models.profile, models.rerankers, judges, models.encoders))
 
 

@@ -6,12 +6,14 @@ first three contradictions stops paying after the third.
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nli.decision import Decision
 from retrieval.kept import Kept, key
@@ -38,6 +40,31 @@ class Judge(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """What a reader reads at once: a title and the sentences behind it, in order."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader makes of one document: a verdict on the whole, and one on each sentence (None for one that it left out)."""
+
+    document: Verdict
+    sentences: tuple[Verdict | None, ...]
+
+
+@runtime_checkable
+class Reader(Judge, Protocol):
+    """A judge that reads whole abstracts as well: the stance of the paper in one pass with the part each sentence has in it."""
+
+    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        ...
+
+
 class Remembering:
     """A judge that is asked once for each (claim, premise); for the length of one request, since nothing is ever forgotten."""
 
@@ -54,6 +81,27 @@ class Remembering:
             return [self._known[claim, premise] for premise in chunk]
 
         return lazily(predict, premises, WINDOW)
+
+
+class RememberingReader(Remembering):
+    """The same for a reader: each abstract is read once for a claim."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader)
+        self._reader = reader
+        self._readings: dict[tuple[str, Abstract], Reading] = {}
+
+    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        asked = list(documents)
+        new = [one for one in dict.fromkeys(asked) if (claim, one) not in self._readings]
+        self._readings.update(((claim, one), made) for one, made in zip(new, self._reader.read(claim, new), strict=True))
+        return iter([self._readings[claim, one] for one in asked])
+
+
+def remembering(judge: Judge) -> Judge:
+    """The judge, asked once for the same thing."""
+    return RememberingReader(judge) if isinstance(judge, Reader) else Remembering(judge)
 
 
 class Keeping:
@@ -80,6 +128,43 @@ class Keeping:
             return [known[k] for k in keys]
 
         return lazily(predict, premises, WINDOW)
+
+
+class KeepingReader(Keeping):
+    """The same for a reader: a reading of an abstract is kept as the verdicts on the whole and on each sentence."""
+
+    def __init__(self, reader: Reader, kept: Kept) -> None:
+        super().__init__(reader, kept)
+        self._reader = reader
+
+    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        asked = list(documents)
+        keys = [key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
+        known = {k: _unpacked(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
+        new = {k: one for k, one in zip(keys, asked, strict=True) if k not in known}
+        if new:
+            made = dict(zip(new, self._reader.read(claim, list(new.values())), strict=True))
+            self.kept.put((k, _packed(reading)) for k, reading in made.items())
+            known.update(made)
+        return iter([known[k] for k in keys])
+
+
+def keeping(judge: Judge, kept: Kept) -> Judge:
+    """The judge with its verdicts kept on disk."""
+    return KeepingReader(judge, kept) if isinstance(judge, Reader) else Keeping(judge, kept)
+
+
+def _packed(reading: Reading) -> bytes:
+    unread = (math.nan,) * 3
+    rows = [(v.support, v.neutral, v.contradict) if v else unread for v in (reading.document, *reading.sentences)]
+    return b"".join(_BYTES.pack(*row) for row in rows)
+
+
+def _unpacked(found: bytes) -> Reading:
+    document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(found))
+    assert document is not None
+    return Reading(document, tuple(sentences))
 
 
 class BothWays:

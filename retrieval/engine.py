@@ -114,7 +114,7 @@ class PairEncoder:
     def __init__(self, folder: Path, engine: Engine = "auto", marker: Marker | None = None, threads: int = 0) -> None:
         self.card = read_card(folder)
         self.name = name_of(self.card)
-        self._tokenize = PairTokenizer(_tokenizer(folder), int(self.card["max_tokens"]), marker)
+        self._tokenize = PairTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]), marker)
         self._graph = open_graph(folder / "model.onnx", engine, threads)
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -135,7 +135,7 @@ class TextEncoder:
     def __init__(self, folder: Path, engine: Engine = "auto", threads: int = 0) -> None:
         self.card = read_card(folder)
         self.name = name_of(self.card)
-        self._tokenizer = _tokenizer(folder)
+        self._tokenizer = read_tokenizer(folder)
         self._max = int(self.card["max_tokens"])
         self._graph = open_graph(folder / "model.onnx", engine, threads)
 
@@ -152,7 +152,8 @@ def name_of(card: Mapping[str, Any]) -> str:
     return f"{card['name']}-{card['sha256'][:8]}"
 
 
-def _tokenizer(folder: Path) -> Tokenizer:
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """`tokenizer.json` of a model folder, neither cutting nor padding."""
     path = folder / "tokenizer.json"
     try:
         tokenizer = Tokenizer.from_file(str(path))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnusable
+from retrieval.spelling import american
 
 RARITY = Path(__file__).parent / "models" / "relevance" / "rarity.npz"
 PLACES = 1 << 17
@@ -33,11 +34,12 @@ _STOP = frozenset(
 
 
 def terms(text: str) -> list[str]:
-    """Lower-case words without stop words, plural and regular verb endings cut."""
+    """Lower-case words without stop words, in American spelling, plural and regular verb endings cut."""
     found = []
     for word in _WORD.findall(text.lower()):
         if word in _STOP:
             continue
+        word = american(word)
         for ending in ("ing", "ed", "es", "s"):
             if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
                 word = word[: -len(ending)]

@@ -122,13 +122,15 @@ class Verdict:
     """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1.
 
     `decided` is the judge's own decision where it has thresholds of its own, else None: the most probable class decides.
-    `quote` (words of the premise) and `reason` come from judges that give them, else they are "".
+    `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise) and `reason` come from
+    judges that give them, else they are "".
     """
 
     support: float
     neutral: float
     contradict: float
     decided: Label | None = field(default=None, kw_only=True)
+    of: Literal["sentence", "document"] = field(default="sentence", kw_only=True)
     quote: str = field(default="", kw_only=True)
     reason: str = field(default="", kw_only=True)
 
@@ -165,7 +167,7 @@ class Evidence:
     """One document for or against a claim, with the very sentence that says so.
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's opinion of the
-    sentence where one was asked for; `qualifiers` are the reservations its words make; `why` says in words what speaks for
+    sentence, or of the whole paper, where one was asked for; `qualifiers` are the reservations its words make; `why` says in words what speaks for
     the stance.
     """
 

@@ -26,6 +26,7 @@ class Retrieve(Strict):
 
     `dense` searches the vectors that the profile's `encoder` made. Several rankings, of two sources or of the many queries of
     `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, `k` where that is not given.
+    With `spellings` BM25 searches for the British and the American form of every word.
     """
 
     sources: list[Literal["bm25", "dense"]] = ["bm25"]
@@ -35,6 +36,7 @@ class Retrieve(Strict):
     encoder: str = "dense"
     rrf: Count = 60
     each: Count | None = None
+    spellings: bool = False
 
     @property
     def fused(self) -> bool:
@@ -47,6 +49,8 @@ class Retrieve(Strict):
             raise ValueError("sources names bm25, dense, or both, each once")
         if self.queries == "adversarial" and self.sources != ["dense"]:
             raise ValueError("adversarial queries are made for dense search: give them with sources: [dense]")
+        if self.spellings and "bm25" not in self.sources:
+            raise ValueError("spellings are for a search by words: give them with the source bm25")
         # By value, not by what was written: a configuration that was dumped with its defaults can be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder says what the source dense searches with: name dense among the sources, or leave it out")
@@ -68,18 +72,21 @@ class Rerank(Strict):
 
 
 class JudgeStep(Strict):
-    """Which judge of the profile reads the sentences (or, at document level, each abstract as one text), and of how many
-    documents of the ranking: all, unless `documents` says otherwise. With two `directions` each pair is read forth and back.
+    """Which judge of the profile reads the documents, and how many of the ranking: all, unless `documents` says otherwise.
+
+    `level` says what it is given: each `sentence`, the whole `document` as one text, or, with the rule "likeliest", the
+    `abstract` as title and sentences, which a judge that reads documents takes in one pass (any other reads its sentences).
+    With two `directions` each pair is read forth and back.
 
     `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
     `frugal`, for the rule "likeliest", leaves out the documents that the decision could not call whatever their sentences said
-    (`nli.decision.Decision.reach`), but never the first, and reads of the others the telling sentences first (`nli.skim.telling`)
-    and the rest only where these leave a document any hope.
+    (`nli.decision.Decision.reach`), but never the first. A judge of sentences then reads the telling ones first
+    (`nli.skim.telling`), and the rest only where these leave a document any hope.
     """
 
     model: str
     documents: Count | None = None
-    level: Literal["sentence", "document"] = "sentence"
+    level: Literal["sentence", "abstract", "document"] = "sentence"
     directions: Literal[1, 2] = 1
     skim: bool = False
     frugal: bool = False
@@ -139,8 +146,11 @@ class Branch(Strict):
             )
         if self.select.uncertain is not None and self.select.rule != "likeliest":
             raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
-        if self.judge and self.judge.frugal and (self.select.rule, self.judge.level) != ("likeliest", "sentence"):
-            raise ValueError("frugal goes by the decision about sentences: give it with the rule likeliest and level sentence")
+        by_decision = self.select.rule == "likeliest" and (self.judge is None or self.judge.level != "document")
+        if self.judge and self.judge.frugal and not by_decision:
+            raise ValueError("frugal goes by the decision: give it with the rule likeliest and level sentence or abstract")
+        if self.judge and self.judge.level == "abstract" and not by_decision:
+            raise ValueError("an abstract is read for its decision: give the level abstract with the rule likeliest")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self

@@ -12,8 +12,9 @@ from math import floor
 from typing import Literal
 
 from nli.decision import Decision
-from nli.judge import BothWays, Judge
+from nli.judge import Abstract, BothWays, Judge, Reader
 from nli.qualify import qualifiers
+from nli.reader.decision import decide
 from nli.scope import negation_scopes
 from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
 from nli.skim import most_promising, telling
@@ -203,24 +204,59 @@ class _Run:
         Those that it leaves neutral though the label has the rule's `uncertain` probability, and more than the opposite has, are
         noted as uncertain.
         """
-        judge, judged = self._judged(candidates)
+        judge, decided = self._decided(candidates)
         label, at_least = self.branch.select.label or self.stance, self.branch.select.uncertain
         called: list[_Chosen] = []
         close: list[_Chosen] = []
-        for position, of_document in groupby(judged, key=lambda one: one.position):
-            own, candidate = list(of_document), candidates[position]
-            whole = judge.decision([one.verdict for one in own], *self._relevance(candidate, candidates[0]))
-            likely = probability(whole, label)
+        for position, own, whole in decided:
+            candidate, likely = candidates[position], probability(whole, label)
             doubtful = (
                 whole.label == "neutral" and at_least is not None and likely >= max(at_least, probability(whole, OPPOSITE[label]))
             )
             if candidate.hit.pmid in self.without or not (whole.label == label or doubtful):
                 continue
             strongest = max(own, key=lambda one: probability(one.verdict, label))
-            found = _Chosen(candidate, strongest.sentence, strongest.verdict, likely, judge.name)
+            verdict = whole if whole.of == "document" else strongest.verdict
+            found = _Chosen(candidate, strongest.sentence, verdict, likely, judge.name)
             (close if doubtful else called).append(found)
         self.uncertain = self._best(close)
         return self._best(called)
+
+    def _decided(self, candidates: Sequence[_Candidate]) -> tuple[Judge, Iterator[tuple[int, list[Judged], Verdict]]]:
+        """The branch's judge and, for each document that it read, its position, its sentences' verdicts and its own."""
+        step = self.branch.judge
+        assert step is not None
+        named = self.models.judges[step.model]
+        if step.level == "abstract" and isinstance(named, Reader):
+            read = candidates[: step.documents]
+            return named, self._read(named, self._within_reach(named.decision, read) if step.frugal else read)
+        judge, judged = self._judged(candidates)
+
+        def joined() -> Iterator[tuple[int, list[Judged], Verdict]]:
+            for position, of_document in groupby(judged, key=lambda one: one.position):
+                own = list(of_document)
+                relevance = self._relevance(candidates[position], candidates[0])
+                yield position, own, judge.decision([one.verdict for one in own], *relevance)
+
+        return judge, joined()
+
+    def _read(self, reader: Reader, candidates: Sequence[_Candidate]) -> Iterator[tuple[int, list[Judged], Verdict]]:
+        """Each abstract read in one pass."""
+        within = [one for one in candidates if len(one.entry)]
+        sentences = [one.entry.sentences() for one in within]
+        abstracts = [
+            Abstract(one.entry.document.title, tuple(sentence.text for sentence in own))
+            for one, own in zip(within, sentences, strict=True)
+        ]
+        for candidate, own, reading in zip(within, sentences, reader.read(self.claim.text, abstracts), strict=True):
+            judged = [
+                Judged(candidate.position, sentence, verdict)
+                for sentence, verdict in zip(own, reading.sentences, strict=True)
+                if verdict is not None
+            ]
+            self.judged_count += len(judged)
+            self.read.add(candidate.position)
+            yield candidate.position, judged, decide(reader.decision, reading, *self._relevance(candidate, candidates[0]))
 
     def _relevance(self, candidate: _Candidate, best: _Candidate) -> tuple[float, float]:
         """What the decision is told of a document beside its sentences: how far it lies behind the best, and its aboutness."""
@@ -256,7 +292,7 @@ class _Run:
         judge: Judge = BothWays(named) if step.directions == 2 else named
         if step.frugal:
             return judge, iter(self._frugally(judge, read))
-        stream = self._sentences(read) if step.level == "sentence" else self._documents(read)
+        stream = self._documents(read) if step.level == "document" else self._sentences(read)
         if step.skim and self.models.profile.skim:
             texts = list(stream)
             kept = most_promising(self.claim.text, [(place, premise) for place, _, premise in texts], self.models.profile.skim)

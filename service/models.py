@@ -26,6 +26,7 @@ RERANKER_KINDS = {
 }
 JUDGE_KINDS = {
     "embedded": "nli.embedded:EmbeddedJudge",
+    "reader": "nli.reader.judge:DocumentReader",
     "classifier": "nli.classifier:ClassifierJudge",
     "t5": "nli.t5:T5Judge",
     "chat": "nli.chat:ChatJudge",
@@ -40,7 +41,7 @@ GENERATOR_KINDS = {
     "chat": "generation.chat:ChatGenerator",
     "causal": "generation.causal:CausalGenerator",
 }
-ALONE = frozenset({"embedded", "classifier", "t5"})
+ALONE = frozenset({"embedded", "reader", "classifier", "t5"})
 """Kinds of judges that give a pair the same verdict whatever else they are asked about: only theirs may be kept on disk."""
 FALLBACK = "extractive fallback"
 """The name of the embedded generator where it stands in for another."""
@@ -78,7 +79,7 @@ class Models:
         return Models(
             self.profile,
             {name: rerank.Remembering(reranker) for name, reranker in self.rerankers.items()},
-            {name: judge.Remembering(one) for name, one in self.judges.items()},
+            {name: judge.remembering(one) for name, one in self.judges.items()},
             {name: encoder.Remembering(one) for name, one in self.encoders.items()},
             self.generators,
         )
@@ -146,7 +147,7 @@ def load_judge(name: str, profile: Profile) -> Judge:
     """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be."""
     loaded = cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
     verdicts = kept("verdicts") if profile.judges[name]["kind"] in ALONE else None
-    return judge.Keeping(loaded, verdicts) if verdicts else loaded
+    return judge.keeping(loaded, verdicts) if verdicts else loaded
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:

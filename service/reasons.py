@@ -51,8 +51,9 @@ def why(
     if verdict is None:
         parts.append(f"ranked by {scored_by}; its stance was not judged")
     else:
-        parts.append(f"{probability(verdict, stance):.0%} likely that the sentence {_VERBS[stance]} the claim")
-        if verdict.label != stance:
+        what = "paper" if verdict.of == "document" else "sentence"
+        parts.append(f"{probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
+        if verdict.label != stance and verdict.of == "sentence":
             parts.append(f"the judge's own label for it is {verdict.label}")
         if verdict.reason:
             parts.append(verdict.reason.rstrip("."))

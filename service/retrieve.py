@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from retrieval.encoder import Encoder
 from retrieval.fusion import reciprocal_rank_fusion
 from retrieval.index import Index
+from retrieval.spelling import both_spellings
 from retrieval.values import Hit
 from service.config import Retrieve
 
@@ -17,7 +18,8 @@ def retrieve(step: Retrieve, queries: Sequence[str], index: Index, encoders: Map
     rankings: list[list[Hit]] = []
     for source in step.sources:
         if source == "bm25":
-            rankings += [index.search(query, depth) for query in queries]
+            texts = [both_spellings(query) for query in queries] if step.spellings else queries
+            rankings += [index.search(text, depth) for text in texts]
         else:
             encoder = encoders[step.encoder]
             rankings += index.dense(encoder.name).search(encoder.queries(queries), depth)

@@ -1,0 +1,43 @@
+"""Which sentences of an abstract are read where it is too long to read whole: its conclusion, and those nearest to the claim.
+
+On 800 ordinary claims a budget of 256 tokens keeps an evidence sentence in 97.5 % of the papers and 87 % of all evidence
+sentences; by shared words alone it is 90 % and 68 % (docs/experiments.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.roles import ROLES, shipped_roles, stretch
+from retrieval.aboutness import rare_words, share, words
+
+RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")
+RESULTS_WEIGHT, CONCLUSION_WEIGHT = 0.2, 0.3
+"""What being a result or a conclusion is worth, in shares of the claim's rare words."""
+LAST, BEFORE_LAST = 0.2, 0.12
+"""What standing last, or last but one, is worth: there the authors say what they found."""
+
+
+def worth_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
+    """[sentences]: how much each one should be read for the claim; comparable within one abstract only."""
+    wanted, roles, count = rare_words(claim), shipped_roles(), len(sentences)
+    found = np.zeros(count)
+    for row, sentence in enumerate(sentences):
+        shares = roles.of_text(sentence, stretch(row, count))
+        found[row] = share(wanted, words(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
+    found[-1:] += LAST
+    found[-2:-1] += BEFORE_LAST
+    return found
+
+
+def fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
+    """The places of the worthiest sentences whose `lengths` (tokens) add up to at most `room`, ascending; at least one."""
+    kept: list[int] = []
+    for place in np.argsort(-worth, kind="stable").tolist():
+        if lengths[place] <= room:
+            kept.append(place)
+            room -= lengths[place]
+    return sorted(kept) or [int(np.argmax(worth))][: len(lengths)]

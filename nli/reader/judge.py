@@ -1,0 +1,97 @@
+"""The document reader that ships with the package, on OpenVINO or ONNX Runtime; needs neither torch nor transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.decision import Decision
+from nli.embedded import LABELS, Calibration, decision_of
+from nli.judge import WINDOW, Abstract, Reading, lazily
+from nli.reader.encode import DocumentTokenizer, EncodedDocument
+from retrieval.engine import Engine, name_of, open_graph, read_card, read_tokenizer
+from retrieval.errors import ModelUnusable
+from retrieval.values import Premise, Verdict
+
+READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
+BATCH, BATCH_TOKENS = 8, 512
+"""Texts and tokens of one batch at most: an abstract is a batch of its own, short texts are read eight at a time."""
+
+
+class DocumentReader:
+    """Reads abstracts, and single sentences as abstracts of one sentence, on the CPU."""
+
+    def __init__(self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
+        self.card = read_card(folder)
+        self.name = name_of(self.card)
+        if self.card["labels"] != LABELS or self.card.get("reads") != "documents":
+            raise ModelUnusable(f"{folder} does not hold a document reader; expected the labels {LABELS} and reads: documents.")
+        self._tokenize = DocumentTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]))
+        self._graph = open_graph(folder / "model.onnx", engine, threads)
+        try:
+            self.calibration = {part: Calibration(**values) for part, values in self.card["calibration"].items()}
+            self.decision: Decision = decision_of(self.card, "open")
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ModelUnusable(f"{folder / 'model.json'} has another calibration ({error}); reinstall the package.") from error
+
+    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        waiting = list(documents)
+        for logits in self.logits(claim, waiting):
+            yield self.reading(logits)
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order; the neighbouring sentences are not read."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            texts = [Abstract(premise.title, (premise.text,)) for premise in chunk]
+            rows = np.vstack([logits[0] for logits in self.logits(claim, texts)])
+            return [Verdict(*row) for row in self.calibration["alone"].probabilities(rows).tolist()]
+
+        return lazily(predict, premises, WINDOW)
+
+    def logits(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
+        """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read."""
+        encoded = [self._tokenize(" ".join(claim.split()), one.title, one.sentences) for one in documents]
+        order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
+        batches = list(_batches(order, encoded))
+        found: dict[int, NDArray[np.float32]] = {}
+        outputs = self._graph.each(_collated([encoded[place] for place in batch]) for batch in batches)
+        for batch, output in zip(batches, outputs, strict=True):
+            for place, logits in zip(batch, output, strict=True):
+                ends = encoded[place].ends
+                rows = np.full((1 + len(ends), len(LABELS)), np.nan, dtype=np.float32)
+                rows[0] = logits[0]
+                rows[1:][ends >= 0] = logits[ends[ends >= 0]]
+                found[place] = rows
+        return [found[place] for place in range(len(encoded))]
+
+    def reading(self, logits: NDArray[np.float32]) -> Reading:
+        """The calibrated reading of what `logits` gave for one document."""
+        document = Verdict(*self.calibration["document"].probabilities(logits[:1])[0].tolist())
+        rows = self.calibration["sentence"].probabilities(logits[1:]).tolist()
+        return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
+
+
+def _batches(order: Sequence[int], encoded: Sequence[EncodedDocument]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for place in order:
+        if batch and (len(batch) == BATCH or len(encoded[place].ids) * (len(batch) + 1) > BATCH_TOKENS):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def _collated(documents: Sequence[EncodedDocument]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Ids, mask and types, each int64 [documents, longest], padded at the right."""
+    longest = max(len(one.ids) for one in documents)
+    ids, mask, types = (np.zeros((len(documents), longest), dtype=np.int64) for _ in range(3))
+    for row, one in enumerate(documents):
+        length = len(one.ids)
+        ids[row, :length], types[row, :length], mask[row, :length] = one.ids, one.types, 1
+    return ids, mask, types

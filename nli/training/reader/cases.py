@@ -1,0 +1,220 @@
+"""Documents read for claims whose answer is known: what calibration, decision and figures are made from.
+
+Retrieval is BM25 in memory and the shipped reranker, in the depths of the variant `counterpoint`; the service itself searches
+with Lucene. A paper that a claim names is read whether it was found or not, and marked with the place where it was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from nli.judge import Abstract
+from nli.reader.judge import DocumentReader
+from nli.sentences import sentence_spans
+from nli.training.labelled import HELD_OUT, NAMES, clean, fold
+from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
+from nli.training.reader.examples import ordinary
+from retrieval.aboutness import about
+from retrieval.embedded import EmbeddedReranker
+from retrieval.lexical import most_alike
+from retrieval.rerank import passage
+from retrieval.training.bm25 import Bm25
+from retrieval.training.data import rows
+from retrieval.values import Document
+
+RETRIEVED, RERANKED, READ = 20, 10, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A document of a collection."""
+
+    id: str
+    abstract: Abstract
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One document read for one claim.
+
+    `gold` is its label and `named` says that the claim's source names it; `rank` is its place after reranking (infinite where it
+    was not reranked), `bm25_rank` that before; `labels` [sentences] are -1 where nobody marked them; `logits` [1 + sentences, 3].
+    """
+
+    claim: str
+    paper: str
+    gold: int
+    named: bool
+    cited: bool
+    rank: float
+    bm25_rank: float
+    gap: float
+    about: float
+    labels: NDArray[np.int64]
+    logits: NDArray[np.float32]
+
+    @property
+    def open(self) -> bool:
+        """Whether open retrieval reads it."""
+        return self.rank < READ
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A paper that a claim's source names: its label and the places of its evidence sentences."""
+
+    label: int
+    evidence: tuple[int, ...] = ()
+
+
+class Collection:
+    """Papers in memory with BM25 and the reranker over them."""
+
+    def __init__(self, papers: Sequence[Paper], reader: DocumentReader, reranker: EmbeddedReranker) -> None:
+        self.papers, self._reader, self._reranker = papers, reader, reranker
+        self.place = {paper.id: row for row, paper in enumerate(papers)}
+        self._texts = [passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
+        self._index = Bm25(self._texts)
+
+    def cases(
+        self, claim: str, named: Mapping[str, Named], cited: frozenset[str] = frozenset(), away: bool = False
+    ) -> list[Case]:
+        """What open retrieval reads for a claim, and every paper named or cited; `away` takes these out of the collection."""
+        known = {*named, *cited}
+        hidden = {self.place[one] for one in known if one in self.place} if away else set()
+        found = [row for row in self._index.top(claim, RETRIEVED + len(hidden)) if row not in hidden][:RETRIEVED]
+        ranked, scores = self.reranked(claim, found)
+        rows_ = ranked[:READ]
+        if not away:
+            rows_ = [*rows_, *(self.place[one] for one in sorted(known) if one in self.place and self.place[one] not in rows_)]
+        logits = self._reader.logits(clean(claim), [self.papers[row].abstract for row in rows_])
+        return [self._case(claim, row, named, cited, found, ranked, scores, one) for row, one in zip(rows_, logits, strict=True)]
+
+    def reranked(self, claim: str, found: Sequence[int]) -> tuple[list[int], list[float]]:
+        """The papers that the reranker reads, best first, with their scores."""
+        texts = [self._texts[row] for row in found]
+        kept = [found[place] for place in most_alike(claim, texts, RERANKED)]
+        scored = self._reranker(claim, [self._texts[row] for row in kept])
+        order = sorted(range(len(kept)), key=lambda place: -scored[place])
+        return [kept[place] for place in order], [scored[place] for place in order]
+
+    def _case(
+        self, claim: str, row: int, named: Mapping[str, Named], cited: frozenset[str], found: Sequence[int],
+        ranked: Sequence[int], scores: Sequence[float], logits: NDArray[np.float32],
+    ) -> Case:  # fmt: skip
+        paper = self.papers[row]
+        about_it = named.get(paper.id)
+        labels = np.full(len(paper.abstract.sentences), NEUTRAL)
+        for place in about_it.evidence if about_it else ():
+            labels[place] = about_it.label if about_it else NEUTRAL
+        rank = ranked.index(row) if row in ranked else math.inf
+        gap = scores[0] - scores[int(rank)] if rank < math.inf else math.inf
+        return Case(
+            claim, paper.id, about_it.label if about_it else NEUTRAL, about_it is not None, paper.id in cited, rank,
+            found.index(row) if row in found else math.inf, gap, about(claim, self._texts[row]), labels, logits,
+        )  # fmt: skip
+
+
+def scifact_papers(data: Path) -> list[Paper]:
+    """SciFact's abstracts."""
+    corpus = rows(data, "scifact/corpus.jsonl.gz")
+    return [Paper(str(row["doc_id"]), Abstract(row["title"], tuple(row["abstract"]))) for row in corpus]
+
+
+def pubmed_papers(data: Path) -> list[Paper]:
+    """The abstracts of pubmed/; those of stance/ordinary with the sentences that its evidence is counted in."""
+    cut = {str(row["pmid"]): tuple(row["sentences"]) for row in rows(data, "stance/ordinary.jsonl.gz")}
+    found = []
+    for row in rows(data, "pubmed/abstracts.jsonl.gz"):
+        pmid = str(row["pmid"])
+        sentences = cut.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
+        found.append(Paper(pmid, Abstract(row["title"] or "", sentences)))
+    return found
+
+
+def of_scifact(
+    data: Path, collection: Collection, split: str, wanted: Callable[[str], bool] = lambda _: True, away: bool = False
+) -> list[list[Case]]:
+    """The cases of each claim of SciFact's train or dev split."""
+    found = []
+    chosen = [one for one in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
+    for row in tqdm(chosen, desc=f"SciFact {split}"):
+        named = {}
+        for doc, entries in row["evidence"].items():
+            label = SUPPORT if entries[0]["label"] == "SUPPORT" else CONTRADICT
+            named[str(doc)] = Named(label, tuple(sorted({place for entry in entries for place in entry["sentences"]})))
+        found.append(collection.cases(row["claim"], named, frozenset(map(str, row["cited_doc_ids"])), away))
+    return found
+
+
+def strangers(data: Path, collection: Collection, dataset: str, most: int) -> list[list[Case]]:
+    """Claims of another set's held-out fold, of whose papers the collection holds none."""
+    texts = {
+        row["claim"] for row in rows(data, "stance/pairs.jsonl.gz")
+        if row["dataset"] == dataset and row["split"] == "train" and held_out(row["claim"])
+    }  # fmt: skip
+    chosen = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
+    return [collection.cases(claim, {}) for claim in tqdm(chosen, desc=f"{dataset} claims, strangers here")]
+
+
+def of_ordinary(collection: Collection, papers: Sequence[dict[str, Any]]) -> list[list[Case]]:
+    """The true and the false claim of each paper in an open search, two lists a paper, in the order of the papers."""
+    found = []
+    for paper in tqdm(papers, desc="ordinary claims"):
+        for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
+            found.append(collection.cases(paper[name], {str(paper["pmid"]): Named(label, tuple(paper["evidence"]))}))
+    return found
+
+
+Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]
+"""A gold label, the sentences' gold labels and the logits of an abstract that is given with its claim."""
+
+
+def ordinary_given(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[Given]:
+    """Each paper beside its three claims: true, false, neutral."""
+    found: list[Given] = []
+    for paper in tqdm(papers, desc="ordinary claims, abstract given"):
+        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
+            labels = np.full(len(paper["sentences"]), NEUTRAL)
+            labels[paper["evidence"]] = label
+            abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
+            found.append((label, labels, reader.logits(paper[name], [abstract])[0]))
+    return found
+
+
+def labelled_given(
+    data: Path, reader: DocumentReader, dataset: str, split: str, wanted: Callable[[str], bool] = lambda _: True
+) -> list[Given]:
+    """The rows of a labelled set, each abstract whole: which sentence is the evidence is not given away."""
+    found: list[Given] = []
+    chosen = [
+        row for row in rows(data, "stance/pairs.jsonl.gz")
+        if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and wanted(row["claim"])
+    ]  # fmt: skip
+    for row in tqdm(chosen, desc=f"{dataset} {split}"):
+        label, labels = NAMES[row["label"]], np.full(len(row["sentences"]), NEUTRAL)
+        labels[[place for place in row["evidence"] or () if place < len(labels)]] = label
+        abstract = Abstract(row.get("title") or "", tuple(row["sentences"]))
+        found.append((label, labels, reader.logits(clean(row["claim"]), [abstract])[0]))
+    return found
+
+
+def held_out(claim: str) -> bool:
+    """Whether the claim belongs to the fold that training leaves away."""
+    return fold(claim) == HELD_OUT
+
+
+def dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The dev papers of stance/ordinary in two halves by PMID: one to fit on, one to measure on."""
+    papers = ordinary(data, "dev")
+    first = [paper for paper in papers if hashlib.sha256(str(paper["pmid"]).encode()).digest()[1] % 2 == 0]
+    return first, [paper for paper in papers if paper not in first]

@@ -1,0 +1,173 @@
+"""Figures of the document reader on dev splits: `python -m nli.training.reader.evaluate --data DIR`.
+
+Retrieval is BM25 in memory and the shipped reranker (nli.training.reader.cases); the figures of the service itself are those of
+`counterpoint eval scifact`, `eval claims` and `eval titles`. Of ordinary's dev papers only the half is measured that nothing was
+fitted on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.decision import Decision
+from nli.embedded import decision_of
+from nli.judge import Abstract
+from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
+from nli.training.reader import cases as made
+from nli.training.reader.cases import Case, Collection, Given
+from nli.training.reader.claim_only import fitted
+from nli.training.reader.examples import ordinary
+from nli.training.reader.fit import features, label_of, scifact_f1
+from retrieval.embedded import EmbeddedReranker
+from retrieval.training.command import told
+from retrieval.training.measure import balanced_accuracy, calibration_error, interval, macro_f1
+
+Unit = TypeVar("Unit")
+Line = tuple[str, float, float, float]
+
+
+def measured(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
+    """A figure with its 95 % interval from a bootstrap over the units."""
+    return (name, *interval(measure, units, 300))
+
+
+def of_scifact(claims: Sequence[Sequence[Case]], reader: DocumentReader) -> Iterable[Line]:
+    """Open retrieval, polarity, cited abstracts, calibration of the document's probability."""
+    far, near = decision_of(reader.card, "open"), decision_of(reader.card, "given")
+
+    def open_(one: Case) -> NDArray[np.float64]:
+        return features(reader.calibration, one.logits, one.gap, one.about)
+
+    def given(one: Case) -> NDArray[np.float64]:
+        return features(reader.calibration, one.logits)
+
+    def polarity(some: Sequence[Sequence[Case]]) -> float:
+        named = [one for claim in some for one in claim if one.named and one.bm25_rank < 10]
+        said = [SUPPORT if row[0] >= row[2] else CONTRADICT for row in (near.probabilities(given(one)[None])[0] for one in named)]
+        return balanced_accuracy(np.array([one.gold for one in named]), np.array(said))
+
+    def cited(some: Sequence[Sequence[Case]]) -> float:
+        read = [one for claim in some for one in claim if one.cited]
+        return 100.0 * float(np.mean([label_of(near, given(one)) == one.gold for one in read]))
+
+    def error(some: Sequence[Sequence[Case]]) -> float:
+        read = [one for claim in some for one in claim if one.open]
+        shares = np.vstack([far.probabilities(open_(one)[None]) for one in read])
+        return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.gold for one in read]))
+
+    yield measured("SciFact, label-only F1", lambda some: scifact_f1(some, open_, far), claims)
+    yield measured("  contradictions", lambda some: scifact_f1(some, open_, far, label=CONTRADICT), claims)
+    yield measured("  supports", lambda some: scifact_f1(some, open_, far, label=SUPPORT), claims)
+    yield measured("polarity of gold documents, balanced", polarity, claims)
+    yield measured("cited abstract, accuracy of three", cited, claims)
+    yield measured("ECE of documents", error, claims)
+
+
+def of_given(name: str, given: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
+    """Macro-F1 and the sign of what has one, the abstract given."""
+
+    def macro(some: Sequence[Given]) -> float:
+        said = np.array([label_of(decision, features(reader.calibration, logits)) for _, _, logits in some])
+        return macro_f1(np.array([gold for gold, _, _ in some]), said, len(LABELS))
+
+    def sign(some: Sequence[Given]) -> float:
+        signed = [(gold, logits[0]) for gold, _, logits in some if gold != NEUTRAL]
+        said = [SUPPORT if row[SUPPORT] >= row[CONTRADICT] else CONTRADICT for _, row in signed]
+        return balanced_accuracy(np.array([gold for gold, _ in signed]), np.array(said))
+
+    yield measured(f"{name}, macro-F1", macro, given)
+    yield measured(f"{name}, sign, balanced", sign, given)
+
+
+def of_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
+    """Right and wrong side, both of a pair, both where the claim alone misleads; a paper is two labels and whether it does."""
+
+    def share(some: Sequence[bool]) -> float:
+        return 100.0 * float(np.mean(some)) if len(some) else float("nan")
+
+    both = [(true == SUPPORT and false == CONTRADICT, misled) for true, false, misled in papers]
+    yield measured(
+        f"{name}: right side", lambda some: share([x for t, f, _ in some for x in (t == SUPPORT, f == CONTRADICT)]), papers
+    )
+    yield measured(
+        f"{name}: wrong side", lambda some: share([x for t, f, _ in some for x in (t == CONTRADICT, f == SUPPORT)]), papers
+    )
+    yield measured(f"{name}: both of a pair", lambda some: share([b for b, _ in some]), both)
+    yield measured(f"{name}: both where the claim misleads", lambda some: share([b for b, m in some if m]), both)
+
+
+def probes(path: Path, reader: DocumentReader) -> float:
+    """The share of the probes whose most probable class is right."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    said = [int(reader.logits(one["claim"], [Abstract("", (one["sentence"],))])[0][0].argmax()) for one in lines]
+    right = [LABELS[label] == one["label"] for label, one in zip(said, lines, strict=True)]
+    return 100.0 * float(np.mean(right))
+
+
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(
+        prog="python -m nli.training.reader.evaluate", description="Figures of the reader on dev splits."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--model", type=Path, default=READER_MODEL, help="the model folder")
+    parser.add_argument("--probes", type=Path, default=Path("tests/probes.jsonl"))
+    parser.add_argument("--only", nargs="*", default=["probes", "given", "ordinary", "healthver", "scifact"], help="which sets")
+    parser.add_argument("--most", type=int, default=10_000, help="papers or claims of each set at most")
+    options = parser.parse_args(arguments)
+    reader, data = DocumentReader(options.model), options.data
+    reranker = EmbeddedReranker(remembered_mb=600)
+    train = ordinary(data, "train")
+    alone = claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
+    papers = made.dev_papers(data)[1][: options.most]
+    misled = [alone(paper["true"]) <= alone(paper["false"]) for paper in papers]
+    near, lay = (
+        decision_of(reader.card, "given" if "given" in reader.card["decision"] else "open"),
+        reader.card["decision"].get("lay"),
+    )
+
+    def show(lines: Iterable[Line]) -> None:
+        for name, value, low, high in lines:
+            print(f"{name:48s} {value:7.3f}  95 % {low:.3f} to {high:.3f}", flush=True)
+
+    if "probes" in options.only:
+        print(f"probes, most probable class {probes(options.probes, reader):.1f} %", flush=True)
+    if "given" in options.only:
+        given = made.ordinary_given(reader, papers)
+        said = [label_of(near, features(reader.calibration, logits)) for _, _, logits in given]
+        show(of_given("ordinary, abstract given", given, near, reader))
+        show(of_pairs("ordinary, abstract given", list(zip(said[::3], said[1::3], misled, strict=True))))
+    if "ordinary" in options.only:
+        collection = Collection(made.pubmed_papers(data), reader, reranker)
+        claims = made.of_ordinary(collection, papers)
+        labels = [
+            label_of(reader.decision, features(reader.calibration, own.logits, own.gap, own.about)) if own.open else NEUTRAL
+            for own in (next(one for one in claim if one.named) for claim in claims)
+        ]
+        show(of_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], misled, strict=True))))
+    if "healthver" in options.only:
+        decision = decision_of(reader.card, "lay") if lay else near
+        show(of_given("HealthVer dev", made.labelled_given(data, reader, "healthver", "dev")[: options.most], decision, reader))
+    if "scifact" in options.only:
+        science = Collection(made.scifact_papers(data), reader, reranker)
+        show(of_scifact(made.of_scifact(data, science, "dev")[: options.most], reader))
+
+
+def claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:
+    """The claim-only baseline: how true a claim sounds, from its words alone."""
+    model = fitted(true, false)
+    return lambda claim: float(model.decision_function([claim])[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

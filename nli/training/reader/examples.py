@@ -1,0 +1,247 @@
+"""What the document reader learns from: claims with whole abstracts, and short texts where the sign of a word is all there is.
+
+Every source yields `Lesson`s. Papers of `pubmed/reserved_pmids.txt`, papers of the fold that is kept for measuring, SciFact dev's
+papers and the held-out claims of SciFact and HealthVer are left away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nli.sentences import sentence_spans
+from nli.training.flips import Flips
+from nli.training.labelled import HELD_OUT, HELD_OUT_OF, NAMES, clean, fold, labelled, scifact_rivals
+from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
+from nli.training.rules import _NOMINAL, from_findings, from_prompts, shortened
+from nli.training.turns import framed, from_numbers
+from retrieval.lexical import terms
+from retrieval.training.bm25 import Bm25
+from retrieval.training.data import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A claim, a document's sentences and the label. `evidence` are the places of the sentences that carry it, None where nobody
+    marked them; `group` names the paper, whose lessons stand in one batch; `lean` is the log odds of support over contradiction
+    that the claim's words alone give away."""
+
+    claim: str
+    title: str
+    sentences: tuple[str, ...]
+    label: int
+    evidence: tuple[int, ...] | None
+    source: str
+    group: str = ""
+    lean: float = 0.0
+
+
+def of_pair(pair: Pair) -> Lesson:
+    """A short text as a document of one sentence."""
+    evidence = () if pair.label == NEUTRAL else (0,)
+    return Lesson(pair.claim, pair.title, (pair.text,), pair.label, evidence, pair.source)
+
+
+def paper_fold(pmid: str) -> int:
+    """A fold in 0..5 that depends on the PMID alone; fold 0 is kept for measuring."""
+    return hashlib.sha256(str(pmid).encode()).digest()[0] % 6
+
+
+def ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
+    """The papers of `stance/ordinary.jsonl.gz` of one split."""
+    return [row for row in rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
+
+
+def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
+    """The three claims of each paper, and one of them beside another paper on the subject, to which it says nothing."""
+    index = Bm25([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
+    for number, paper in enumerate(papers):
+        sentences, group = tuple(paper["sentences"]), f"ordinary {paper['pmid']}"
+        title = paper["title"] if rng.random() < 0.75 else ""
+        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
+            if label == NEUTRAL and rng.random() < 0.5:
+                continue
+            evidence = tuple(paper["evidence"]) if label != NEUTRAL else ()
+            claim = paper[name]
+            yield Lesson(claim, title, sentences, label, evidence, "ordinary", group, leans.get(claim, 0.0))
+        claim = paper[rng.choice(("true", "false"))]
+        other = next((papers[i] for i in index.top(claim, 4) if i != number), None)
+        if other and rng.random() < 0.45:
+            yield Lesson(claim, other["title"], tuple(other["sentences"]), NEUTRAL, (), "ordinary_stranger", group)
+
+
+def from_labelled(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
+    """The rows of one labelled set as whole documents; the held-out fold is left away."""
+    for row in rows(folder, "stance/pairs.jsonl.gz"):
+        if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
+            continue
+        if dataset in HELD_OUT_OF and fold(row["claim"]) == HELD_OUT:
+            continue
+        sentences = tuple(" ".join(sentence.split()) for sentence in row["sentences"] if sentence.strip())
+        if not sentences:
+            continue
+        label = NAMES[row["label"]]
+        marked = tuple(place for place in row["evidence"] or () if place < len(sentences))
+        evidence = () if label == NEUTRAL else marked or None
+        yield Lesson(clean(row["claim"]), row.get("title") or "", sentences, label, evidence, dataset)
+
+
+def from_rivals(folder: Path, per_claim: int, rng: random.Random) -> Iterator[Lesson]:
+    """SciFact train claims beside papers that match their words and are no evidence."""
+    for claim, documents in scifact_rivals(folder):
+        for document in rng.sample(documents, min(per_claim, len(documents))):
+            yield Lesson(claim, document["title"], tuple(document["abstract"]), NEUTRAL, (), "scifact_bm25")
+
+
+def turned(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: float) -> Iterator[Lesson]:
+    """Some supported lessons with their claim turned round; refuted SciFact claims, mostly negations, turned back."""
+    for lesson in lessons:
+        if lesson.label == NEUTRAL or (lesson.label == CONTRADICT and lesson.source != "scifact") or rng.random() > share:
+            continue
+        rules = [flips.opposite, flips.negated] if rng.random() < 0.5 else [flips.negated, flips.opposite]
+        claim = next((made for rule in rules if (made := rule(lesson.claim, rng)) and made != lesson.claim), None)
+        if claim:
+            yield replace(lesson, claim=claim, label=SUPPORT + CONTRADICT - lesson.label, source=f"{lesson.source}_turned")
+
+
+def literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """(title, sentences) of PubMed's and SciFact's papers that may be trained on."""
+    reserved = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
+    claims = list(rows(folder, "scifact/claims_dev.jsonl.gz"))
+    gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
+    hidden = set()
+    for document in rows(folder, "scifact/corpus.jsonl.gz"):
+        if int(document["doc_id"]) in gold:
+            hidden.add(" ".join(terms(document["title"])))
+        else:
+            yield document["title"], document["abstract"]
+    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+        pmid, title = str(record["pmid"]), record["title"] or ""
+        if pmid in reserved or paper_fold(pmid) == 0 or (title and " ".join(terms(title)) in hidden):
+            continue
+        yield title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
+
+
+def from_titles(papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
+    """Titles that state a finding, as they are and turned round, beside their own abstract; half the time it shows its title."""
+    found = 0
+    for title, sentences in papers:
+        claim = title.strip("[]. ")
+        if found >= wanted or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or _NOMINAL.search(claim):
+            continue
+        claim = claim.split(": ")[0] if ": " in claim and flips.states_something(claim.split(": ")[0]) else claim
+        if ":" in claim or not flips.states_something(claim):
+            continue
+        rules = [flips.opposite, flips.negated] if rng.random() < 0.4 else [flips.negated, flips.opposite]
+        other = next((made for rule in rules if (made := rule(claim, rng)) and made != claim), None)
+        if other is None or (rules[0] == flips.opposite and len(flips.directions(claim)) > 1):
+            other = flips.negated(claim, rng)
+        if other is None:
+            continue
+        found += 1
+        shown, group = title if rng.random() < 0.5 else "", f"title {claim}"
+        yield Lesson(f"{claim}.", shown, tuple(sentences), SUPPORT, None, "titles", group)
+        yield Lesson(f"{other}.", shown, tuple(sentences), CONTRADICT, None, "titles", group)
+
+
+def from_conclusions(papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
+    """The last sentence of an abstract as a claim about the rest, as it is or turned round."""
+    found = 0
+    for title, sentences in papers:
+        if found >= wanted:
+            return
+        if len(sentences) < 6 or not 9 <= len(sentences[-1].split()) <= 34:
+            continue
+        claim = shortened(sentences[-1], rng)
+        if not 6 <= len(claim.split()) <= 26 or len(flips.directions(claim)) != 1 or not flips.states_something(claim):
+            continue
+        found += 1
+        other = flips.opposite(claim, rng) if rng.random() < 0.6 else flips.negated(claim, rng)
+        rest = tuple(sentences[:-1])
+        if other and other != claim and rng.random() < 0.5:
+            yield Lesson(other, title, rest, CONTRADICT, None, "conclusions")
+        else:
+            yield Lesson(claim, title, rest, SUPPORT, None, "conclusions")
+
+
+_FACTORS = (
+    "metformin", "aspirin", "the vaccine", "exercise training", "a low-salt diet", "vitamin D", "the drug", "the new programme",
+    "acupuncture", "the device", "stem cell therapy", "cognitive behavioural therapy", "fish oil", "the probiotic",
+    "early surgery",     "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation", "cigarette smoke", "green tea", "yoga",
+    "the antibody", "radiotherapy", "lithium", "magnesium", "the nurse-led clinic", "zinc", "insulin", "the app", "losartan",
+    "music", "oxygen", "garlic", "estradiol", "the inhibitor", "melatonin", "breastfeeding", "air pollution", "night work",
+)  # fmt: skip
+
+
+def families(folder: Path) -> list[dict[str, Any]]:
+    """The outcome families: sentences with a slot {X} that say better, worse or no difference of one outcome."""
+    found = []
+    for path in sorted(folder.glob("*.jsonl")):
+        found += [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return found
+
+
+def from_families(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
+    """A claim and a sentence about one outcome, told in two ways; now and then another factor or another outcome (neutral)."""
+    sides = ("better", "worse", "null")
+
+    def filled(phrase: str, factor: str) -> str:
+        text = phrase.replace("{X}", factor)
+        return f"{text[:1].upper()}{text[1:]}."
+
+    for _ in range(wanted):
+        outcome, factor = rng.choice(outcomes), rng.choice(_FACTORS)
+        mine = rng.choice(sides)
+        claim_side = rng.choices(sides, (0.4, 0.4, 0.2))[0]
+        first = rng.choice(outcome[claim_side])
+        draw = rng.random()
+        if draw < 0.13:
+            other = rng.choice([one for one in outcomes if one is not outcome])
+            second, label = filled(rng.choice(other[mine]), factor), NEUTRAL
+        elif draw < 0.2:
+            second, label = filled(rng.choice(outcome[mine]), rng.choice([f for f in _FACTORS if f != factor])), NEUTRAL
+        else:
+            if draw < 0.62:
+                mine = claim_side
+            rest = [phrase for phrase in outcome[mine] if phrase != first]
+            second, label = filled(rng.choice(rest), factor), SUPPORT if mine == claim_side else CONTRADICT
+        evidence = () if label == NEUTRAL else (0,)
+        yield Lesson(filled(first, factor), "", (second,), label, evidence, "families")
+
+
+GENERAL = {"negation_nli": 1500, "breaking_nli": 700, "conjnli": 1200, "fever_symmetric": 400}
+
+
+def short(folder: Path, written: Path, flips: Flips, rng: random.Random) -> list[Lesson]:
+    """Short texts: outcome families, general language, prompts, findings, frames, numbers, sentences that others cite."""
+    found: list[Lesson] = []
+    for dataset, most in GENERAL.items():
+        pairs = labelled(folder, dataset, 0, rng)
+        found += [of_pair(pair) for pair in rng.sample(pairs, min(most, len(pairs)))]
+    findings = from_findings(folder, 2500, flips, rng)
+    found += [of_pair(pair) for pair in findings]
+    found += [of_pair(pair) for pair in from_prompts(folder, 2500, rng)]
+    found += [of_pair(pair) for pair in from_numbers(folder, 400, flips, rng)]
+    found += [of_pair(pair) for pair in framed(sorted({pair.claim for pair in findings})[:400], flips, rng)]
+    found += list(from_labelled(folder, "citint", rng))
+    found += list(from_families(families(written), 5000, rng))
+    return found
+
+
+def documents(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:
+    """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and papers' own titles and conclusions."""
+    scifact, covid = list(from_labelled(folder, "scifact", rng)), list(from_labelled(folder, "check_covid", rng))
+    healthver = list(from_labelled(folder, "healthver", rng))
+    papers = list(literature(folder))
+    rng.shuffle(papers)
+    return [
+        *from_ordinary(ordinary(folder, "train"), leans, rng),
+        *scifact, *turned(scifact, flips, rng, 0.7), *from_rivals(folder, 2, rng),
+        *rng.sample(healthver, min(2000, len(healthver))), *covid, *turned(covid, flips, rng, 0.4),
+        *from_titles(papers, 900, flips, rng), *from_conclusions(papers, 1500, flips, rng),
+    ]  # fmt: skip

@@ -1,0 +1,109 @@
+"""The reader's batches and its loss; the steps themselves are `retrieval.training.loop.descend`."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from nli.reader.encode import DocumentTokenizer, EncodedDocument
+from nli.training.pairs import LABELS, NEUTRAL
+from nli.training.reader.encoder import ReaderEncoder
+from nli.training.reader.examples import Lesson
+
+TOKENS = 2048
+"""Tokens of a batch, padding included."""
+WINDOW = 320
+"""Papers within which those of similar length are put together."""
+SHORTEST, LONGEST = 120, 232
+"""How much of an abstract a lesson shows, drawn anew for each paper: the reader must do with any part of it."""
+SENTENCES = 0.5
+"""What the sentences' loss counts beside the document's."""
+UNMARKED, NOTHING = 0.3, 0.5
+"""What a sentence counts that nobody marked as evidence, and one of a document that says nothing about the claim."""
+SMOOTHING = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A lesson laid out as tokens: `labels` and `counts` [sentences], -1 where a sentence is not read or not labelled."""
+
+    document: EncodedDocument
+    label: int
+    labels: np.ndarray
+    counts: np.ndarray
+    lean: float
+
+
+def example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> Example:
+    """The lesson within `room` tokens, its evidence always among them."""
+    document = tokenize(lesson.claim, lesson.title, lesson.sentences, lesson.evidence or (), room)
+    labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
+    counts = np.full(len(labels), NOTHING if lesson.label == NEUTRAL else UNMARKED)
+    for place in lesson.evidence or ():
+        labels[place], counts[place] = lesson.label, 1.0
+    labels[document.ends < 0] = -1
+    return Example(document, lesson.label, labels, counts, lesson.lean)
+
+
+def batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.Random) -> list[list[Example]]:
+    """Batches of at most `TOKENS` tokens, texts of similar length and the lessons of a paper together, in random order."""
+    papers: dict[str, list[Lesson]] = defaultdict(list)
+    for number, lesson in enumerate(lessons):
+        papers[lesson.group or str(number)].append(lesson)
+    units = []
+    for own in papers.values():
+        room = rng.randint(SHORTEST, LONGEST)
+        units.append([example(lesson, tokenize, room) for lesson in own])
+    rng.shuffle(units)
+    found: list[list[Example]] = []
+    for start in range(0, len(units), WINDOW):
+        near = sorted(units[start : start + WINDOW], key=_length)
+        batch: list[Example] = []
+        for unit in near:
+            if batch and _length(unit) * (len(batch) + len(unit)) > TOKENS:
+                found.append(batch)
+                batch = []
+            batch = batch + unit
+        found.append(batch)
+    rng.shuffle(found)
+    return found
+
+
+def _length(unit: Sequence[Example]) -> int:
+    return max(len(one.document.ids) for one in unit)
+
+
+def loss_of(model: ReaderEncoder, batch: Sequence[Example], device: torch.device, low: bool) -> Tensor:
+    """The document's cross-entropy, with the claim's own lean added, and the sentences'."""
+    longest = _length(batch)
+    ids, mask, types = (torch.zeros(len(batch), longest, dtype=torch.int64) for _ in range(3))
+    rows, places, labels, counts = [], [], [], []
+    for row, one in enumerate(batch):
+        length = len(one.document.ids)
+        ids[row, :length] = torch.from_numpy(one.document.ids)
+        types[row, :length] = torch.from_numpy(one.document.types)
+        mask[row, :length] = 1
+        for place in np.flatnonzero(one.labels >= 0):
+            rows.append(row)
+            places.append(int(one.document.ends[place]))
+            labels.append(int(one.labels[place]))
+            counts.append(float(one.counts[place]) / max(1.0, float(one.counts[one.labels >= 0].sum())))
+    with torch.autocast(device.type, torch.bfloat16, enabled=low):
+        logits = model(ids.to(device), mask.to(device), types.to(device))
+    logits = logits.float()
+    lean = torch.tensor([one.lean for one in batch], device=device)
+    helped = functional.log_softmax(logits[:, 0], -1) + torch.stack([lean / 2, torch.zeros_like(lean), -lean / 2], 1)
+    gold = torch.tensor([one.label for one in batch], device=device)
+    loss = functional.cross_entropy(helped, gold, label_smoothing=SMOOTHING)
+    if rows:
+        each = functional.cross_entropy(logits[rows, places], torch.tensor(labels, device=device), reduction="none")
+        loss = loss + SENTENCES * (each * torch.tensor(counts, device=device)).sum() / len(batch)
+    assert logits.shape[-1] == len(LABELS)
+    return loss

@@ -1,0 +1,95 @@
+"""Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
+
+A run that is stopped goes on from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (docs/models.md says which
+packages carry it), `--families` that of the outcome families.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from nli.reader.encode import CLOSE, START, DocumentTokenizer
+from nli.training.flips import Flips
+from nli.training.pairs import LABELS
+from nli.training.reader.claim_only import leans
+from nli.training.reader.encoder import ReaderEncoder, load_base
+from nli.training.reader.examples import documents, ordinary, short
+from nli.training.reader.loop import LONGEST, batches, loss_of
+from retrieval.training.command import told, training_options
+from retrieval.training.loop import Recipe, descend, weights
+
+EARLY = 0.5
+"""The share of the short texts that is read before any abstract; the rest is mixed among them."""
+
+
+def tokenizer(words: Sequence[str]) -> Tokenizer:
+    """WordPiece over the words that are kept, lower case, as the base was trained; the first four are the special ones."""
+    names = [START, "<pad>", CLOSE, "[UNK]", *words]
+    found = Tokenizer(models.WordPiece({name: row for row, name in enumerate(names)}, unk_token="[UNK]"))
+    found.normalizer = normalizers.BertNormalizer(lowercase=True)
+    found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return found
+
+
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train; 2 where the data folder cannot be used."""
+    parser = training_options("python -m nli.training.reader.train", "reader")
+    parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
+    parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept, and their rows in the base")
+    parser.add_argument("--families", type=Path, required=True, help="the folder of the outcome families")
+    parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")
+    parser.add_argument("--rate", type=float, default=5e-5)
+    parser.add_argument("--start", type=Path, metavar="CHECKPOINT", help="weights to go on from")
+    parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
+    options = parser.parse_args(arguments)
+    rng, flips = random.Random(options.seed), Flips()
+    papers = ordinary(options.data, "train")
+    lean = leans([paper["true"] for paper in papers], [paper["false"] for paper in papers])
+    pairs, whole = short(options.data, options.families, flips, rng), documents(options.data, lean, flips, rng)
+    rng.shuffle(pairs)
+    words = json.loads(options.vocabulary.read_text("utf-8"))
+    tokenize = DocumentTokenizer(tokenizer(words["tokens"]), LONGEST)
+    first = int(EARLY * len(pairs))
+    todo = [*batches(pairs[:first], tokenize, rng), *batches([*whole, *pairs[first:]], tokenize, rng)]
+    kinds = Counter((lesson.source, LABELS[lesson.label]) for lesson in (*pairs, *whole))
+    tokens = sum(max(len(one.document.ids) for one in batch) * len(batch) for batch in todo)
+    print(f"{len(todo):,} batches, {tokens:,} tokens: {dict(sorted(kinds.items()))}", file=sys.stderr)
+    if options.counts:
+        return
+    model = load_base(ReaderEncoder(len(words["old"]), options.frozen), options.base, words["old"])
+    if options.start:
+        model.load_state_dict(weights(options.start))
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
+    still = ("words", "positions", "norm", "distances", *(f"layers.{number}." for number in range(options.frozen)))
+    old, new = [], []
+    for name, parameter in model.named_parameters():
+        if name.startswith(still) and (options.frozen or name.startswith("words")):
+            parameter.requires_grad_(False)
+        elif name.startswith(("hidden", "document", "sentence", "kinds")):
+            new.append(parameter)
+        else:
+            old.append(parameter)
+    recipe = Recipe(rate=options.rate, new_rate=10 * options.rate, seed=options.seed, most_batches=options.batches, warm_up=0.03)
+    groups = [
+        {"params": old, "lr": recipe.rate, "top": recipe.rate},
+        {"params": new, "lr": recipe.new_rate, "top": recipe.new_rate},
+    ]
+    steps = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
+    model.to(device)
+    descend(model, steps, todo, lambda batch: loss_of(model, batch, device, low), recipe, options.out / "checkpoint.pt", device)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
