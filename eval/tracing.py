@@ -43,11 +43,11 @@ class OverheardReader(Overheard):
         super().__init__(reader, heard)
         self._reader = reader
 
-    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """The reader's own readings."""
         asked = list(documents)
         self._heard.update((one.title, sentence) for one in asked for sentence in one.sentences)
-        return self._reader.read(claim, asked)
+        return self._reader.read_abstracts(claim, asked)
 
 
 def overheard(judge: Judge, heard: set[tuple[str, str]]) -> Judge:

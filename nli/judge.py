@@ -60,7 +60,7 @@ class Reading:
 class Reader(Judge, Protocol):
     """A judge that reads whole abstracts as well: the stance of the paper in one pass with the part each sentence has in it."""
 
-    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         ...
 
@@ -91,11 +91,11 @@ class RememberingReader(Remembering):
         self._reader = reader
         self._readings: dict[tuple[str, Abstract], Reading] = {}
 
-    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         asked = list(documents)
         new = [one for one in dict.fromkeys(asked) if (claim, one) not in self._readings]
-        self._readings.update(((claim, one), made) for one, made in zip(new, self._reader.read(claim, new), strict=True))
+        self._readings.update(((claim, one), made) for one, made in zip(new, self._reader.read_abstracts(claim, new), strict=True))
         return iter([self._readings[claim, one] for one in asked])
 
 
@@ -137,14 +137,14 @@ class KeepingReader(Keeping):
         super().__init__(reader, kept)
         self._reader = reader
 
-    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         asked = list(documents)
         keys = [key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
         known = {k: _unpacked(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
         new = {k: one for k, one in zip(keys, asked, strict=True) if k not in known}
         if new:
-            made = dict(zip(new, self._reader.read(claim, list(new.values())), strict=True))
+            made = dict(zip(new, self._reader.read_abstracts(claim, list(new.values())), strict=True))
             self.kept.put((k, _packed(reading)) for k, reading in made.items())
             known.update(made)
         return iter([known[k] for k in keys])

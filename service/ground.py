@@ -248,7 +248,7 @@ class _Run:
             Abstract(one.entry.document.title, tuple(sentence.text for sentence in own))
             for one, own in zip(within, sentences, strict=True)
         ]
-        for candidate, own, reading in zip(within, sentences, reader.read(self.claim.text, abstracts), strict=True):
+        for candidate, own, reading in zip(within, sentences, reader.read_abstracts(self.claim.text, abstracts), strict=True):
             judged = [
                 Judged(candidate.position, sentence, verdict)
                 for sentence, verdict in zip(own, reading.sentences, strict=True)

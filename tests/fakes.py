@@ -46,7 +46,7 @@ class WordReader:
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         return WordJudge()(claim, premises)
 
-    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         for document in documents:
             title, *own = self(claim, [Premise(text) for text in (document.title, *document.sentences)])

@@ -37,7 +37,7 @@ class DocumentReader:
         except (TypeError, KeyError, AttributeError) as error:
             raise ModelUnusable(f"{folder / 'model.json'} has another calibration ({error}); reinstall the package.") from error
 
-    def read(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         waiting = list(documents)
         for logits in self.logits(claim, waiting):

@@ -66,13 +66,31 @@ def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
             if label == NEUTRAL and rng.random() < 0.5:
                 continue
-            evidence = tuple(paper["evidence"]) if label != NEUTRAL else ()
+            marked = None if paper["evidence"] is None else tuple(paper["evidence"])
+            evidence = marked if label != NEUTRAL else ()
             claim = paper[name]
             yield Lesson(claim, title, sentences, label, evidence, "ordinary", group, leans.get(claim, 0.0))
         claim = paper[rng.choice(("true", "false"))]
         other = next((papers[i] for i in index.top(claim, 4) if i != number), None)
         if other and rng.random() < 0.45:
             yield Lesson(claim, other["title"], tuple(other["sentences"]), NEUTRAL, (), "ordinary_stranger", group)
+
+
+def written(claims: Path, folder: Path) -> list[dict[str, Any]]:
+    """The papers of our own claims, in the form of `ordinary`; their sentences come from the data folder's abstracts.
+
+    A line of `claims` names how many sentences its author counted; where they are cut otherwise today its evidence is not known.
+    """
+    lines = [json.loads(line) for path in sorted(claims.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    wanted = {line["pmid"]: line for line in lines}
+    found = []
+    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+        line = wanted.get(str(record["pmid"]))
+        if line:
+            sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)]
+            evidence = line["evidence"] if line["sentences"] == len(sentences) else None
+            found.append({**line, "title": record["title"] or "", "sentences": sentences, "evidence": evidence})
+    return found
 
 
 def from_labelled(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
@@ -172,8 +190,8 @@ def from_conclusions(papers: Sequence[tuple[str, list[str]]], wanted: int, flips
 _FACTORS = (
     "metformin", "aspirin", "the vaccine", "exercise training", "a low-salt diet", "vitamin D", "the drug", "the new programme",
     "acupuncture", "the device", "stem cell therapy", "cognitive behavioural therapy", "fish oil", "the probiotic",
-    "early surgery",     "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation", "cigarette smoke", "green tea", "yoga",
-    "the antibody", "radiotherapy", "lithium", "magnesium", "the nurse-led clinic", "zinc", "insulin", "the app", "losartan",
+    "early surgery", "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation", "cigarette smoke", "green tea",
+    "yoga", "the antibody", "radiotherapy", "lithium", "magnesium", "the nurse-led clinic", "zinc", "insulin", "the app", "losartan",
     "music", "oxygen", "garlic", "estradiol", "the inhibitor", "melatonin", "breastfeeding", "air pollution", "night work",
 )  # fmt: skip
 

