@@ -167,8 +167,8 @@ class Evidence:
     """One document for or against a claim, with the very sentence that says so.
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's opinion of the
-    sentence, or of the whole paper, where one was asked for; `qualifiers` are the reservations its words make; `why` says in words
-    what speaks for the stance.
+    sentence, or of the whole paper, where one was asked for; `qualifiers` are the reservations its words make; `why` says in
+    words what speaks for the stance.
     """
 
     document: Document

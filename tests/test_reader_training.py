@@ -89,7 +89,7 @@ def test_the_outcome_families_are_whole_and_label_by_side() -> None:
         }
     ]
     way = {"helps": 1, "heals": 1, "hurts": -1, "harms": -1, "idle": 0, "rests": 0}
-    for lesson in from_families(only * 2, 300, random.Random(5)):
+    for lesson in from_families([*only, dict(only[0])], 300, random.Random(5)):
         if lesson.label != NEUTRAL:
             one, other = (way[text.rstrip(".").split()[-1]] for text in (lesson.claim, lesson.sentences[0]))
             assert (one == other) == (lesson.label == SUPPORT)

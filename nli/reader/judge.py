@@ -12,6 +12,7 @@ from nli.decision import Decision
 from nli.embedded import LABELS, Calibration, decision_of
 from nli.judge import WINDOW, Abstract, Reading, lazily
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
+from nli.sentences import sentence_spans
 from retrieval.engine import Engine, name_of, open_graph, read_card, read_tokenizer
 from retrieval.errors import ModelUnusable
 from retrieval.values import Premise, Verdict
@@ -44,10 +45,10 @@ class DocumentReader:
             yield self.reading(logits)
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order; the neighbouring sentences are not read."""
+        """One verdict a premise, in order: the document's, of a premise's sentences. The sentences around it are not read."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
-            texts = [Abstract(premise.title, (premise.text,)) for premise in chunk]
+            texts = [Abstract(one.title, tuple(one.text[start:end] for start, end in sentence_spans(one.text))) for one in chunk]
             rows = np.vstack([logits[0] for logits in self.logits(claim, texts)])
             return [Verdict(*row) for row in self.calibration["alone"].probabilities(rows).tolist()]
 

@@ -142,12 +142,17 @@ def pubmed_papers(data: Path) -> list[Paper]:
 
 
 def of_scifact(
-    data: Path, collection: Collection, split: str, wanted: Callable[[str], bool] = lambda _: True, away: bool = False
+    data: Path,
+    collection: Collection,
+    split: str,
+    wanted: Callable[[str], bool] = lambda _: True,
+    away: bool = False,
+    most: int = 10_000,
 ) -> list[list[Case]]:
     """The cases of each claim of SciFact's train or dev split."""
     found = []
     chosen = [one for one in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
-    for row in tqdm(chosen, desc=f"SciFact {split}"):
+    for row in tqdm(chosen[:most], desc=f"SciFact {split}"):
         named = {}
         for doc, entries in row["evidence"].items():
             label = SUPPORT if entries[0]["label"] == "SUPPORT" else CONTRADICT
@@ -192,7 +197,12 @@ def ordinary_given(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> 
 
 
 def labelled_given(
-    data: Path, reader: DocumentReader, dataset: str, split: str, wanted: Callable[[str], bool] = lambda _: True
+    data: Path,
+    reader: DocumentReader,
+    dataset: str,
+    split: str,
+    wanted: Callable[[str], bool] = lambda _: True,
+    most: int = 10_000,
 ) -> list[Given]:
     """The rows of a labelled set, each abstract whole: which sentence is the evidence is not given away."""
     found: list[Given] = []
@@ -200,7 +210,7 @@ def labelled_given(
         row for row in rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and wanted(row["claim"])
     ]  # fmt: skip
-    for row in tqdm(chosen, desc=f"{dataset} {split}"):
+    for row in tqdm(chosen[:most], desc=f"{dataset} {split}"):
         label, labels = NAMES[row["label"]], np.full(len(row["sentences"]), NEUTRAL)
         labels[[place for place in row["evidence"] or () if place < len(labels)]] = label
         abstract = Abstract(row.get("title") or "", tuple(row["sentences"]))

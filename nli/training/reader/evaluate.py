@@ -157,10 +157,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         show(of_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], misled, strict=True))))
     if "healthver" in options.only:
         decision = decision_of(reader.card, "lay") if lay else near
-        show(of_given("HealthVer dev", made.labelled_given(data, reader, "healthver", "dev")[: options.most], decision, reader))
+        show(
+            of_given("HealthVer dev", made.labelled_given(data, reader, "healthver", "dev", most=options.most), decision, reader)
+        )
     if "scifact" in options.only:
         science = Collection(made.scifact_papers(data), reader, reranker)
-        show(of_scifact(made.of_scifact(data, science, "dev")[: options.most], reader))
+        show(of_scifact(made.of_scifact(data, science, "dev", most=options.most), reader))
 
 
 def claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:

@@ -188,11 +188,12 @@ def from_conclusions(papers: Sequence[tuple[str, list[str]]], wanted: int, flips
 
 
 _FACTORS = (
-    "metformin", "aspirin", "the vaccine", "exercise training", "a low-salt diet", "vitamin D", "the drug", "the new programme",
-    "acupuncture", "the device", "stem cell therapy", "cognitive behavioural therapy", "fish oil", "the probiotic",
-    "early surgery", "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation", "cigarette smoke", "green tea",
-    "yoga", "the antibody", "radiotherapy", "lithium", "magnesium", "the nurse-led clinic", "zinc", "insulin", "the app", "losartan",
-    "music", "oxygen", "garlic", "estradiol", "the inhibitor", "melatonin", "breastfeeding", "air pollution", "night work",
+    "metformin", "aspirin", "the vaccine", "exercise training", "a low-salt diet", "vitamin D", "the drug",
+    "the new programme", "acupuncture", "the device", "stem cell therapy", "cognitive behavioural therapy", "fish oil",
+    "the probiotic", "early surgery", "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation",
+    "cigarette smoke", "green tea", "yoga", "the antibody", "radiotherapy", "lithium", "magnesium", "the nurse-led clinic",
+    "zinc", "insulin", "the app", "losartan", "music", "oxygen", "garlic", "estradiol", "the inhibitor", "melatonin",
+    "breastfeeding", "air pollution", "night work",
 )  # fmt: skip
 
 

@@ -100,20 +100,20 @@ def balance(claims: Sequence[Sequence[Case]], found: Callable[[Case], NDArray[np
     return 100.0 * (right - 2 * wrong) / len(named)
 
 
-def fitted(data: Path, reader: DocumentReader) -> dict[str, Any]:
-    """The card's calibration and decisions."""
+def fitted(data: Path, reader: DocumentReader, most: int) -> dict[str, Any]:
+    """The card's calibration and decisions, from at most so many claims or papers of each set."""
     reranker = EmbeddedReranker(remembered_mb=600)
     science = Collection(made.scifact_papers(data), reader, reranker)
-    claims = made.of_scifact(data, science, "train", made.held_out)
+    claims = made.of_scifact(data, science, "train", made.held_out, most=most)
     away = [
-        *made.of_scifact(data, science, "train", made.held_out, away=True),
+        *made.of_scifact(data, science, "train", made.held_out, away=True, most=most),
         *made.strangers(data, science, "healthver", len(claims)),
     ]
     pubmed = Collection(made.pubmed_papers(data), reader, reranker)
-    half, _ = made.dev_papers(data)
+    half = made.dev_papers(data)[0][:most]
     lay = made.of_ordinary(pubmed, half)
     cited = [one for claim in claims for one in claim if one.cited or one.named]
-    verdicts = made.labelled_given(data, reader, "healthver", "train", made.held_out)
+    verdicts = made.labelled_given(data, reader, "healthver", "train", made.held_out, most)
     ordinary = made.ordinary_given(reader, half)
     given: list[Given] = [(one.gold, one.labels, one.logits) for one in cited]
     calibration = calibrations(reader, [*given, *ordinary, *verdicts], _alone(reader, science, pubmed, cited, lay))
@@ -179,6 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the folder of the training run")
     parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept")
     parser.add_argument("--mean", type=Path, nargs="*", default=[], metavar="CHECKPOINT", help="further weights to average with")
+    parser.add_argument("--most", type=int, default=10_000, help="claims or papers of each set at most")
     parser.add_argument("--export-only", action="store_true", help="leave the card uncalibrated")
     options = parser.parse_args(arguments)
     words = json.loads(options.vocabulary.read_text("utf-8"))
@@ -196,7 +197,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
     if not options.export_only:
-        written = json.loads((folder / "model.json").read_text("utf-8")) | fitted(options.data, DocumentReader(folder))
+        written = json.loads((folder / "model.json").read_text("utf-8")) | fitted(
+            options.data, DocumentReader(folder), options.most
+        )
         (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
