@@ -20,7 +20,7 @@ def every_sentence(grounder: Grounder) -> Grounder:
 
 def v5(index: Path) -> Grounder:
     """The paper's V5 with the shipped models and the shipped profile."""
-    return assemble(index, "v5", "embedded")
+    return assemble(index, "v5", "fast")
 
 
 def with_models(grounder: Grounder, judge: Judge, reranker: Reranker | None = None) -> Grounder:

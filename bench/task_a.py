@@ -58,7 +58,7 @@ def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float
     from service.task_a_run import run as run_items
 
     with fresh_cache(), TemporaryDirectory(prefix="bench-run-") as folder:
-        grounder = assemble(index, config, "embedded")
+        grounder = assemble(index, config, "fast")
         grounder = every_sentence(grounder) if every else grounder
         grounder.ground(Claim("Aspirin prevents stroke."))
         chosen: list[Item] = read_items(path)[:items]

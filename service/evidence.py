@@ -16,11 +16,10 @@ from retrieval.errors import BadConfig
 from retrieval.paper import Paper
 from retrieval.rerank import Reranker
 from service.claims import checked_hypothesis
-from service.config import Profile, load_config
-from service.defaults import CONFIG
-from service.models import Models, load_encoder, load_models
+from service.config import Profile
+from service.models import Models, judge_name, load_encoder, load_judge, load_reranker
 
-RERANKER, JUDGE, ENCODER, WRITER = "relevance", "stance", "dense", "writer"
+RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names by which a profile's models are asked for."""
 How = Literal["embedded", "plain", "shots", "sections"]
 HOWS: tuple[How, ...] = get_args(How)
@@ -111,14 +110,16 @@ def finder_with(models: Models) -> EvidenceFinder:
     """The one finder that works with these models; what they lack is loaded from their profile, at the first call."""
     with _making:
         if models not in _finders:
-            whole = RERANKER in models.rerankers and JUDGE in models.judges
-            _finders[models] = EvidenceFinder(models) if whole else load_finder(models.profile)
+            _finders[models] = load_finder(models.profile, models)
         return _finders[models]
 
 
-def load_finder(profile: Profile) -> EvidenceFinder:
-    """A finder with the models that the default grounding variant has in this profile."""
-    return EvidenceFinder(load_models(load_config(CONFIG), profile))
+def load_finder(profile: Profile, loaded: Models | None = None) -> EvidenceFinder:
+    """A finder with the profile's models; those in `loaded` are taken from there."""
+    had = loaded or Models(profile, {}, {})
+    reranker = had.rerankers.get(RERANKER) or load_reranker(RERANKER, profile)
+    judge = had.judges.get(judge_name(JUDGE, profile)) or load_judge(JUDGE, profile)
+    return EvidenceFinder(Models(profile, {RERANKER: reranker}, {JUDGE: judge}, had.encoders))
 
 
 def chat_of(profile: Profile) -> Chat:

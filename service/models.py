@@ -43,6 +43,8 @@ GENERATOR_KINDS = {
 }
 ALONE = frozenset({"embedded", "reader", "classifier", "t5"})
 """Kinds of judges that give a pair the same verdict whatever else they are asked about: only theirs may be kept on disk."""
+STANCE, SENTENCES = "stance", "sentences"
+"""The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
 FALLBACK = "extractive fallback"
 """The name of the embedded generator where it stands in for another."""
 
@@ -122,7 +124,10 @@ def _loaded(needs: Needs, profile: Profile, had: Models) -> Models:
     rerankers: dict[str, Reranker] = {
         name: had.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
     }
-    judges: dict[str, Judge] = {name: had.judges.get(name) or load_judge(name, profile) for name in sorted(needs.judges)}
+    judges: dict[str, Judge] = {}
+    for name in sorted(needs.judges, reverse=True):  # "stance" before "sentences", which may stand for it
+        known = had.judges.get(name) or judges.get(judge_name(name, profile))
+        judges[name] = known or load_judge(name, profile)
     encoders = {name: had.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
     generators = {name: _load_generator(name, profile, {**had.rerankers, **rerankers}) for name in sorted(needs.generators)}
     return Models(profile, rerankers, judges, encoders, generators)
@@ -143,8 +148,14 @@ def load_reranker(name: str, profile: Profile) -> Reranker:
     return cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile))
 
 
+def judge_name(name: str, profile: Profile) -> str:
+    """The name under which `profile` has the judge that a configuration asks for."""
+    return STANCE if name == SENTENCES and SENTENCES not in profile.judges else name
+
+
 def load_judge(name: str, profile: Profile) -> Judge:
     """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be."""
+    name = judge_name(name, profile)
     loaded = cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
     verdicts = kept("verdicts") if profile.judges[name]["kind"] in ALONE else None
     return judge.keeping(loaded, verdicts) if verdicts else loaded

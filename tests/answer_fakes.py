@@ -66,7 +66,7 @@ def make_answerer(index: Index, generator: Generator | None = None, **changes: A
     """An answerer with the stand-ins for models; `generator` writes, else quotations."""
     settings = config(**changes)
     models = Models(
-        load_profile("embedded"), {"relevance": WordReranker()}, {"stance": OverlapJudge()},
+        load_profile("embedded"), {"relevance": WordReranker()}, {"stance": OverlapJudge(), "sentences": OverlapJudge()},
         generators={"writer": generator or ExtractiveGenerator()},
     )  # fmt: skip
     if settings.generate.fallback:

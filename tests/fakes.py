@@ -86,7 +86,7 @@ def make_reading_grounder(index: Index) -> Grounder:
 
 
 def _models(judge: Judge) -> Models:
-    return Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge})
+    return Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge, "sentences": judge})
 
 
 def made_answer(topic: Topic, sentences: Sequence[tuple[str, Sequence[str]]], index: Index, note: str = "") -> Answer:

@@ -53,7 +53,11 @@ def test_ground_answers_with_both_sides(client: TestClient) -> None:
     assert against["negations"][0]["cue"] == "not"
     assert (against["year"], against["types"]) == (1999, ["Review"])
     assert body["supporting"][0]["retracted"] is True
-    assert body["provenance"]["models"] == {"relevance": "word-reranker@1", "stance": "word-judge@1"}
+    assert body["provenance"]["models"] == {
+        "relevance": "word-reranker@1",
+        "sentences": "word-judge@1",
+        "stance": "word-judge@1",
+    }
     assert body["provenance"]["config"] == "v5"
 
 

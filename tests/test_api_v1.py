@@ -359,7 +359,7 @@ def test_a_variant_without_a_reranker_has_its_profile_s_for_papers(
 ) -> None:
     whole = make_grounder(index)[0].models
     lacking = Models(whole.profile, {}, whole.judges)
-    monkeypatch.setattr(evidence, "load_models", lambda config, profile: whole)
+    monkeypatch.setattr(evidence, "load_reranker", lambda name, profile: whole.rerankers[name])
     assert evidence.finder_with(lacking).find("Zeta.", paper_of(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
     assert evidence.finder_with(lacking) is evidence.finder_with(lacking)
 

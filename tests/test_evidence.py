@@ -313,7 +313,7 @@ def test_a_paper_cannot_close_its_marks_in_a_prompt() -> None:
 
 def finder(profile: Profile | None = None) -> EvidenceFinder:
     chosen = profile or load_profile("embedded")
-    return EvidenceFinder(Models(chosen, {"relevance": WordReranker()}, {"stance": WordJudge()}, {"dense": WordEncoder()}))
+    return EvidenceFinder(Models(chosen, {"relevance": WordReranker()}, {"sentences": WordJudge()}, {"dense": WordEncoder()}))
 
 
 def test_the_answer_over_the_wire_holds_the_sentences_word_for_word() -> None:

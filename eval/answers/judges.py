@@ -12,7 +12,7 @@ from service.config import Profile, load_profile
 from service.defaults import PROFILE
 from service.models import load_judge
 
-JUDGE = "stance"
+JUDGE = "sentences"
 """The judge's name in every profile."""
 STANCE, LANGUAGE = "stance", "language model"
 
