@@ -95,7 +95,9 @@ class RememberingReader(Remembering):
         """One reading a document, in order."""
         asked = list(documents)
         new = [one for one in dict.fromkeys(asked) if (claim, one) not in self._readings]
-        self._readings.update(((claim, one), made) for one, made in zip(new, self._reader.read_abstracts(claim, new), strict=True))
+        self._readings.update(
+            ((claim, one), made) for one, made in zip(new, self._reader.read_abstracts(claim, new), strict=True)
+        )
         return iter([self._readings[claim, one] for one in asked])
 
 

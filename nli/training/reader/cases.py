@@ -180,20 +180,22 @@ def of_ordinary(collection: Collection, papers: Sequence[dict[str, Any]]) -> lis
     return found
 
 
+def of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[Case]:
+    """Each paper read for its three claims, as if each search had found it first."""
+    found = []
+    for paper in tqdm(papers, desc="ordinary claims, paper given"):
+        abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
+        text = passage(Document("", abstract.title, " ".join(abstract.sentences)))
+        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
+            claim, labels = paper[name], np.full(len(abstract.sentences), NEUTRAL)
+            labels[paper["evidence"]] = label
+            logits, signed = reader.logits(claim, [abstract])[0], label != NEUTRAL
+            found.append(Case(claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, about(claim, text), labels, logits))
+    return found
+
+
 Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]
 """A gold label, the sentences' gold labels and the logits of an abstract that is given with its claim."""
-
-
-def ordinary_given(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[Given]:
-    """Each paper beside its three claims: true, false, neutral."""
-    found: list[Given] = []
-    for paper in tqdm(papers, desc="ordinary claims, abstract given"):
-        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
-            labels = np.full(len(paper["sentences"]), NEUTRAL)
-            labels[paper["evidence"]] = label
-            abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
-            found.append((label, labels, reader.logits(paper[name], [abstract])[0]))
-    return found
 
 
 def labelled_given(

@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "probes" in options.only:
         print(f"probes, most probable class {probes(options.probes, reader):.1f} %", flush=True)
     if "given" in options.only:
-        given = made.ordinary_given(reader, papers)
+        given: list[Given] = [(one.gold, one.labels, one.logits) for one in made.of_papers(reader, papers)]
         said = [label_of(near, features(reader.calibration, logits)) for _, _, logits in given]
         show(of_given("ordinary, abstract given", given, near, reader))
         show(of_pairs("ordinary, abstract given", list(zip(said[::3], said[1::3], misled, strict=True))))
