@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from nli.training.reader.examples import Lesson, families, from_families, from_o
 from nli.training.reader.loop import TOKENS, batches, example, loss_of
 from nli.training.reader.train import CLAIMS, FAMILIES, tokenizer
 
-PAPER = {
+PAPER: dict[str, Any] = {
     "pmid": "1",
     "title": "Zinc for colds",
     "sentences": ["Colds are common.", "We gave zinc or placebo.", "Colds were shorter with zinc."],
