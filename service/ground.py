@@ -14,6 +14,7 @@ from typing import Literal
 from nli.decision import Decision
 from nli.judge import Abstract, BothWays, Judge, Reader
 from nli.qualify import qualifiers
+from nli.reader.abridge import telling_shares
 from nli.reader.decision import decide
 from nli.scope import negation_scopes
 from nli.select import Judged, Penalty, best_sentence, first_with_label, overlap, probability
@@ -215,12 +216,23 @@ class _Run:
             )
             if candidate.hit.pmid in self.without or not (whole.label == label or doubtful):
                 continue
-            strongest = max(own, key=lambda one: probability(one.verdict, label))
+            strongest = self._speaking(candidate, own, label, whole)
             verdict = whole if whole.of == "document" else strongest.verdict
             found = _Chosen(candidate, strongest.sentence, verdict, likely, judge.name)
             (close if doubtful else called).append(found)
         self.uncertain = self._best(close)
         return self._best(called)
+
+    def _speaking(self, candidate: _Candidate, own: Sequence[Judged], label: Stance, whole: Verdict) -> Judged:
+        """The sentence that speaks for the label: the most probable; of a paper read as a whole, one that tells its finding."""
+        if whole.of == "sentence":
+            return max(own, key=lambda one: probability(one.verdict, label))
+        shares = telling_shares(self.claim.text, [sentence.text for sentence in candidate.entry.sentences()])
+
+        def fitness(one: Judged) -> float:
+            return probability(one.verdict, label) * float(shares[one.sentence.index] if one.sentence else 0.0)
+
+        return max(own, key=fitness)
 
     def _decided(self, candidates: Sequence[_Candidate]) -> tuple[Judge, Iterator[tuple[int, list[Judged], Verdict]]]:
         """The branch's judge and, for each document that it read, its position, its sentences' verdicts and its own."""

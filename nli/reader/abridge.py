@@ -33,6 +33,20 @@ def worth_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     return found
 
 
+def telling_shares(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
+    """[sentences]: how fit each is to be shown as what the paper found: a result or conclusion, about what the claim is about.
+
+    The reader's own score for a sentence is multiplied by it: background that names the claim's words often scores as high as the
+    finding, and is not what the paper found.
+    """
+    wanted, roles, count = rare_words(claim), shipped_roles(), len(sentences)
+    found = np.zeros(count)
+    for row, sentence in enumerate(sentences):
+        shares = roles.of_text(sentence, stretch(row, count))
+        found[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + share(wanted, words(sentence)))
+    return found
+
+
 def fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
     """The places of the worthiest sentences whose `lengths` (tokens) add up to at most `room`, ascending; at least one."""
     kept: list[int] = []
