@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from nli.embedded import LABELS, Calibration, decision_of
 from nli.judge import WINDOW, Abstract, Reading, lazily
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.sentences import sentence_spans
-from retrieval.engine import Engine, name_of, open_graph, read_card, read_tokenizer
+from retrieval.engine import EncodedPair, Engine, collate, name_of, open_graph, read_card, read_tokenizer
 from retrieval.errors import ModelUnusable
 from retrieval.values import Premise, Verdict
 
@@ -42,7 +42,7 @@ class DocumentReader:
         """One reading a document, in order."""
         waiting = list(documents)
         for logits in self.logits(claim, waiting):
-            yield self.reading(logits)
+            yield reading_of(self.calibration, logits)
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order: the document's, of a premise's sentences. The sentences around it are not read."""
@@ -60,7 +60,9 @@ class DocumentReader:
         order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
         batches = list(_batches(order, encoded))
         found: dict[int, NDArray[np.float32]] = {}
-        outputs = self._graph.each(_collated([encoded[place] for place in batch]) for batch in batches)
+        outputs = self._graph.each(
+            collate([EncodedPair(encoded[row].ids, encoded[row].types) for row in rows]) for rows in batches
+        )
         for batch, output in zip(batches, outputs, strict=True):
             for place, logits in zip(batch, output, strict=True):
                 ends = encoded[place].ends
@@ -70,11 +72,12 @@ class DocumentReader:
                 found[place] = rows
         return [found[place] for place in range(len(encoded))]
 
-    def reading(self, logits: NDArray[np.float32]) -> Reading:
-        """The calibrated reading of what `logits` gave for one document."""
-        document = Verdict(*self.calibration["document"].probabilities(logits[:1])[0].tolist())
-        rows = self.calibration["sentence"].probabilities(logits[1:]).tolist()
-        return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
+
+def reading_of(calibration: Mapping[str, Calibration], logits: NDArray[np.float32]) -> Reading:
+    """The calibrated reading of one document's `logits` [1 + sentences, 3]."""
+    document = Verdict(*calibration["document"].probabilities(logits[:1])[0].tolist())
+    rows = calibration["sentence"].probabilities(logits[1:]).tolist()
+    return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
 
 
 def _batches(order: Sequence[int], encoded: Sequence[EncodedDocument]) -> Iterator[list[int]]:
@@ -86,13 +89,3 @@ def _batches(order: Sequence[int], encoded: Sequence[EncodedDocument]) -> Iterat
         batch.append(place)
     if batch:
         yield batch
-
-
-def _collated(documents: Sequence[EncodedDocument]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Ids, mask and types, each int64 [documents, longest], padded at the right."""
-    longest = max(len(one.ids) for one in documents)
-    ids, mask, types = (np.zeros((len(documents), longest), dtype=np.int64) for _ in range(3))
-    for row, one in enumerate(documents):
-        length = len(one.ids)
-        ids[row, :length], types[row, :length], mask[row, :length] = one.ids, one.types, 1
-    return ids, mask, types

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from nli.decision import PLAIN, Decision
 from nli.embedded import Calibration
-from nli.judge import Abstract, Reading
+from nli.judge import Abstract
 from nli.reader.decision import at_odds, marks
-from nli.reader.judge import DocumentReader
+from nli.reader.judge import DocumentReader, reading_of
 from nli.training import calibrate, decide
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases as made
@@ -34,7 +34,6 @@ from retrieval.training.command import told
 from retrieval.training.export import export
 from retrieval.training.loop import weights
 from retrieval.training.measure import f1, macro_f1
-from retrieval.values import Verdict
 
 MAX_TOKENS = 256
 AWAY, ORDINARY = 0.25, 0.3
@@ -58,18 +57,11 @@ def calibrations(
     }
 
 
-def reading(calibration: dict[str, Calibration], logits: NDArray[np.float32]) -> Reading:
-    """The calibrated reading of one document's logits."""
-    document = Verdict(*calibration["document"].probabilities(logits[:1])[0].tolist())
-    rows = calibration["sentence"].probabilities(logits[1:]).tolist()
-    return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
-
-
 def features(
     calibration: dict[str, Calibration], logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0
 ) -> NDArray[np.float64]:
     """[6], as the decision reads them."""
-    return marks(reading(calibration, logits), gap, about)
+    return marks(reading_of(calibration, logits), gap, about)
 
 
 def label_of(decision: Decision, found: NDArray[np.float64]) -> int:
