@@ -187,7 +187,7 @@ def from_conclusions(papers: Sequence[tuple[str, list[str]]], wanted: int, flips
             yield Lesson(claim, title, rest, SUPPORT, None, "conclusions")
 
 
-_FACTORS = (
+_DRUGS = (
     "metformin", "aspirin", "the vaccine", "exercise training", "a low-salt diet", "vitamin D", "the drug",
     "the new programme", "acupuncture", "the device", "stem cell therapy", "cognitive behavioural therapy", "fish oil",
     "the probiotic", "early surgery", "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation",
@@ -195,6 +195,27 @@ _FACTORS = (
     "zinc", "insulin", "the app", "losartan", "music", "oxygen", "garlic", "estradiol", "the inhibitor", "melatonin",
     "breastfeeding", "air pollution", "night work",
 )  # fmt: skip
+_FACTORS = {
+    "drug": _DRUGS,
+    "gene": (
+        "PTEN", "TRPV1", "miR-21", "interleukin-10", "Nrf2", "SIRT1", "caveolin-1", "BRCA1", "HIF-1α", "TLR4", "STAT3", "p21",
+        "the ubiquitin ligase Parkin", "KLF4", "AMPK", "galectin-3", "Notch1", "CD47", "FOXO3", "PPARγ", "miR-155", "cyclin D1",
+        "the histone deacetylase HDAC3", "LKB1", "Sox2", "PKCδ", "TGF-β1", "connexin 43", "Bcl-xL", "the receptor CXCR4",
+    ),
+    "exposure": (
+        "night work", "air pollution", "obesity", "a high C-reactive protein", "childhood neglect", "coffee", "smoking",
+        "vitamin D deficiency", "blood group O", "type 2 diabetes", "living alone", "a raised troponin", "poor sleep", "marriage",
+        "SARS-CoV-2 infection", "heavy drinking", "regular exercise", "red meat", "old age", "male sex", "low income", "anaemia",
+        "asthma", "statin use", "high altitude", "previous infection", "mask wearing", "BCG vaccination",
+    ),
+    "pair": (
+        "metformin", "glipizide", "surgery", "watchful waiting", "warfarin", "apixaban", "the new method", "the standard method",
+        "ultrasound", "MRI", "computed tomography", "the rapid test", "PCR", "aspirin", "clopidogrel", "ketamine", "propofol",
+        "drug A", "drug B", "group therapy", "individual therapy", "the daily schedule", "the weekly schedule", "the oral route",
+        "infusion", "the open operation", "laparoscopy", "laser treatment", "the generic brand", "citalopram", "bupropion",
+    ),
+}  # fmt: skip
+"""What fills {X}, and {Y} where two are compared, by the kind of factor that an outcome family names."""
 
 
 def families(folder: Path) -> list[dict[str, Any]]:
@@ -208,29 +229,34 @@ def families(folder: Path) -> list[dict[str, Any]]:
 def from_families(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
     """A claim and a sentence about one outcome, told in two ways; now and then another factor or another outcome (neutral)."""
     sides = ("better", "worse", "null")
+    alike: dict[str, list[dict[str, Any]]] = {}
+    for outcome in outcomes:
+        alike.setdefault(outcome.get("factor", "drug"), []).append(outcome)
 
-    def filled(phrase: str, factor: str) -> str:
-        text = phrase.replace("{X}", factor)
+    def filled(phrase: str, first: str, second: str) -> str:
+        text = phrase.replace("{X}", first).replace("{Y}", second)
         return f"{text[:1].upper()}{text[1:]}."
 
     for _ in range(wanted):
-        outcome, factor = rng.choice(outcomes), rng.choice(_FACTORS)
+        outcome = rng.choice(outcomes)
+        kind = outcome.get("factor", "drug")
+        factor, rival, stranger = rng.sample(_FACTORS[kind], 3)
         mine = rng.choice(sides)
         claim_side = rng.choices(sides, (0.4, 0.4, 0.2))[0]
         first = rng.choice(outcome[claim_side])
         draw = rng.random()
         if draw < 0.13:
-            other = rng.choice([one for one in outcomes if one is not outcome])
-            second, label = filled(rng.choice(other[mine]), factor), NEUTRAL
+            other = rng.choice([one for one in alike[kind] if one is not outcome])
+            second, label = filled(rng.choice(other[mine]), factor, rival), NEUTRAL
         elif draw < 0.2:
-            second, label = filled(rng.choice(outcome[mine]), rng.choice([f for f in _FACTORS if f != factor])), NEUTRAL
+            second, label = filled(rng.choice(outcome[mine]), stranger, rival), NEUTRAL
         else:
-            if draw < 0.62:
+            if draw < 0.5:
                 mine = claim_side
             rest = [phrase for phrase in outcome[mine] if phrase != first]
-            second, label = filled(rng.choice(rest), factor), SUPPORT if mine == claim_side else CONTRADICT
+            second, label = filled(rng.choice(rest), factor, rival), SUPPORT if mine == claim_side else CONTRADICT
         evidence = () if label == NEUTRAL else (0,)
-        yield Lesson(filled(first, factor), "", (second,), label, evidence, "families")
+        yield Lesson(filled(first, factor, rival), "", (second,), label, evidence, "families")
 
 
 GENERAL = {"negation_nli": 1500, "breaking_nli": 700, "conjnli": 1200, "fever_symmetric": 400}
@@ -248,7 +274,7 @@ def short(folder: Path, written: Path, flips: Flips, rng: random.Random) -> list
     found += [of_pair(pair) for pair in from_numbers(folder, 400, flips, rng)]
     found += [of_pair(pair) for pair in framed(sorted({pair.claim for pair in findings})[:400], flips, rng)]
     found += list(from_labelled(folder, "citint", rng))
-    found += list(from_families(families(written), 5000, rng))
+    found += list(from_families(families(written), 10000, rng))
     return found
 
 
@@ -261,6 +287,6 @@ def documents(folder: Path, leans: dict[str, float], flips: Flips, rng: random.R
     return [
         *from_ordinary(ordinary(folder, "train"), leans, rng),
         *scifact, *turned(scifact, flips, rng, 0.7), *from_rivals(folder, 2, rng),
-        *rng.sample(healthver, min(2000, len(healthver))), *covid, *turned(covid, flips, rng, 0.4),
+        *rng.sample(healthver, min(4000, len(healthver))), *covid, *turned(covid, flips, rng, 0.4),
         *from_titles(papers, 900, flips, rng), *from_conclusions(papers, 1500, flips, rng),
     ]  # fmt: skip

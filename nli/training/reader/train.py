@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--start", type=Path, metavar="CHECKPOINT", help="weights to go on from")
-    parser.add_argument("--shares", type=float, nargs=2, default=(1.0, 1.0), metavar=("SHORT", "WHOLE"), help="how much is read")
+    parser.add_argument(
+        "--shares", type=float, nargs=3, default=(1.0, 1.0, 1.0), metavar=("SHORT", "WHOLE", "OWN"), help="how much is read"
+    )
     parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
@@ -58,7 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lean = leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
     pairs, whole = short(options.data, FAMILIES, flips, rng), documents(options.data, lean, flips, rng)
     pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
-    whole = [*rng.sample(whole, round(options.shares[1] * len(whole))), *from_ordinary(own, lean, rng)]
+    whole = [
+        *rng.sample(whole, round(options.shares[1] * len(whole))),
+        *from_ordinary(rng.sample(own, round(options.shares[2] * len(own))), lean, rng),
+    ]
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))
