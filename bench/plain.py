@@ -88,10 +88,11 @@ class Plain:
         return looked
 
     def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> Looked:
-        """The three documents that the reranker likes best, of BM25's first hundred less the known ones and those `without`."""
-        looked, dropped = Looked(), without | set(claim.known_pmids)
+        """The three documents that the reranker likes best, of BM25's first hundred that are not known, less those `without`."""
+        looked, known = Looked(), set(claim.known_pmids)
         with looked.timed("retrieve"):
-            looked.documents = [one for one in self.documents(claim, k) if one.pmid not in dropped]
+            unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
+            looked.documents = [one for one in unknown if one.pmid not in without]
         with looked.timed("rerank"):
             scores = self.reranker(claim.text, [passage(document) for document in looked.documents])
         order = sorted(range(len(scores)), key=lambda place: -scores[place])

@@ -155,9 +155,9 @@ class Grounder:
         step = branch.retrieve
         texts = adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
         queries = [_query(replace(claim, text=text), step.query) for text in texts]
-        hits = retrieve(step, queries, self.index, self.models.encoders)
-        dropped = without | (set(claim.known_pmids) if branch.drop_known else set())
-        hits = [hit for hit in hits if hit.pmid not in dropped]
+        known = frozenset(claim.known_pmids) if branch.drop_known else frozenset()
+        hits = retrieve(step, queries, self.index, self.models.encoders, known)
+        hits = [hit for hit in hits if hit.pmid not in without]
         entries = self.index.entries([hit.pmid for hit in hits])
         return [_Candidate(i, hit, entry) for i, (hit, entry) in enumerate(zip(hits, entries, strict=True))]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from retrieval.encoder import Encoder
 from retrieval.fusion import reciprocal_rank_fusion
@@ -12,9 +12,11 @@ from retrieval.values import Hit
 from service.config import Retrieve
 
 
-def retrieve(step: Retrieve, queries: Sequence[str], index: Index, encoders: Mapping[str, Encoder]) -> list[Hit]:
-    """The best `k` documents for the queries, best first."""
-    depth = step.each or step.k
+def retrieve(
+    step: Retrieve, queries: Sequence[str], index: Index, encoders: Mapping[str, Encoder], without: Collection[str] = ()
+) -> list[Hit]:
+    """The best `k` documents for the queries, best first, those `without` left out: as many more are fetched in their place."""
+    depth, most = (step.each or step.k) + len(without), step.k + len(without)
     rankings: list[list[Hit]] = []
     for source in step.sources:
         if source == "bm25":
@@ -23,7 +25,8 @@ def retrieve(step: Retrieve, queries: Sequence[str], index: Index, encoders: Map
         else:
             encoder = encoders[step.encoder]
             rankings += index.dense(encoder.name).search(encoder.queries(queries), depth)
-    return reciprocal_rank_fusion(rankings, step.rrf)[: step.k] if step.fused else rankings[0]
+    ranked = reciprocal_rank_fusion(rankings, step.rrf)[:most] if step.fused else rankings[0]
+    return [hit for hit in ranked if hit.pmid not in without][: step.k]
 
 
 def ranked_by(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:

@@ -95,6 +95,21 @@ def test_known_pmids_are_dropped_from_support_alone(index: Index, grounder: Grou
     assert pmids(second.contradicting) == pmids(first.contradicting)
 
 
+def test_known_documents_cost_no_support_its_place(tmp_path: Path) -> None:
+    # BM25 puts the known ones first: with the twenty that the variant fetches, they alone would be left to drop.
+    known = [document(f"k{i}", "Zeta zeta zeta lowers pressure for all.") for i in range(25)]
+    others = [document(f"o{i}", "Zeta stands for lower pressure, as many people said in a long hall of words.") for i in range(3)]
+    index = make_index(tmp_path, [*known, *others])
+    claim = Claim(CLAIM.text, known_pmids=tuple(f"k{i}" for i in range(25)))
+    for config in ("counterpoint", "v5"):
+        grounder = make_grounder(index, config)[0]
+        found = grounder.ground(claim)
+        assert sorted(pmids(found.supporting)) == ["o0", "o1", "o2"]
+        assert found.checked["support"].documents == 3
+        assert found.checked["contradict"] == grounder.ground(CLAIM).checked["contradict"], "the other side is as it was"
+    index.close()
+
+
 def test_every_sentence_is_verbatim_and_every_cue_inside_it(grounder: Grounder) -> None:
     grounding = grounder.ground(CLAIM)
     for one in (*grounding.contradicting, *grounding.supporting):
