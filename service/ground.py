@@ -129,16 +129,20 @@ class Grounder:
     def run_branch(self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset(), tell: OnStage = _quiet) -> Side:
         """One side of a claim, without the documents in `without`."""
         branch: Branch = self.config.contradict if stance == "contradict" else self.config.support
+        known = frozenset(claim.known_pmids) if branch.drop_known else frozenset()
         # The likeliest are chosen by how far they lie behind the best, which must be the same document on both sides.
-        early, late = (frozenset(), without) if branch.select.rule == "likeliest" else (without, frozenset())
+        by_gap = branch.select.rule == "likeliest"
+        early, late = (frozenset(), without) if by_gap else (without, frozenset())
         tell(GroundStage("retrieve", stance, self.index.manifest.counts.documents))
-        retrieved = self._retrieve(claim, branch, early)
+        retrieved = self._retrieve(claim, branch, known, early)
         if branch.rerank:
             tell(GroundStage("rerank", stance, len(retrieved)))
         candidates, scored_by = self._rerank(claim, branch, retrieved)
+        # A known document may be the best; the reranker has read it for the other side.
+        best = self._rerank(claim, branch, self._retrieve(claim, branch))[0] if by_gap and known else candidates
         if branch.judge:
             tell(GroundStage("judge", stance, len(candidates), sum(len(c.entry) for c in candidates)))
-        run = _Run(claim, stance, branch, self.models, scored_by, late)
+        run = _Run(claim, stance, branch, self.models, scored_by, late, best[0].hit.score if best else 0.0)
         rules = {"first": run.first, "likeliest": run.likeliest, "penalised": run.penalised, "top": run.top}
         chosen = rules[branch.select.rule](candidates)
         counts = BranchCounts(
@@ -151,11 +155,13 @@ class Grounder:
         tell(GroundStage("decided", stance, counts.documents, counts.sentences, counts.judged, len(chosen)))
         return Side(_evidence(chosen, claim.text, stance), _evidence(run.uncertain, claim.text, stance), counts)
 
-    def _retrieve(self, claim: Claim, branch: Branch, without: frozenset[str]) -> list[_Candidate]:
+    def _retrieve(
+        self, claim: Claim, branch: Branch, known: frozenset[str] = frozenset(), without: frozenset[str] = frozenset()
+    ) -> list[_Candidate]:
+        """The documents to choose from: others stand in the place of the `known`, none in that of those `without`."""
         step = branch.retrieve
         texts = adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
         queries = [_query(replace(claim, text=text), step.query) for text in texts]
-        known = frozenset(claim.known_pmids) if branch.drop_known else frozenset()
         hits = retrieve(step, queries, self.index, self.models.encoders, known)
         hits = [hit for hit in hits if hit.pmid not in without]
         entries = self.index.entries([hit.pmid for hit in hits])
@@ -180,10 +186,17 @@ class _Run:
     """One pass of one branch over its ranked candidates, counting what it looks at."""
 
     def __init__(
-        self, claim: Claim, stance: Stance, branch: Branch, models: Models, ranked_by: str, without: frozenset[str]
+        self,
+        claim: Claim,
+        stance: Stance,
+        branch: Branch,
+        models: Models,
+        ranked_by: str,
+        without: frozenset[str],
+        best_score: float,
     ) -> None:
         self.claim, self.stance, self.branch, self.models, self.ranked_by = claim, stance, branch, models, ranked_by
-        self.without = without
+        self.without, self.best_score = without, best_score
         self.judged_count = 0
         self.read: set[int] = set()
         self.uncertain: list[_Chosen] = []
@@ -247,7 +260,7 @@ class _Run:
         def joined() -> Iterator[tuple[int, list[Judged], Verdict]]:
             for position, of_document in groupby(judged, key=lambda one: one.position):
                 own = list(of_document)
-                relevance = self._relevance(candidates[position], candidates[0])
+                relevance = self._relevance(candidates[position])
                 yield position, own, judge.decision([one.verdict for one in own], *relevance)
 
         return judge, joined()
@@ -268,12 +281,12 @@ class _Run:
             ]
             self.judged_count += len(judged)
             self.read.add(candidate.position)
-            yield candidate.position, judged, decide(reader.decision, reading, *self._relevance(candidate, candidates[0]))
+            yield candidate.position, judged, decide(reader.decision, reading, *self._relevance(candidate))
 
-    def _relevance(self, candidate: _Candidate, best: _Candidate) -> tuple[float, float]:
+    def _relevance(self, candidate: _Candidate) -> tuple[float, float]:
         """What the decision is told of a document beside its sentences: how far it lies behind the best, and its aboutness."""
         # Only scores of a reranker have a scale that a decision was fitted to.
-        behind = best.hit.score - candidate.hit.score if self.branch.rerank else 0.0
+        behind = self.best_score - candidate.hit.score if self.branch.rerank else 0.0
         # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
         return behind, about(self.claim.question or self.claim.text, passage(candidate.entry.document))
 
@@ -323,7 +336,7 @@ class _Run:
         judged = dict(zip(first, self._verdicts(judge, iter([texts[place] for place in first])), strict=True))
         hopeful = set()
         for position, read in groupby(judged.values(), key=lambda one: one.position):
-            relevance = self._relevance(candidates[position], candidates[0])
+            relevance = self._relevance(candidates[position])
             whole = judge.decision([one.verdict for one in read], *relevance)
             if max(whole.support, whole.contradict) >= min(HOPE, self._enough(judge.decision)):
                 hopeful.add(position)
@@ -334,7 +347,7 @@ class _Run:
     def _within_reach(self, decision: Decision, candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
         """Those that could still be listed: the best match is always read, so that something was."""
         enough = self._enough(decision)
-        rest = [c for c in candidates[1:] if decision.reach(*self._relevance(c, candidates[0])) >= enough]
+        rest = [c for c in candidates[1:] if decision.reach(*self._relevance(c)) >= enough]
         return [*candidates[:1], *rest]
 
     def _enough(self, decision: Decision) -> float:

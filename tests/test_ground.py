@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from nli.decision import PLAIN
 from retrieval.index import Index
 from retrieval.lexical import most_alike
 from retrieval.rerank import passage
-from retrieval.values import BranchCounts, Claim
+from retrieval.values import BranchCounts, Claim, Verdict
 from service.claims import checked_claim
 from service.config import Branch, Rerank
-from service.ground import Grounder
+from service.ground import Grounder, GroundStage
 from service.models import Models
 from service.schemas import GroundResponse, Provenance, summary
 from tests.fakes import WordJudge, make_grounder, make_index
@@ -107,6 +107,42 @@ def test_known_documents_cost_no_support_its_place(tmp_path: Path) -> None:
         assert sorted(pmids(found.supporting)) == ["o0", "o1", "o2"]
         assert found.checked["support"].documents == 3
         assert found.checked["contradict"] == grounder.ground(CLAIM).checked["contradict"], "the other side is as it was"
+    index.close()
+
+
+def test_the_best_match_is_the_same_on_both_sides_though_it_is_known(tmp_path: Path) -> None:
+    index = make_index(
+        tmp_path,
+        [
+            document("1", "Zeta stands for lower pressure, best best best best best."),
+            document("2", "Zeta stands for lower pressure, best."),
+        ],
+    )
+    behind: dict[str, set[float]] = {}
+
+    class Decides:
+        """Keeps how far each document lies behind the best match."""
+
+        most, thresholds = math.inf, (0.5, 0.5)
+
+        def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
+            behind.setdefault(side[0], set()).add(gap)
+            return PLAIN(verdicts)
+
+        def reach(self, gap: float, about: float) -> float:
+            behind.setdefault(side[0], set()).add(gap)
+            return 1.0
+
+    grounder, judge = make_grounder(index, "counterpoint")
+    judge.decision = Decides()  # type: ignore[assignment]
+    side = ["contradict"]
+
+    def tell(stage: GroundStage) -> None:
+        side[0] = stage.side
+
+    known = Claim(CLAIM.text, known_pmids=("1",))
+    assert pmids(grounder.ground(known, tell).supporting) == ["2"]
+    assert behind == {"contradict": {0.0, 4.0}, "support": {4.0}}
     index.close()
 
 
