@@ -117,7 +117,8 @@ class Grounder:
         once, tell = Grounder(self.index, self.config, self.models.remembering()), on_stage or _quiet
         against = once.run_branch(claim, "contradict", tell=tell)
         taken = frozenset(evidence.document.pmid for evidence in against.evidence)
-        for_it = once.run_branch(claim, "support", without=taken, tell=tell)
+        close = frozenset(evidence.document.pmid for evidence in against.uncertain)
+        for_it = once.run_branch(claim, "support", without=taken, close=close, tell=tell)
         return Grounding(
             claim,
             against.evidence,
@@ -126,8 +127,15 @@ class Grounder:
             uncertain=against.uncertain + for_it.uncertain,
         )
 
-    def run_branch(self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset(), tell: OnStage = _quiet) -> Side:
-        """One side of a claim, without the documents in `without`."""
+    def run_branch(
+        self,
+        claim: Claim,
+        stance: Stance,
+        without: frozenset[str] = frozenset(),
+        close: frozenset[str] = frozenset(),
+        tell: OnStage = _quiet,
+    ) -> Side:
+        """One side of a claim, without the documents in `without`; those in `close` came close on the other side already."""
         branch: Branch = self.config.contradict if stance == "contradict" else self.config.support
         known = frozenset(claim.known_pmids) if branch.drop_known else frozenset()
         # The likeliest are chosen by how far they lie behind the best, which must be the same document on both sides.
@@ -142,7 +150,7 @@ class Grounder:
         best = self._rerank(claim, branch, self._retrieve(claim, branch))[0] if by_gap and known else candidates
         if branch.judge:
             tell(GroundStage("judge", stance, len(candidates), sum(len(c.entry) for c in candidates)))
-        run = _Run(claim, stance, branch, self.models, scored_by, late, best[0].hit.score if best else 0.0)
+        run = _Run(claim, stance, branch, self.models, scored_by, late, close, best[0].hit.score if best else 0.0)
         rules = {"first": run.first, "likeliest": run.likeliest, "penalised": run.penalised, "top": run.top}
         chosen = rules[branch.select.rule](candidates)
         counts = BranchCounts(
@@ -193,10 +201,11 @@ class _Run:
         models: Models,
         ranked_by: str,
         without: frozenset[str],
+        close: frozenset[str],
         best_score: float,
     ) -> None:
         self.claim, self.stance, self.branch, self.models, self.ranked_by = claim, stance, branch, models, ranked_by
-        self.without, self.best_score = without, best_score
+        self.without, self.close, self.best_score = without, close, best_score
         self.judged_count = 0
         self.read: set[int] = set()
         self.uncertain: list[_Chosen] = []
@@ -227,7 +236,9 @@ class _Run:
             doubtful = (
                 whole.label == "neutral" and at_least is not None and likely >= max(at_least, probability(whole, OPPOSITE[label]))
             )
-            if candidate.hit.pmid in self.without or not (whole.label == label or doubtful):
+            # As likely on either side, a document comes close on both: it is told once.
+            left_out = self.without | self.close if doubtful else self.without
+            if candidate.hit.pmid in left_out or not (whole.label == label or doubtful):
                 continue
             strongest = self._speaking(candidate, own, label, whole)
             verdict = whole if whole.of == "document" else strongest.verdict

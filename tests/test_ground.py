@@ -337,6 +337,17 @@ def test_what_came_close_is_told_apart_and_never_on_two_sides(index: Index) -> N
     assert not {*pmids(called.contradicting), *pmids(called.supporting)} & set(pmids(called.uncertain))
 
 
+def test_what_is_as_likely_on_either_side_is_uncertain_once(tmp_path: Path) -> None:
+    index = make_index(tmp_path, [document(str(i), "Zeta was measured with pressure.") for i in range(3)])
+    grounder, _ = make_grounder(index, "counterpoint")
+    uncertain = grounder.ground(CLAIM).uncertain
+    assert {one.verdict.support == one.verdict.contradict for one in uncertain if one.verdict} == {True}
+    assert sorted(pmids(uncertain)) == ["0", "1", "2"]
+    assert [one.rank for one in uncertain] == [1, 2, 3]
+    assert {one.stance for one in uncertain} == {"contradict"}
+    index.close()
+
+
 def test_one_is_not_told_as_many(index: Index) -> None:
     grounder, judge = make_grounder(index, "counterpoint")
     judge.decision = replace(PLAIN, thresholds=(0.9, 0.9))
