@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,13 @@ def kind(value: Any) -> str:
 def keys(record: dict[str, Any]) -> str:
     """The keys that an object has, in words."""
     return ", ".join(record) or "no keys"
+
+
+def refuse_unknown(path: Path, place: str, record: dict[str, Any], known: Sequence[str]) -> None:
+    """Raise `BadRecord` for a key that is not one of the `known`: misspelt, it would else count as left out."""
+    for key in record:
+        if key not in known:
+            raise BadRecord(path, place, f"the key {key!r} is unknown; expected {', '.join(known)}; correct it or leave it out")
 
 
 def is_id(value: Any) -> bool:

@@ -9,7 +9,11 @@ from typing import Any
 from retrieval.errors import BadInput, BadRecord
 from retrieval.values import Claim
 from service.claims import checked_claim
-from service.records import is_id, is_id_list, keys, kind, read_json_or_lines, refuse_repeats
+from service.records import is_id, is_id_list, keys, kind, read_json_or_lines, refuse_repeats, refuse_unknown
+
+_ITEM = ("meta_data", "metadata", "answer")
+_METADATA = ("qa_id", "question")
+_SENTENCE = ("text", "existing_supported_citations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,11 @@ def _item(path: Path, number: int, record: Any) -> Item:
     place = f"item {number}"
     if not isinstance(record, dict):
         raise BadRecord(path, place, f"an object was expected, not {kind(record)}")
+    refuse_unknown(path, place, record, _ITEM)
     metadata = record.get("meta_data", record.get("metadata"))
     if not isinstance(metadata, dict):
         raise BadRecord(path, place, f"meta_data (or metadata) with qa_id and question was expected; it has {keys(record)}")
+    refuse_unknown(path, f"{place}, meta_data", metadata, _METADATA)
     qa_id = metadata.get("qa_id")
     if not is_id(qa_id):
         raise BadRecord(path, place, f"meta_data.qa_id should be a text or number, not {kind(qa_id)}")
@@ -75,6 +81,8 @@ def _item(path: Path, number: int, record: Any) -> Item:
 
 
 def _sentence(path: Path, place: str, record: Any) -> AnswerSentence:
+    if isinstance(record, dict):
+        refuse_unknown(path, place, record, _SENTENCE)
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
         raise BadRecord(path, place, f"an object with a text was expected, not {kind(record)}")
     if not record["text"].strip():

@@ -90,6 +90,12 @@ def test_json_lines_are_read_too(tmp_path: Path) -> None:
             '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "existing_supported_citations": "3"}]}]',
             "list of PMIDs",
         ),
+        (
+            '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "citations": [3]}]}]',
+            "sentence 1: the key 'citations' is unknown; expected text, existing_supported_citations",
+        ),
+        ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answers": []}]', "the key 'answers' is unknown; expected meta_data"),
+        ('[{"meta_data": {"qa_id": "1", "query": "q"}, "answer": []}]', "the key 'query' is unknown; expected qa_id, question"),
         (json.dumps([ITEMS[0], ITEMS[0]]), "came before"),
         (json.dumps([{**ITEMS[1], "answer": [{"text": "a " * 50_000}]}]), "99,999 characters"),
     ],
