@@ -31,7 +31,7 @@ def abstract_end(text: str, parts: Sequence[Part]) -> int:
     named = [(row, kind) for row, kind in headings if kind and kind != "other"]
     if not named:
         return 0
-    structured = _structured(named, len(parts))
+    structured = _structured(named, parts)
     if structured:
         return structured
     first, kind = named[0]
@@ -40,15 +40,15 @@ def abstract_end(text: str, parts: Sequence[Part]) -> int:
     return _before_an_introduction(text, parts[:first])
 
 
-def _structured(named: Sequence[tuple[int, str | None]], length: int) -> int:
-    """The end of a structured abstract: results and a conclusion of few sentences, before any kind comes again."""
+def _structured(named: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
+    """The end of a structured abstract: results and a conclusion of few sentences, before any section that is marked as one."""
     kinds: list[str | None] = []
     for at, (row, kind) in enumerate(named):
-        if row > LONGEST:
+        if row > LONGEST or parts[row].marked:
             return 0
         kinds.append(kind)
         if kind in ("conclusion", "discussion") and "results" in kinds:
-            following = named[at + 1][0] if at + 1 < len(named) else length
+            following = named[at + 1][0] if at + 1 < len(named) else len(parts)
             return min(following, row + 1 + _CLOSING)
     return 0
 

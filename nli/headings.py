@@ -25,13 +25,15 @@ _LONGEST = 8
 class Part:
     """A piece of a paper as a source gives it, before it has its place: a heading, or a sentence with its offsets.
 
-    `kind` is what the source itself says of it (an <abstract>), None where headings have to tell.
+    `kind` is what the source itself says of it (an <abstract>), None where headings have to tell. A heading that is `marked`
+    as one (Markdown's #) begins a section of the paper: it is no label within an abstract.
     """
 
     start: int
     end: int
     heading: bool = False
     kind: SectionKind | None = None
+    marked: bool = False
 
 
 @cache

@@ -381,6 +381,13 @@ def test_a_structured_abstract_is_found_without_its_heading() -> None:
     assert one.section == "Background"
 
 
+@pytest.mark.parametrize("format", ["text", "lines", "list"])
+def test_sections_that_markdown_marks_are_no_labels_of_an_abstract(format: str) -> None:
+    said = ["## Methods", "We dropped 9.", "## Results", "All fell.", "## Conclusion", "They fall."]
+    raw = json.dumps(said) if format == "list" else "\n\n".join(said)
+    assert [one.kind for one in paper_in(raw.encode(), format).body] == ["methods", "results", "conclusion"]
+
+
 def test_what_stands_before_the_introduction_is_the_abstract() -> None:
     said = ["Stones fall fast.", "All nine fell within 2 s.", "Introduction", "Long ago.", "Methods", "We took a tower."]
     assert kinds_of(*said) == ["abstract", "abstract", "introduction", "methods"]

@@ -63,7 +63,8 @@ def paper_of(
     parts, start = [], 0
     for row, words in enumerate(texts):
         heading = headings[row] if headings else looks_like_heading(words)
-        parts.append(Part(start, start + len(words), heading, kinds[row] if kinds else None))
+        marked = heading and bool(_MARKDOWN.match(words))
+        parts.append(Part(start, start + len(words), heading, kinds[row] if kinds else None, marked))
         start += len(words) + 1
     text = "\n".join(texts)
     return _checked(text, parts if kinds else with_abstract(text, parts), where, id=id)
@@ -148,7 +149,8 @@ def _read_text(raw: bytes, where: str) -> Paper:
         if marked or (words and looks_like_heading(words)):
             parts += [Part(*span) for span in _paragraphs(text, begun, line.start())]
             start = line.start() + line.group().index(words) + (marked.end() if marked else 0)
-            parts.append(Part(start, line.start() + line.group().index(words) + len(words), heading=True))
+            end = line.start() + line.group().index(words) + len(words)
+            parts.append(Part(start, end, heading=True, marked=bool(marked)))
             begun = line.end()
     parts += [Part(*span) for span in _paragraphs(text, begun, len(text))]
     return _checked(text, with_abstract(text, _argument(text, parts)), where)
