@@ -55,6 +55,21 @@ ShardOption = Annotated[
 EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder, by its name in the profile.")]
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"counterpoint {version('counterpoint')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _group(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Tell the version.")] = False,
+) -> None:
+    """Hold what can be asked before any command is named."""
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """Turn every error that the user can do something about into one sentence and exit code 2."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def assert_told(result: Result, words: str) -> None:
 @pytest.fixture
 def with_fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.assemble.assemble", lambda folder, config, profile: make_grounder(Index(folder), config)[0])
+
+
+def test_the_version_is_told() -> None:
+    result = call("--version")
+    assert (result.exit_code, result.output) == (0, f"counterpoint {version('counterpoint')}\n")
+    assert "--version" in call("--help").output
 
 
 @pytest.mark.usefixtures("with_fakes")
