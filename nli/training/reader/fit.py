@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,7 @@ ordinary claims on the right side and three more on the wrong one (docs/experime
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 
 
-def calibrations(
-    reader: DocumentReader, given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]
-) -> dict[str, Calibration]:
+def calibrations(given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
     """The calibration of documents, of sentences in a document and of sentences read alone."""
     sentences = [(labels, logits[1:]) for _, labels, logits in given]
     kept = [(labels[~np.isnan(rows[:, 0])], rows[~np.isnan(rows[:, 0])]) for labels, rows in sentences]
@@ -86,42 +85,59 @@ def scifact_f1(
     return f1(right, predicted, gold)
 
 
-def fitted(data: Path, reader: DocumentReader, most: int) -> dict[str, Any]:
-    """The card's calibration and decisions, from at most so many claims or papers of each set."""
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What the reader made of claims that training left away: `claims` of SciFact, each with all that was read for it; `away`,
+    claims whose papers are not in the collection; `own`, ordinary claims beside their own paper; `verdicts`, HealthVer's
+    abstracts; `alone`, sentences read without their abstract, with their gold label."""
+
+    claims: list[list[Case]]
+    away: list[list[Case]]
+    own: list[Case]
+    verdicts: list[Given]
+    alone: list[tuple[int, NDArray[np.float32]]]
+
+
+def readings(data: Path, reader: DocumentReader, most: int) -> Readings:
+    """At most so many claims or papers of each set, read."""
     reranker = EmbeddedReranker(remembered_mb=600)
     science = Collection(made.scifact_papers(data), reader, reranker)
     claims = made.of_scifact(data, science, "train", made.held_out, most=most)
     away = [
-        *made.of_scifact(data, science, "train", made.held_out, away=True, most=most),
-        *made.strangers(data, science, "healthver", len(claims)),
+        *made.of_scifact(data, science, "train", made.held_out, away=True, most=most // 2),
+        *made.strangers(data, science, "healthver", most // 3),
     ]
     half = made.dev_papers(data)[0][:most]
-    own = made.of_papers(reader, half)
-    cited = [one for claim in claims for one in claim if one.cited or one.named]
-    verdicts = made.labelled_given(data, reader, "healthver", "train", made.held_out, most)
-    ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in own]
-    given: list[Given] = [(one.gold, one.labels, one.logits) for one in cited]
-    calibration = calibrations(reader, [*given, *ordinary, *verdicts], _alone(reader, science, cited, half))
+    verdicts = made.labelled_given(data, reader, "healthver", "train", made.held_out, 2 * most)
+    return Readings(claims, away, made.of_papers(reader, half), verdicts, _alone(reader, science, _cited(claims), half))
 
-    def of_case(one: Case) -> NDArray[np.float64]:
-        # Without the gap to the best match: the reader itself tells what a paper is about, and where an index holds several
-        # papers on a claim, SciFact's one gold paper a claim would teach that all but the first are none (docs/experiments.md).
-        return features(calibration, one.logits, 0.0, one.about)
 
-    here = [one for claim in claims for one in claim if one.open]
-    elsewhere = [one for claim in away for one in claim if one.open]
-    shares = ((here, 1.0), (elsewhere, AWAY), (own, ORDINARY))
-    counts = np.concatenate([np.full(len(some), worth * len(here) / len(some)) for some, worth in shares])
-    everything = [*here, *elsewhere, *own]
-    read = np.array([of_case(one) for one in everything])
-    open_ = decide.fitted(read, np.array([one.gold for one in everything]), counts)
-    open_ = replace(decide.with_most(open_, read), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))
+def kept_readings(path: Path, data: Path, reader: DocumentReader, most: int) -> Readings:
+    """The readings of `path` where this very model made them, else new ones, kept there."""
+    key = (reader.name, most)
+    if path.exists():
+        found, kept = pickle.loads(path.read_bytes())
+        if found == key:
+            return Readings(*kept)
+    made_now = readings(data, reader, most)
+    parts = (made_now.claims, made_now.away, made_now.own, made_now.verdicts, made_now.alone)
+    draft = path.with_suffix(".part")
+    draft.write_bytes(pickle.dumps((key, parts)))
+    draft.replace(path)
+    return made_now
+
+
+def fitted(read: Readings) -> dict[str, Any]:
+    """The card's calibration and decisions."""
+    ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in read.own]
+    given: list[Given] = [(one.gold, one.labels, one.logits) for one in _cited(read.claims)]
+    calibration = calibrations([*given, *ordinary, *read.verdicts], read.alone)
 
     def of_given(some: Sequence[Given], score: Callable[[NDArray[np.int64], NDArray[np.int64]], float]) -> Decision:
-        read = np.array([features(calibration, logits) for _, _, logits in some])
+        marked = np.array([features(calibration, logits) for _, _, logits in some])
         gold = np.array([label for label, _, _ in some])
-        plain = decide.fitted(read, gold)
-        return decide.with_threshold(plain, lambda one: score(gold, np.array([label_of(one, row) for row in read])))
+        plain = decide.fitted(marked, gold)
+        return decide.with_threshold(plain, lambda one: score(gold, np.array([label_of(one, row) for row in marked])))
 
     def accuracy(gold: NDArray[np.int64], said: NDArray[np.int64]) -> float:
         return 100.0 * float(np.mean(gold == said))
@@ -129,11 +145,31 @@ def fitted(data: Path, reader: DocumentReader, most: int) -> dict[str, Any]:
     return {
         "calibration": {part: asdict(values) for part, values in calibration.items()},
         "decision": {
-            "open": asdict(open_),
+            "open": asdict(fitted_open(read, calibration)),
             "given": asdict(of_given([*given, *ordinary], accuracy)),
-            "lay": asdict(of_given(verdicts, lambda gold, said: macro_f1(gold, said, len(LABELS)))),
+            "lay": asdict(of_given(read.verdicts, lambda gold, said: macro_f1(gold, said, len(LABELS)))),
         },
     }
+
+
+def fitted_open(read: Readings, calibration: dict[str, Calibration]) -> Decision:
+    """The decision of open retrieval.
+
+    The gap to the best match is left out: the reader itself tells what a paper is about, and where an index holds several papers
+    on a claim, SciFact's one gold paper a claim would teach that all but the first are none (docs/experiments.md).
+    """
+    here = [one for claim in read.claims for one in claim if one.open]
+    elsewhere = [one for claim in read.away for one in claim if one.open]
+    shares = ((here, 1.0), (elsewhere, AWAY), (read.own, ORDINARY))
+    counts = np.concatenate([np.full(len(some), worth * len(here) / len(some)) for some, worth in shares])
+    everything = [*here, *elsewhere, *read.own]
+    marked = np.array([features(calibration, one.logits, 0.0, one.about) for one in everything])
+    open_ = decide.fitted(marked, np.array([one.gold for one in everything]), counts)
+    return replace(decide.with_most(open_, marked), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))
+
+
+def _cited(claims: Sequence[Sequence[Case]]) -> list[Case]:
+    return [one for claim in claims for one in claim if one.cited or one.named]
 
 
 def _alone(
@@ -183,9 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
     if not options.export_only:
-        written = json.loads((folder / "model.json").read_text("utf-8")) | fitted(
-            options.data, DocumentReader(folder), options.most
-        )
+        read = kept_readings(options.out / "readings.pkl", options.data, DocumentReader(folder), options.most)
+        written = json.loads((folder / "model.json").read_text("utf-8")) | fitted(read)
         (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 

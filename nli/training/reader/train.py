@@ -28,6 +28,8 @@ from retrieval.training.loop import Recipe, descend, weights
 
 FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
 """Outcome families and claims of our own, written for this training."""
+ALWAYS = ("scifact", "scifact_turned")
+"""Sources of whole abstracts that are read in full whatever share of the others is."""
 EARLY = 0.5
 """The share of the short texts that is read before any abstract; the rest is mixed among them."""
 
@@ -60,10 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lean = leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
     pairs, whole = short(options.data, FAMILIES, flips, rng), documents(options.data, lean, flips, rng)
     pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
-    whole = [
-        *rng.sample(whole, round(options.shares[1] * len(whole))),
-        *from_ordinary(rng.sample(own, round(options.shares[2] * len(own))), lean, rng),
-    ]
+    whole = [one for one in whole if one.source in ALWAYS or rng.random() < options.shares[1]]
+    whole += from_ordinary(rng.sample(own, round(options.shares[2] * len(own))), lean, rng)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))
