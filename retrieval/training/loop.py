@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import joblib
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -123,12 +124,14 @@ def descend(
     checkpoint: Path,
     device: torch.device,
 ) -> None:
-    """One step a batch. `checkpoint` is written every few minutes and read first, so that a stopped run goes on."""
+    """One step a batch. `checkpoint` is written every few minutes and read first, so that a stopped run goes on; raises
+    `ModelUnusable` where it is another run's (other batches, rates or seed)."""
     todo = todo[: recipe.most_batches or None]
     start, saved, loss_mean = 0, time.monotonic(), 1.1
     torch.manual_seed(recipe.seed)
+    run = joblib.hash((todo, recipe))
     if checkpoint.exists():
-        start = restore(checkpoint, model, steps, device)
+        start = restore(checkpoint, run, model, steps, device)
     model.train()
     with tqdm(total=len(todo), initial=start, desc="training", unit="batch") as bar:
         for step in range(start, len(todo)):
@@ -143,21 +146,27 @@ def descend(
             bar.set_postfix(loss=f"{loss_mean:.3f}", refresh=False)
             bar.update()
             if time.monotonic() - saved > recipe.checkpoint_seconds or step + 1 == len(todo):
-                save(checkpoint, model, steps, step + 1)
+                save(checkpoint, run, model, steps, step + 1)
                 saved = time.monotonic()
 
 
-def save(path: Path, model: nn.Module, steps: torch.optim.AdamW, step: int) -> None:
-    """Write beside and rename: a killed run leaves the last whole checkpoint."""
+def save(path: Path, run: str, model: nn.Module, steps: torch.optim.AdamW, step: int) -> None:
+    """Write beside and rename: a killed run leaves the last whole checkpoint. `run` tells this run from others."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".part")
-    torch.save({"model": model.state_dict(), "optimizer": steps.state_dict(), "rng": torch.get_rng_state(), "step": step}, beside)
+    state = {"model": model.state_dict(), "optimizer": steps.state_dict(), "rng": torch.get_rng_state(), "step": step, "run": run}
+    torch.save(state, beside)
     beside.replace(path)
 
 
-def restore(path: Path, model: nn.Module, steps: torch.optim.AdamW, device: torch.device) -> int:
+def restore(path: Path, run: str, model: nn.Module, steps: torch.optim.AdamW, device: torch.device) -> int:
     """Put back what `save` wrote; returns the step to go on from."""
     state = torch.load(path, map_location=device, weights_only=True)
+    if state.get("run") != run:
+        raise ModelUnusable(
+            f"{path} belongs to a run with other data, rates, seed or number of batches; expected this run's own: give another "
+            "--out, or delete the file to begin anew."
+        )
     model.load_state_dict(state["model"])
     steps.load_state_dict(state["optimizer"])
     torch.set_rng_state(state["rng"].cpu())
