@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -92,11 +92,11 @@ class Chat:
     ) -> None:
         if not model:
             raise BadConfig("A chat model needs a name in `model`, such as gpt-4o-2024-11-20 or what the server lists.")
-        if timeout <= 0 or retries < 0:
+        if not (_is_number(timeout) and timeout > 0 and _is_count(retries, 0)):
             raise BadConfig(f"timeout {timeout} and retries {retries} do not fit; expected seconds above 0, and 0 or more.")
-        if any(one is not None and one < 1 for one in (per_minute, budget)):
+        if any(one is not None and not _is_count(one, 1) for one in (per_minute, budget)):
             raise BadConfig(f"per_minute {per_minute} and budget {budget} do not fit; expected counts of at least 1, or nothing.")
-        if price is not None and (len(price) != 2 or min(price) < 0):
+        if price is not None and not (len(price) == 2 and all(_is_number(one) and one >= 0 for one in price)):
             raise BadConfig(
                 f"price {price} does not fit; expected dollars a million tokens of prompt and of completion, [2.5, 10]."
             )
@@ -123,14 +123,14 @@ class Chat:
                     temperature=0.0,
                     max_completion_tokens=max_tokens,
                 )
-                used, message = reply.usage, reply.choices[0].message if reply.choices else None
         except _BrokenOff:
             raise ChatUnanswered(self._told("broke off its answer")) from None
-        self._counted(used.prompt_tokens if used else 0, used.completion_tokens if used else 0, len(system) + len(user))
-        if message is None or message.refusal or not message.content:
-            raise ChatUnanswered(self._told("refused to answer" if message and message.refusal else "gave an empty answer"))
+        self._counted(*_used(reply), len(system) + len(user))
+        message = getattr(_first_choice(reply), "message", None)
+        if getattr(message, "refusal", None) or not _content(message):
+            raise ChatUnanswered(self._told("refused to answer" if getattr(message, "refusal", None) else "gave an empty answer"))
         try:
-            return schema.model_validate_json(message.content)
+            return schema.model_validate_json(_content(message))
         except ValidationError:
             raise ChatUnanswered(self._told(f"did not answer in the form asked for ({', '.join(schema.model_fields)})")) from None
 
@@ -151,8 +151,7 @@ class Chat:
         for _ in range(self._retries + 1):
             self._admitted()
             try:
-                with self._translated():
-                    return self._completed(system, user, max_tokens, stop, temperature, seed, stream)
+                return self._completed(system, user, max_tokens, stop, temperature, seed, stream)
             except _BrokenOff:
                 continue
         raise ChatUnanswered(self._told("broke off its answer each time"))
@@ -164,28 +163,34 @@ class Chat:
 
         ask = self._connected().chat.completions.create
         messages, ends, seeded = _messages(system, user), list(stop) or omit, omit if seed is None else seed
-        text, finish, refused, prompt, completion = "", "", False, 0, 0
+        text, finish, refused, (prompt, completion) = "", "", False, (0, 0)
         if stream:
-            chunks = ask(
-                model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                seed=seeded, stream=True, stream_options={"include_usage": True},
-            )  # fmt: skip
+            with self._translated():
+                chunks = list(
+                    ask(
+                        model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
+                        seed=seeded, stream=True, stream_options={"include_usage": True},
+                    )
+                )  # fmt: skip
             for chunk in chunks:
-                if chunk.usage:
-                    prompt, completion = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
-                for choice in (chunk.choices or [])[:1]:
-                    text += choice.delta.content or ""
-                    refused = refused or bool(choice.delta.refusal)
-                    finish = choice.finish_reason or finish
+                if getattr(chunk, "usage", None):
+                    prompt, completion = _used(chunk)
+                choice = _first_choice(chunk)
+                delta = getattr(choice, "delta", None)
+                text += _content(delta)
+                refused = refused or bool(getattr(delta, "refusal", None))
+                finish = getattr(choice, "finish_reason", None) or finish
         else:
-            reply = ask(
-                model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                seed=seeded,
-            )  # fmt: skip
-            if reply.usage:
-                prompt, completion = reply.usage.prompt_tokens, reply.usage.completion_tokens
-            for whole in (reply.choices or [])[:1]:
-                text, refused, finish = whole.message.content or "", bool(whole.message.refusal), whole.finish_reason or "stop"
+            with self._translated():
+                reply = ask(
+                    model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
+                    seed=seeded,
+                )  # fmt: skip
+            prompt, completion = _used(reply)
+            if (whole := _first_choice(reply)) is not None:
+                message = getattr(whole, "message", None)
+                text, refused = _content(message), bool(getattr(message, "refusal", None))
+                finish = getattr(whole, "finish_reason", None) or "stop"
         usage = self._counted(prompt, completion, len(system) + len(user) + len(text))
         if refused or finish == "content_filter":
             raise ChatUnanswered(self._told("refused to answer"))
@@ -211,7 +216,10 @@ class Chat:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Turn the client's errors into one sentence each; what does not parse is a reply that broke off."""
+        """Turn the client's errors into one sentence each; what does not parse is a reply that broke off.
+
+        The client alone works in here: an error of our own must never be taken for one of the connection.
+        """
         from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
         try:
@@ -227,7 +235,7 @@ class Chat:
             raise ChatUnanswered(self._told(f"answered with HTTP status {error.status_code}"), 503 if busy else 502) from None
         except OpenAIError as error:
             raise ChatUnanswered(self._told(f"cannot be used ({type(error).__name__})")) from None
-        except (ValueError, AttributeError, TypeError):  # the client passes on what its JSON parser and its own reading raise
+        except (ValueError, RecursionError):  # the client passes on what its JSON parser raises
             raise _BrokenOff from None
 
     def _connected(self) -> OpenAI:
@@ -246,6 +254,33 @@ class Chat:
 
     def _told(self, what: str) -> str:
         return f"The model {self.model} at {self.base_url or 'the default address'} {what}."
+
+
+def _is_count(value: object, least: int) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _used(reply: object) -> tuple[int, int]:
+    """The tokens of prompt and completion that a reply says it took, 0 where it does not say; the client checks no types."""
+    usage = getattr(reply, "usage", None)
+    prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    return prompt if _is_count(prompt, 0) else 0, completion if _is_count(completion, 0) else 0
+
+
+def _first_choice(reply: object) -> object:
+    """The first of a reply's choices, None where it has none."""
+    choices = getattr(reply, "choices", None)
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _content(message: object) -> str:
+    """The text of a message, or of a piece of one; "" where it has none."""
+    content = getattr(message, "content", None)
+    return content if isinstance(content, str) else ""
 
 
 def _while_reading(error: Exception) -> bool:

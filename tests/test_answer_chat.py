@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 from generation.chat import ChatGenerator
 from generation.draft import Limits, Source
 from generation.prompt import filled
+from nli.chat import Opinion
 from nli.sentences import sentence_spans
 from retrieval.chat import Chat, ChatUnanswered
 from retrieval.errors import BadConfig
@@ -20,7 +22,7 @@ from retrieval.index import Index
 from retrieval.pace import Pace
 from retrieval.values import Answer, Document, Sentence, Topic
 from tests.answer_fakes import make_answerer
-from tests.chat_server import ChatServer, Reply, fault, serving, text
+from tests.chat_server import ChatServer, Reply, fault, serving, text, whole
 from tests.fakes import make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
@@ -202,6 +204,53 @@ def test_a_budget_is_kept_and_requests_are_paced(server: ChatServer, index: Inde
     assert unknown.complete("s" * 40, "u" * 40, 10).usage.prompt_tokens == 0
     with pytest.raises(ChatUnanswered, match="budget"):
         unknown.complete("s", "u", 10)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_fault_of_our_own_is_no_broken_connection_and_is_paid_for_once(
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("ours")
+
+    server.script = lambda body: text(GOOD) if stream else whole([{"index": 0, "message": {"content": GOOD}}])
+    chat = Chat("m", server.url, retries=3)
+    monkeypatch.setattr(chat, "_counted", broken)
+    with pytest.raises(TypeError, match="ours"):
+        chat.complete("s", "u", 10, stream=stream)
+    with pytest.raises(TypeError, match="ours"):
+        server.script = lambda body: whole([{"index": 0, "message": {"content": "{}"}}])
+        chat.structured("s", "u", Opinion)
+    assert len(server.bodies) == 2
+    with pytest.raises(BadConfig, match="price"):
+        Chat("m", server.url, price=["2.5", "10"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [[{"index": 0, "message": None}], [{"index": 0, "message": "text"}], [None], "text", {"message": {}}, 3],
+)
+def test_a_reply_of_another_shape_is_told(server: ChatServer, choices: Any) -> None:
+    reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
+    server.script = lambda body: Reply(json.dumps(reply).encode(), headers={"Content-Type": "application/json"})
+    chat = Chat("m", server.url, retries=1)
+    with pytest.raises(ChatUnanswered, match=r"answer"):
+        chat.complete("s", "u", 10, stream=False)
+    with pytest.raises(ChatUnanswered, match=r"answer"):
+        chat.structured("s", "u", Opinion)
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many", "completion_tokens": []}, 3])
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_server_that_cannot_count_is_asked_once(server: ChatServer, usage: Any, stream: bool) -> None:
+    choice: dict[str, Any] = {"index": 0, "finish_reason": "stop", "message": {"content": GOOD}, "delta": {"content": GOOD}}
+    raw = json.dumps({"id": "1", "created": 1, "model": "m", "choices": [choice], "usage": usage}).encode()
+    media = "text/event-stream" if stream else "application/json"
+    server.script = lambda body: Reply(b"data: " + raw + b"\n\n" if stream else raw, headers={"Content-Type": media})
+    chat = Chat("m", server.url, retries=2)
+    found = chat.complete("s", "u", 10, stream=stream)
+    assert (found.text, found.usage.prompt_tokens, found.usage.completion_tokens) == (GOOD, 0, 0)
+    assert len(server.bodies) == 1
 
 
 def test_the_key_is_sent_and_never_shown(
