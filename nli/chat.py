@@ -46,7 +46,8 @@ class ChatJudge:
 
     A verdict is left undecided when its most probable class has less than `sure`, and is worth asking about when support and
     contradict together have at least `worth`. At most `most` premises a claim are sent, `at_once` at a time; the probabilities
-    of a verdict stay the small model's, its decision, quote and reason are the large one's.
+    of a verdict stay the small model's, its decision, quote and reason are the large one's. `per_minute` and `budget` bound
+    what is sent over all claims (retrieval.chat.Chat): once the budget is spent the small model decides alone.
     """
 
     name: str
@@ -58,6 +59,8 @@ class ChatJudge:
         key_env: str = "OPENAI_API_KEY",
         timeout: float = 60.0,
         retries: int = 3,
+        per_minute: int | None = None,
+        budget: int | None = None,
         worth: float = 0.05,
         sure: float = 0.9,
         most: int = 30,
@@ -69,7 +72,7 @@ class ChatJudge:
                 f"worth {worth}, sure {sure}, most {most}, at_once {at_once} do not fit; "
                 "expected two probabilities and two counts of at least 1."
             )
-        self._chat = Chat(model, base_url, key_env, timeout, retries)
+        self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget)
         self._small = small or EmbeddedJudge()
         self._worth, self._sure, self._most, self._at_once = worth, sure, most, at_once
         self.name = f"{model} where {self._small.name} is undecided"

@@ -11,7 +11,10 @@ import pytest
 from nli.chat import ChatJudge, prompt
 from nli.decision import PLAIN
 from retrieval.errors import BadConfig
+from retrieval.pace import Pace
 from retrieval.values import Premise, Verdict
+from service.config import Profile
+from service.models import load_judge
 from tests.chat_server import ChatServer, Reply, fault, serving, whole
 
 CLAIM = "Aspirin prevents stroke."
@@ -112,6 +115,26 @@ def test_no_more_are_sent_than_allowed_and_usage_is_counted(server: ChatServer) 
     list(judge(CLAIM, [Premise(f"Aspirin {n}.") for n in range(200)]))
     assert len(server.bodies) == 2
     assert (judge.usage.requests, judge.usage.prompt_tokens, judge.usage.completion_tokens) == (2, 200, 40)
+
+
+def test_a_profile_may_give_a_budget_and_a_pace(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    paces: list[int | None] = []
+
+    def pace(most: int | None) -> Pace:
+        paces.append(most)
+        return Pace(None)
+
+    monkeypatch.setattr("retrieval.chat.Pace", pace)
+    monkeypatch.setattr("nli.chat.EmbeddedJudge", SmallJudge)
+    options = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0, "at_once": 1, "budget": 200, "per_minute": 7}
+    judge = load_judge("stance", Profile(name="p", judges={"stance": options}))
+    *_, last = list(judge(CLAIM, [Premise(f"Aspirin {n}.") for n in range(4)]))
+    assert len(server.bodies) == 2, "each answer took 120 tokens"
+    assert "used its budget of 200 tokens" in last.reason
+    assert "small model's verdict holds" in last.reason
+    assert paces == [7]
+    with pytest.raises(BadConfig, match="budget 0"):
+        load_judge("stance", Profile(name="p", judges={"stance": {**options, "budget": 0}}))
 
 
 def test_the_key_comes_from_the_environment_and_is_not_shown(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
