@@ -47,18 +47,27 @@ class Report:
     touched: int
 
 
-def build(paths: Sequence[Path], out: Path, format: str = "auto", skip_bad: int = 0, overwrite: bool = False) -> Report:
+def build(
+    paths: Sequence[Path],
+    out: Path,
+    format: str = "auto",
+    skip_bad: int = 0,
+    overwrite: bool = False,
+    alone: bool = False,
+) -> Report:
     """Build an index of every document in `paths` (files or folders) at `out`.
 
     The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, inside the index that is
     there, which serves until the new one is whole. A build that was killed or ran out of disk goes on where it stopped when
-    it is started again with the same sources. Raises `BadInput` where `out` exists (unless `overwrite`) or a source cannot be
-    read, `OutOfSpace` where the disk is full, `Interrupted` where the user stops it.
+    it is started again with the same sources. `alone` says that this process does nothing else with Java. Raises `BadInput`
+    where `out` exists (unless `overwrite`) or a source cannot be read, `OutOfSpace` where the disk is full, `Interrupted`
+    where the user stops it.
     """
     target = out.resolve()
     root = _root(target, out, overwrite)
     files = _detected(paths, format)
-    _expect(files)
+    if alone:
+        _expect(files)
     stopped = "what was read so far is kept, and the same command goes on from there"
     with stoppable("the index", stopped), writing("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
@@ -80,11 +89,12 @@ def build(paths: Sequence[Path], out: Path, format: str = "auto", skip_bad: int 
     return report
 
 
-def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0) -> Report:
+def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, alone: bool = False) -> Report:
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
     Queries see the old version until the last moment; the one before it stays until the next update, for readers that still
-    have it open. An update that does not come to its end leaves the index as it was.
+    have it open. An update that does not come to its end leaves the index as it was. `alone` says that this process does
+    nothing else with Java.
     """
     read_manifest(folder)
     files = _detected(paths, format)
@@ -97,7 +107,8 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
                 f"The index at {folder} was built with other settings or another list of cues, and an update would mix the two; "
                 "build it again with `counterpoint index build --overwrite`."
             )
-        _expect(files, held=sum(old.files.values()))
+        if alone:
+            _expect(files, held=sum(old.files.values()))
         data = folder / _data_name(old.version + 1)
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir()
@@ -121,7 +132,7 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
 
 
 def _expect(files: _Files, held: int = 0) -> None:
-    """Prepare Java for the size of the job: the sources, and the bytes that an index holds already."""
+    """Prepare Java for the size of the process's one job: the sources, and the bytes that an index holds already."""
     if held + sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
         java.expect_brief()
 

@@ -114,7 +114,7 @@ def index_build(
         loaded = _encoder(profile, encoder) if dense else None
         say(f"Building an index at {out}.")
         started = time.monotonic()
-        report = build(sources, out, format, skip_bad, overwrite)
+        report = build(sources, out, format, skip_bad, overwrite, alone=True)
         counts, seconds = report.manifest.counts, time.monotonic() - started
         _list_bad(report)
         say(
@@ -141,7 +141,7 @@ def index_update(
     with told():
         loaded = _encoder(profile, encoder) if dense else None
         say(f"Updating the index at {index}.")
-        report = update(index, sources, format, skip_bad)
+        report = update(index, sources, format, skip_bad, alone=True)
         _list_bad(report)
         say(
             f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "

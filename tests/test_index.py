@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from indexes import build as building
 from indexes.build import build, update
 from nli.cues import cue_list
+from retrieval import java
 from retrieval.errors import BadInput, IndexUnusable
 from retrieval.index import Index
 from retrieval.manifest import Counts, read_manifest
 from retrieval.store import Entry
+from service.cli import app
 
 WriteCorpus = Callable[..., Path]
 DEMO = Path(__file__).parent.parent / "indexes" / "demo" / "corpus.jsonl"
@@ -371,3 +374,15 @@ def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Index(tmp_path / "whole").search("study", 9) == Index(tmp_path / "cut").search("study", 9)
     assert set(ranking(Index(tmp_path / "cut"), "study")) == {"1", "2"}
     assert ranking(Index(tmp_path / "cut"), "again") == ["1"]
+
+
+def test_a_small_build_leaves_java_as_it_is_for_what_the_process_does_next(
+    write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(java, "_brief", False)
+    corpus = write_corpus("Zeta lowers pressure.")
+    build([corpus], tmp_path / "one")
+    update(tmp_path / "one", [corpus])
+    assert not java._brief, "an evaluation that builds its own index may search it for hours"
+    assert CliRunner().invoke(app, ["index", "build", str(corpus), "--out", str(tmp_path / "two")]).exit_code == 0
+    assert java._brief, "the command has nothing else to do"
