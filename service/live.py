@@ -111,12 +111,14 @@ class Live:
                 return False
             opened = Index(old.index.folder)
             new = Serving(old.grounder.over(opened), old.answerer and old.answerer.over(opened), old.no_answers)
-        except CounterpointError as error:
-            self._looked_at = seen
-            _log.warning("the changed index was not taken: %s", error)
+        except Exception as error:
             metrics.RELOADS.labels(outcome="failed").inc()
             if opened:
                 opened.close()
+            if not isinstance(error, CounterpointError):
+                raise  # the next look tries again: what nobody foresaw may pass
+            self._looked_at = seen
+            _log.warning("the changed index was not taken: %s", error)
             return False
         self._looked_at = seen
         with self._lock:

@@ -31,6 +31,7 @@ from service import logs
 from service.app import create_app
 from service.cli import app as command_line
 from service.ground import Grounder
+from service.live import Live
 from service.settings import Settings, hand_down, load_settings, origins, shown
 from tests.answer_fakes import make_answerer
 from tests.fakes import make_grounder, make_index
@@ -341,6 +342,38 @@ def test_an_index_that_was_damaged_is_not_taken(tmp_path: Path) -> None:
         time.sleep(0.3)
         assert client.post("/ground", json=CLAIM).status_code == 200
         assert client.get("/health").status_code == 200
+
+
+def test_an_index_that_fails_as_nobody_foresaw_is_closed_again_and_taken_once_it_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_index(tmp_path, DOCUMENTS).folder
+    live = Live(lambda: make_grounder(Index(folder))[0], None)
+    live.load()
+    source = tmp_path / "more.jsonl"
+    source.write_text(json.dumps({"pmid": "3", "title": "", "abstract": "Zeta is for pressure."}))
+    update(folder, [source])
+    closed: list[int] = []
+    close = Index.close
+
+    def closing(self: Index) -> None:
+        closed.append(self.manifest.version)
+        close(self)
+
+    def broken(self: Grounder, index: Index) -> Grounder:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(Index, "close", closing)
+    with monkeypatch.context() as patch:
+        patch.setattr(Grounder, "over", broken)
+        for _ in range(3):
+            with pytest.raises(RuntimeError):
+                live.refresh()
+    assert closed == [2, 2, 2]
+    assert live.ready().index.manifest.version == 1
+    assert live.refresh()
+    assert live.ready().index.manifest.version == 2
+    live.close()
 
 
 # Logs and metrics
