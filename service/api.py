@@ -28,7 +28,6 @@ from service.api_schemas import (
     SearchResponse,
 )
 from service.claims import checked_claim, checked_hypothesis, checked_query, checked_topic
-from service.evidence import finder_with
 from service.evidence_schemas import EvidenceRequest, EvidenceResponse
 from service.export import Format, exported
 from service.gate import Gate, admitted
@@ -219,13 +218,13 @@ _evidence_found: dict[int | str, dict[str, Any]] = {
 async def evidence(body: EvidenceRequest, request: Request) -> Response:
     """The sentences of one paper that together carry the most evidence about a hypothesis, for or against."""
     parts = parts_of(request)
-    parts.live.ready()
+    parts.live.ready().finding()
     _note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
 
     def work(job: Job[Response]) -> Response:
         paper = body.paper()
         with parts.live.lease() as serving:
-            finder = finder_with(serving.grounder.models)
+            finder = serving.finding()
             try:
                 found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
             finally:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Literal, get_args
-from weakref import WeakKeyDictionary
 
 from generation.evidence import STRATEGIES, ask
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, told
@@ -102,16 +100,12 @@ class EvidenceFinder:
         return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
 
 
-_finders: WeakKeyDictionary[Models, EvidenceFinder] = WeakKeyDictionary()
-_making = Lock()
-
-
-def finder_with(models: Models) -> EvidenceFinder:
-    """The one finder that works with these models; what they lack is loaded from their profile, at the first call."""
-    with _making:
-        if models not in _finders:
-            _finders[models] = load_finder(models.profile, models)
-        return _finders[models]
+def finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
+    """A finder that shares what is loaded for grounding and for answers; the rest is loaded from the profile."""
+    if answering is None:
+        return load_finder(grounding.profile, grounding)
+    judges, rerankers = {**answering.judges, **grounding.judges}, {**answering.rerankers, **grounding.rerankers}
+    return load_finder(grounding.profile, Models(grounding.profile, rerankers, judges, grounding.encoders))
 
 
 def load_finder(profile: Profile, loaded: Models | None = None) -> EvidenceFinder:

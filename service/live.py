@@ -16,6 +16,7 @@ from retrieval.index import Index
 from retrieval.manifest import NAME, read_manifest
 from service import metrics
 from service.answer import Answerer
+from service.evidence import EvidenceFinder, finder_beside
 from service.ground import Grounder
 
 _log = logging.getLogger("counterpoint")
@@ -31,11 +32,13 @@ class NotReady(CounterpointError):
 
 @dataclass(eq=False)
 class Serving:
-    """One opened index with what works on it; `no_answers` says why there is no answerer."""
+    """One opened index with what works on it; `no_answers` and `no_evidence` say why there is no answerer, and no finder."""
 
     grounder: Grounder
     answerer: Answerer | None
+    finder: EvidenceFinder | None
     no_answers: str = NO_ANSWERS
+    no_evidence: str = ""
     leases: int = 0
     retired: bool = False
 
@@ -50,9 +53,16 @@ class Serving:
             raise NotReady(self.no_answers)
         return self.answerer
 
+    def finding(self) -> EvidenceFinder:
+        """What finds the evidence in a paper, or why nothing does."""
+        if self.finder is None:
+            raise NotReady(self.no_evidence)
+        return self.finder
+
 
 class Live:
-    """Holds what serves now. `load` assembles the first; `answering` adds to it, and where that fails the rest serves."""
+    """Holds what serves now. `load` assembles the first; `answering` adds to it, as does what finds the evidence in papers, and
+    where either fails the rest serves."""
 
     def __init__(self, load: Callable[[], Grounder], answering: Callable[[Grounder], Answerer] | None) -> None:
         self._load, self._answering = load, answering
@@ -66,12 +76,17 @@ class Live:
         try:
             grounder = self._load()
             answerer, why_not = None, NO_ANSWERS
+            finder, why_none = None, ""
             if self._answering:
                 try:
                     answerer = self._answering(grounder)
                 except CounterpointError as error:
                     why_not = str(error)
-            self._now = Serving(grounder, answerer, why_not)
+            try:
+                finder = finder_beside(grounder.models, answerer.models if answerer else None)
+            except CounterpointError as error:
+                why_none = str(error)
+            self._now = Serving(grounder, answerer, finder, why_not, why_none)
         except CounterpointError as error:
             self.failure = str(error)
         except Exception:
@@ -110,7 +125,8 @@ class Live:
                 self._looked_at = seen
                 return False
             opened = Index(old.index.folder)
-            new = Serving(old.grounder.over(opened), old.answerer and old.answerer.over(opened), old.no_answers)
+            answerer = old.answerer and old.answerer.over(opened)
+            new = Serving(old.grounder.over(opened), answerer, old.finder, old.no_answers, old.no_evidence)
         except Exception as error:
             metrics.RELOADS.labels(outcome="failed").inc()
             if opened:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexes.readers.paper import paper_of
-from retrieval.errors import IndexUnusable
+from retrieval.errors import BadConfig, IndexUnusable
 from retrieval.index import Index
 from service import evidence
 from service.answer_schemas import AnswerResponse
@@ -68,10 +70,11 @@ def client(index: Index) -> Iterator[TestClient]:
         lambda grounder: make_answerer(grounder.index),
         Settings(body_bytes=200_000),
     )
-    with pytest.MonkeyPatch.context() as patch, TestClient(served, raise_server_exceptions=False) as opened:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "load_encoder", lambda name, profile: WordEncoder())
-        wait_until_ready(opened)
-        yield opened
+        with TestClient(served, raise_server_exceptions=False) as opened:
+            wait_until_ready(opened)
+            yield opened
 
 
 def problem(response: Any, status: int) -> dict[str, Any]:
@@ -360,8 +363,49 @@ def test_a_variant_without_a_reranker_has_its_profile_s_for_papers(
     whole = make_grounder(index)[0].models
     lacking = Models(whole.profile, {}, whole.judges)
     monkeypatch.setattr(evidence, "load_reranker", lambda name, profile: whole.rerankers[name])
-    assert evidence.finder_with(lacking).find("Zeta.", paper_of(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
-    assert evidence.finder_with(lacking) is evidence.finder_with(lacking)
+    finder = evidence.load_finder(whole.profile, lacking)
+    assert finder.find("Zeta.", paper_of(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
+
+
+def test_the_models_for_papers_are_loaded_before_the_service_is_ready(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, gate, loads = index.folder, threading.Event(), list[str]()
+
+    def slow(name: str, _profile: object) -> WordEncoder:
+        loads.append(name)
+        gate.wait(20)
+        return WordEncoder()
+
+    monkeypatch.setattr(evidence, "load_encoder", slow)
+    with TestClient(create_app(lambda: make_grounder(Index(folder))[0])) as client:
+        deadline = time.monotonic() + 10
+        while not loads:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert client.get("/health").status_code == 503
+        gate.set()
+        wait_until_ready(client)
+        assert {client.post("/v1/evidence", json={**PAPER, "k": 1}).status_code for _ in range(3)} == {200}
+    assert loads == ["dense"]
+
+
+def test_a_service_without_the_models_for_papers_serves_the_rest_and_says_why(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_name: str, _profile: object) -> WordEncoder:
+        raise BadConfig("The profile has no encoder.")
+
+    monkeypatch.setattr(evidence, "load_encoder", missing)
+    with TestClient(create_app(lambda: make_grounder(Index(index.folder))[0])) as client:
+        wait_until_ready(client)
+        assert client.post("/v1/ground", json=CLAIM).status_code == 200
+        assert problem(client.post("/v1/evidence", json={**PAPER, "k": 1}), 503)["detail"] == "The profile has no encoder."
+
+
+def test_the_models_for_papers_are_those_that_are_loaded_already(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    grounder, answerer = make_grounder(index)[0], make_answerer(index)
+    grounding = Models(grounder.models.profile, grounder.models.rerankers, {}, {"dense": WordEncoder()})
+    finder = evidence.finder_beside(grounding, answerer.models)
+    assert answerer.models.judges["sentences"].name in finder.reader.name
 
 
 def test_words_that_turn_the_claim_round_are_named_with_each_place_in_the_abstract(client: TestClient) -> None:
