@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from threading import Lock
 
+_MINUTE = 60.0
+
 
 class Pace:
     """Lets `per_minute` callers through in any sixty seconds and makes the others wait; None lets all through."""
@@ -18,7 +20,7 @@ class Pace:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._most, self._clock, self._sleep = per_minute, clock, sleep
-        self._passed: deque[float] = deque()
+        self._turns: deque[float] = deque(maxlen=per_minute)
         self._lock = Lock()
 
     def wait(self) -> None:
@@ -27,8 +29,8 @@ class Pace:
             return
         with self._lock:
             now = self._clock()
-            while self._passed and now - self._passed[0] >= 60.0:
-                self._passed.popleft()
-            if len(self._passed) >= self._most:
-                self._sleep(60.0 - (now - self._passed.popleft()))
-            self._passed.append(self._clock())
+            turn = max(now, self._turns[0] + _MINUTE) if len(self._turns) == self._most else now
+            self._turns.append(turn)
+        # Outside the lock: each who comes meanwhile is told a turn of its own.
+        if turn > now:
+            self._sleep(turn - now)

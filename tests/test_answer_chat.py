@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +206,34 @@ def test_a_budget_is_kept_and_requests_are_paced(server: ChatServer, index: Inde
     assert unknown.complete("s" * 40, "u" * 40, 10).usage.prompt_tokens == 0
     with pytest.raises(ChatUnanswered, match="budget"):
         unknown.complete("s", "u", 10)
+
+
+def test_nobody_waits_for_the_sleep_of_another_and_all_keep_their_order() -> None:
+    asleep, wake = threading.Event(), threading.Event()
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        asleep.set()
+        assert wake.wait(10)
+
+    now = [0.0]
+    pace = Pace(2, clock=lambda: now[0], sleep=sleep)
+    pace.wait()
+    pace.wait()
+    now[0] = 1.0
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(pace.wait)
+        assert asleep.wait(10)
+        others = [pool.submit(pace.wait) for _ in range(3)]
+        deadline = time.monotonic() + 10
+        while len(slept) < 4:
+            assert time.monotonic() < deadline, "the others wait for the lock, not for their turn"
+            time.sleep(0.01)
+        wake.set()
+        for one in (first, *others):
+            one.result()
+    assert sorted(slept) == [59.0, 59.0, 119.0, 119.0], "two in any sixty seconds"
 
 
 @pytest.mark.parametrize("stream", [True, False])
