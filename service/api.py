@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from retrieval.errors import CounterpointError
 from retrieval.values import Answer, Claim, Grounding, RemovedSentence, Topic
-from service import examples, metrics, problems
+from service import examples, faults, metrics, problems
 from service.answer import Kept, Stage
 from service.answer_schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from service.api_schemas import (
@@ -134,7 +134,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
             response = GroundResponse.of(found, Provenance.of(serving.grounder))
             return BatchResult(index=index, status=200, response=response)
         except ValidationError as error:
-            fault = problems.problem(422, problems.sentence(error.errors()[0], GroundRequest.model_fields))
+            fault = problems.problem(422, faults.sentence(error.errors(), GroundRequest, "A claim"))
         except CounterpointError as error:
             fault = problems.problem_of(error)
         return BatchResult(index=index, status=fault.status, problem=fault)

@@ -44,8 +44,10 @@ class EvidenceRequest(BaseModel):
 
     @model_validator(mode="after")
     def _one_paper(self) -> Self:
-        if sum(given is not None for given in (self.sentences, self.text, self.jats)) != 1:
-            raise ValueError("give the paper once: as sentences, as text or as jats")
+        given = sum(one is not None for one in (self.sentences, self.text, self.jats))
+        if given != 1:
+            came = "is missing" if not given else f"is given {given} times"
+            raise ValueError(f"The paper {came}; give the paper once: as sentences, as text or as jats")
         return self
 
     def paper(self) -> Paper:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from retrieval.errors import CounterpointError
+from service import faults
 from service.answer_schemas import AnswerRequest
+from service.api_schemas import BatchRequest
 from service.evidence_schemas import EvidenceRequest
 from service.schemas import GroundRequest, Problem
 from service.work import Gone
@@ -42,6 +44,14 @@ _KINDS = {
     503: ("unavailable", "The service cannot answer now"),
     507: ("out-of-space", "The disk is full"),
 }
+
+_BODIES: dict[str, type[BaseModel]] = {
+    "ground": GroundRequest,
+    "batch": BatchRequest,
+    "answer": AnswerRequest,
+    "evidence": EvidenceRequest,
+}
+"""What a request's body should be, by the last part of the address that says so."""
 
 
 class Refused(CounterpointError):
@@ -98,7 +108,7 @@ def install(app: FastAPI) -> None:
         told = {404: "There is nothing at this address.", 405: "This address does not know that method."}
         if error.status_code == 400:
             # FastAPI's own, for a body that is not UTF-8, is nested too deeply, or holds a number too long to read.
-            return response(400, "The body cannot be read as JSON.")
+            return response(400, faults.UNREADABLE)
         detail = str(error.detail)
         phrase = HTTPStatus(error.status_code).phrase
         detail = told.get(error.status_code, detail) if detail == phrase else detail
@@ -106,17 +116,10 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
-        bodies: dict[str, type[BaseModel]] = {"answer": AnswerRequest, "evidence": EvidenceRequest}
-        body = next((bodies[part] for part in request.url.path.split("/") if part in bodies), GroundRequest)
-        return response(422, sentence(error.errors()[0], body.model_fields))
+        in_body = any(fault["loc"][:1] == ("body",) for fault in error.errors())
+        named = (_BODIES[part] for part in reversed(request.url.path.split("/")) if part in _BODIES)
+        return response(422, faults.sentence(error.errors(), next(named, None) if in_body else None))
 
     @app.exception_handler(Gone)
     async def _left(_request: Request, _error: Gone) -> Response:
         return response(CLIENT_LEFT, "The client left before the answer.")
-
-
-def sentence(fault: Any, known: Iterable[str]) -> str:
-    """A fault that pydantic found, in one sentence; `known` are the fields that the body has."""
-    place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path")) or "the body"
-    hint = f" (known fields: {', '.join(known)})" if fault["type"] == "extra_forbidden" else ""
-    return f"{place}: {fault['msg'].removeprefix('Value error, ')}{hint}."

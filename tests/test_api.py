@@ -85,10 +85,14 @@ def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(i
         ({"claim": " \u0000\n "}, "claim is empty"),
         ({"claim": "a " * 50_000}, "99,999 characters"),
         ({"claim": "x", "question": "q" * 3000}, "question has 3,000"),
-        ({}, "claim: Field required"),
-        ({"claim": 3}, "claim: Input should be a valid string"),
+        ({}, "claim is missing; give it (known fields: claim, question, known_pmids)."),
+        ({"claim": 3}, "claim should be a text, not the number 3; put it in quotation marks."),
+        ({"claim": None}, "claim should be a text, not null; correct it."),
+        ({"clam": "x"}, "clam is an unknown field; correct it or leave it out (known fields: claim, question, known_pmids)."),
         ({"claim": "x", "clam": "y"}, "known fields: claim, question, known_pmids"),
-        ({"claim": "x", "known_pmids": "1"}, "known_pmids"),
+        ({"claim": "x", "known\npmids": "1"}, "known pmids is an unknown field"),
+        ({"claim": "x", "known_pmids": "1"}, "known_pmids should be a list, not the text “1”; put it in square brackets."),
+        ({"claim": "x", "known_pmids": ["1", {}]}, "known_pmids[1] should be a text or a whole number, not an object"),
         ({"claim": "x", "known_pmids": list(range(1001))}, "1,001 known PMIDs"),
     ],
 )
@@ -107,10 +111,28 @@ def test_odd_text_gets_a_good_answer(client: TestClient, claim: str) -> None:
     assert response.status_code in (200, 422)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"{", 'The body stops being JSON after 1 character; send one JSON object, {"claim": …}.'),
+        (b'{"claim": "a", }', 'The body stops being JSON after 15 characters; send one JSON object, {"claim": …}.'),
+        (b"claim=x", 'The body is no JSON; send one JSON object, {"claim": …}.'),
+        (b"", 'The body is empty; send one JSON object, {"claim": …}.'),
+        (b"[]", 'The body should be an object, not a list; send one JSON object, {"claim": …}.'),
+    ],
+)
+def test_what_is_no_whole_json_is_told_in_words_of_ours(client: TestClient, content: bytes, told: str) -> None:
+    response = client.post("/ground", content=content, headers={"content-type": "application/json"})
+    assert (response.status_code, response.json()["detail"]) == (422, told)
+    other = client.post("/ground", content=b'{"claim": "x"}', headers={"content-type": "text/plain"})
+    assert other.json()["detail"].startswith("The body did not come as JSON; send one JSON object")
+    assert other.json()["detail"].endswith("with the header Content-Type: application/json.")
+
+
 def test_a_body_that_is_not_json_is_told(client: TestClient) -> None:
     response = client.post("/ground", content=b"\xff{", headers={"content-type": "application/json"})
-    assert 400 <= response.status_code < 500
-    assert response.json()["error"]
+    assert response.status_code == 400
+    assert response.json()["error"].endswith("send one JSON object in UTF-8.")
 
 
 def test_requests_at_once_get_their_own_answers(client: TestClient) -> None:

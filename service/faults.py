@@ -1,0 +1,133 @@
+"""What is wrong with a request, in a sentence of ours: what was expected, what came, what to do; never a library's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+UNREADABLE = (
+    "The body cannot be read as JSON: it is no UTF-8 text, is nested too deeply, or holds a number that is too long; "
+    "send one JSON object in UTF-8."
+)
+_LONGEST = 40
+"""Characters of what came that are told again."""
+
+# What a fault of each type says should have come.
+_EXPECTED = {
+    "string_type": "a text",
+    "string_unicode": "a text of whole characters",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a smaller whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+_HOW = {
+    "a text": "put it in quotation marks",
+    "true or false": "write it without quotation marks",
+    "a list": "put it in square brackets",
+}
+
+
+def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = "The body") -> str:
+    """The first of the faults that pydantic found, an unknown field before all others: it may be the missing one, misspelt.
+
+    `model` is what was to be read, None for parameters of the address; `whole` is what errors call all of it.
+    """
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    place, kind, context = _place(fault), fault["type"], fault.get("ctx") or {}
+    if kind == "json_invalid":
+        read = fault["loc"][-1]
+        what = f"stops being JSON after {_count(read, 'character')}" if read else "is no JSON"
+        return f"The body {what}; send {_wanted(model)}."
+    if kind == "missing":
+        if not place:
+            return f"{whole} is empty; send {_wanted(model)}."
+        return f"{place} is missing; give it{_fields(model)}."
+    if kind == "extra_forbidden":
+        return f"{place} is an unknown field; correct it or leave it out{_fields(model)}."
+    if kind == "value_error":
+        told = fault["msg"].removeprefix("Value error, ")
+        return f"{place}: {told}." if place else f"{told}."
+    if not place:
+        if isinstance(fault["input"], bytes):
+            return f"{whole} did not come as JSON; send {_wanted(model)} with the header Content-Type: application/json."
+        return f"{whole} should be an object, not {_came(fault['input'])}; send {_wanted(model)}."
+    return f"{place} {_wrong(kind, context, fault['input'], _expected_at(place, faults))}."
+
+
+def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) -> str:
+    """What is wrong with the value of a field."""
+    if kind == "literal_error":
+        names = str(context.get("expected", "")).replace("'", "")
+        return f"should be {names}, not {_came(value)}; name one of these"
+    if kind in ("too_short", "too_long"):
+        given = _count(context.get("actual_length", 0), "entry", "entries")
+        if kind == "too_short":
+            return f"has {given} and needs at least {context['min_length']}; give more"
+        return f"has {given} and may have at most {context['max_length']}; send less at once"
+    if kind == "string_too_long":
+        return f"has {_count(len(str(value)), 'character')} and may have at most {context['max_length']}; shorten it"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        bound = f"at least {context['ge']}" if kind == "greater_than_equal" else f"at most {context['le']}"
+        return f"should be {bound}, not {_short(str(value))}; correct it"
+    if not expected:
+        return f"cannot be {_came(value)}; /docs says what it may be"
+    how = _HOW.get(expected, "") if isinstance(value, str | int | float) else ""
+    return f"should be {expected}, not {_came(value)}; {how or 'correct it'}"
+
+
+def _place(fault: Any) -> str:
+    """The field, with the entry of a list from 0; the kinds that a field may have, which pydantic names too, are left out."""
+    inner = fault["loc"][1:] if fault["loc"][:1] and fault["loc"][0] in ("body", "query", "path") else fault["loc"]
+    name, *rest = inner or ("",)
+    return _short(str(name)) + "".join(f"[{part}]" for part in rest if isinstance(part, int))
+
+
+def _expected_at(place: str, faults: Sequence[Any]) -> str:
+    """What the value there may be: where there are several kinds, each has its fault."""
+    kinds = [_EXPECTED.get(one["type"], "") for one in faults if _place(one) == place]
+    return " or ".join(dict.fromkeys(kind for kind in kinds if kind))
+
+
+def _wanted(model: type[BaseModel] | None) -> str:
+    """What a whole body should be."""
+    if model is None:
+        return "one JSON object"
+    needed = [f'"{name}": …' for name, field in model.model_fields.items() if field.is_required()]
+    return f"one JSON object, {{{', '.join(needed)}}}"
+
+
+def _fields(model: type[BaseModel] | None) -> str:
+    return f" (known fields: {', '.join(model.model_fields)})" if model else ""
+
+
+def _came(value: object) -> str:
+    """What came, in few words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return f"the number {_short(str(value))}"
+    if isinstance(value, str):
+        return f"the text “{_short(value)}”"
+    return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else "other data"
+
+
+def _short(text: str) -> str:
+    """The beginning of what came, on one line."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text[: 2 * _LONGEST]).split())
+    return line if len(line) <= _LONGEST and len(text) <= 2 * _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def _count(number: object, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
