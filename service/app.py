@@ -11,7 +11,7 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
-from service import api, metrics, page_files, problems
+from service import api, docs_page, metrics, page_files, problems
 from service.answer import Answerer
 from service.edge import Edge
 from service.gate import Gate, known
@@ -60,7 +60,7 @@ def create_app(
 
     app = FastAPI(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
-        # The bundled pages of these load their scripts from elsewhere; this service sends nobody off the machine.
+        # The bundled pages of these load their scripts from elsewhere; this service sends nobody off the machine (docs_page).
         docs_url=None, redoc_url=None,
         generate_unique_id_function=api.operation_id,
     )  # fmt: skip
@@ -86,6 +86,7 @@ async def _kept_up(live: Live, seconds: float, loaded: bool) -> None:
 
 def _add_routes(app: FastAPI) -> None:
     app.include_router(page_files.router)
+    app.include_router(docs_page.router)
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})
     async def health(request: Request) -> Response:

@@ -1,0 +1,170 @@
+"""The OpenAPI document as a page shows it: calls and shapes, each with its fields in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Kind = tuple[tuple[str, str], ...]
+"""What a value is, in pieces of (words, the shape that they name or "")."""
+
+_ALIAS = "_alias"
+_WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
+_BOUNDS = {
+    "minimum": "at least {}", "maximum": "at most {}", "minItems": "at least {} entries", "maxItems": "at most {} entries",
+    "maxLength": "at most {} characters",
+}  # fmt: skip
+_EXAMPLE = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field, a parameter, or a status: its name, kind, bounds or default in words, and what it is."""
+
+    name: str
+    kind: Kind
+    note: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call; `others` are its older addresses, `key` says whether it may need one."""
+
+    name: str
+    method: str
+    path: str
+    about: str
+    others: tuple[str, ...]
+    key: bool
+    parameters: tuple[Field, ...]
+    body: tuple[Field, ...]
+    answers: tuple[Field, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object that is sent or answered."""
+
+    name: str
+    about: str
+    fields: tuple[Field, ...]
+
+
+def calls(document: Mapping[str, Any]) -> list[Call]:
+    """Every call of the document, an older address told with the call that it is another name of."""
+    every = [(path, method, found) for path, item in document["paths"].items() for method, found in item.items()]
+    aliases: dict[str, list[str]] = {}
+    for path, _, found in every:
+        if found["operationId"].endswith(_ALIAS):
+            aliases.setdefault(found["operationId"].removesuffix(_ALIAS), []).append(path)
+    return [
+        _call(document, path, method, found, aliases.get(found["operationId"], ()))
+        for path, method, found in every
+        if not found["operationId"].endswith(_ALIAS)
+    ]
+
+
+def shapes(document: Mapping[str, Any]) -> list[Shape]:
+    """Every shape of the document that has fields, by name."""
+    found = sorted(document["components"]["schemas"].items())
+    return [Shape(name, schema.get("description", ""), _fields(schema)) for name, schema in found if schema.get("properties")]
+
+
+def kind_of(schema: Mapping[str, Any]) -> Kind:
+    """What a value of this schema is."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return ((name, name),)
+    if "enum" in schema or "const" in schema:
+        *others, last = [str(one) for one in schema.get("enum", [schema.get("const")])]
+        return ((f"{', '.join(others)} or {last}" if others else last, ""),)
+    if several := schema.get("anyOf") or schema.get("oneOf"):
+        return tuple(piece for i, one in enumerate(several) for piece in ((((" or ", ""),) if i else ()) + kind_of(one)))
+    if schema.get("type") == "array":
+        return (("list of ", ""), *kind_of(schema.get("items", {})))
+    if schema.get("type") == "object":
+        inner = schema.get("additionalProperties")
+        return (("object of ", ""), *kind_of(inner)) if isinstance(inner, dict) and inner else (("object", ""),)
+    return ((_WORDS.get(str(schema.get("type", "")), "anything"), ""),)
+
+
+def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[str, Any], others: Sequence[str]) -> Call:
+    content = found.get("requestBody", {}).get("content", {}).get("application/json", {})
+    body = _followed(document, content.get("schema", {}))
+    parameters = [
+        Field(one["name"], kind_of(one["schema"]), _note(one["schema"], one.get("required", False)), one.get("description", ""))
+        for one in found.get("parameters", ())
+    ]
+    answers = [
+        Field(status, _answered(one.get("content", {})), "", one["description"].replace("Successful Response", "what was asked"))
+        for status, one in sorted(found["responses"].items())
+    ]
+    return Call(
+        name=found["operationId"], method=method.upper(), path=path, about=found.get("description", ""), others=tuple(others),
+        key=bool(found.get("security")), parameters=tuple(parameters), body=_fields(body), answers=tuple(answers),
+        example=_example(path, found.get("parameters", ()), body),
+    )  # fmt: skip
+
+
+def _answered(content: Mapping[str, Any]) -> Kind:
+    """What a response may be; of a stream, the names of its events."""
+    pieces: list[tuple[str, str]] = []
+    for media, one in content.items():
+        pieces.append((", " if pieces else "", ""))
+        if "itemSchema" in one:
+            events = (event["properties"]["event"]["const"] for event in one["itemSchema"]["oneOf"])
+            pieces.append((f"{media} with the events {', '.join(events)}", ""))
+        elif media.endswith("json"):
+            pieces += kind_of(one.get("schema", {}))
+        else:
+            pieces.append((media, ""))
+    return tuple(piece for piece in pieces if piece[0])
+
+
+def _fields(schema: Mapping[str, Any]) -> tuple[Field, ...]:
+    required = schema.get("required", ())
+    return tuple(
+        Field(name, kind_of(one), _note(one, name in required), one.get("description", ""))
+        for name, one in schema.get("properties", {}).items()
+    )
+
+
+def _note(schema: Mapping[str, Any], required: bool) -> str:
+    """Whether a value must be there, and its default and bounds."""
+    told = [words.format(f"{schema[bound]:,}") for bound, words in _BOUNDS.items() if bound in schema]
+    if required:
+        told.insert(0, "required")
+    elif schema.get("default") not in (None, "", []):
+        told.insert(0, f"{json.dumps(schema['default'])} if left out")
+    return ", ".join(told)
+
+
+def _followed(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
+    return found
+
+
+def _example(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[str, Any]) -> str:
+    """The call as a command line."""
+    query = []
+    for one in parameters:
+        given = (one["schema"].get("examples") or [""])[0]
+        if one["in"] == "path":
+            path = path.replace(f"{{{one['name']}}}", str(given))
+        elif one.get("required"):
+            query.append(f"--data-urlencode {_quoted(one['name'] + '=' + str(given))}")
+    command = f"curl -s {'-G ' if query else ''}{_EXAMPLE}{path}"
+    if body:
+        sent = json.dumps((body.get("examples") or [{}])[0], ensure_ascii=False, indent=2)
+        return f"{command} -H 'content-type: application/json' -d {_quoted(sent)}"
+    return " ".join([command, *query])
+
+
+def _quoted(text: str) -> str:
+    """As a shell takes it."""
+    return "'" + text.replace("'", "'\\''") + "'"
