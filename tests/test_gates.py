@@ -25,7 +25,7 @@ from service.defaults import CONFIG, PROFILE
 from service.ground import Grounder
 from service.models import load_judge, load_models
 
-SIGN_PAIRS_RIGHT = 0.68
+SIGN_PAIRS_RIGHT = 0.76
 """The share of the sign pairs whose most probable class must be right."""
 DOCUMENTED_CONTRADICTIONS = 16
 """How many contradictions the demo corpus documents."""

@@ -17,7 +17,7 @@ from nli.judge import Abstract, Reader, Reading, keeping, remembering
 from nli.reader.abridge import fitting, worth_reading
 from nli.reader.decision import at_odds, decide, marks
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
-from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.reader.judge import CLOSING, READER_MODEL, DocumentReader
 from retrieval.errors import BadConfig, ModelUnusable
 from retrieval.kept import Kept
 from retrieval.values import Claim, Premise, Verdict
@@ -63,6 +63,25 @@ class ScriptedReader:
         for one in documents:
             self.read_titles.append(one.title)
             yield self.script[one.title]
+
+
+class TestTheEndIsReadTwice:
+    def test_what_is_said_of_a_paper_is_the_mean_of_the_whole_and_of_its_end(
+        self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole, end = Abstract("Zinc for colds", SENTENCES), Abstract("Zinc for colds", SENTENCES[-CLOSING:])
+        both = reader.logits(CLAIM_TEXT, [whole])[0]
+        monkeypatch.setattr("nli.reader.judge.CLOSING", len(SENTENCES))
+        once, again = (reader.logits(CLAIM_TEXT, [one])[0] for one in (whole, end))
+        assert both[0] == pytest.approx((once[0] + again[0]) / 2, abs=0.03)
+        assert both[-CLOSING:] == pytest.approx((once[-CLOSING:] + again[1:]) / 2, abs=0.03)
+        assert both[1:-CLOSING] == pytest.approx(once[1:-CLOSING], abs=0.03)
+
+    def test_short_text_is_read_once(self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch) -> None:
+        short = Abstract("Zinc for colds", SENTENCES[-CLOSING:])
+        both = reader.logits(CLAIM_TEXT, [short])[0]
+        monkeypatch.setattr("nli.reader.judge.CLOSING", 99)
+        assert both == pytest.approx(reader.logits(CLAIM_TEXT, [short])[0], abs=0.03)
 
 
 class TestWhatIsRead:

@@ -18,6 +18,8 @@ from retrieval.errors import ModelUnusable
 from retrieval.values import Premise, Verdict
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
+CLOSING = 3
+"""Sentences at the end of an abstract, where its authors say what they found, that are read once more by themselves."""
 BATCH, BATCH_TOKENS = 8, 512
 """Texts and tokens of one batch at most: an abstract is a batch of its own, short texts are read eight at a time."""
 
@@ -55,8 +57,23 @@ class DocumentReader:
         return lazily(predict, premises, WINDOW)
 
     def logits(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
-        """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read."""
-        encoded = [self._tokenize(" ".join(claim.split()), one.title, one.sentences) for one in documents]
+        """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read.
+
+        What stands at the end is read twice, with all before it and by itself, and what is said of it is the mean of both: a
+        finding that the whole was read against is often read rightly without it (docs/experiments.md).
+        """
+        closings = {place: closing(one) for place, one in enumerate(documents) if len(one.sentences) > CLOSING}
+        read = self._read(" ".join(claim.split()), [*documents, *closings.values()])
+        found = read[: len(documents)]
+        for place, again in zip(closings, read[len(documents) :], strict=True):
+            whole = found[place]
+            whole[0] = (whole[0] + again[0]) / 2
+            last = whole[-CLOSING:]
+            last[:] = np.where(np.isnan(last), again[1:], np.where(np.isnan(again[1:]), last, (last + again[1:]) / 2))
+        return found
+
+    def _read(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
+        encoded = [self._tokenize(claim, one.title, one.sentences) for one in documents]
         order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
         batches = list(_batches(order, encoded))
         found: dict[int, NDArray[np.float32]] = {}
@@ -71,6 +88,11 @@ class DocumentReader:
                 rows[1:][ends >= 0] = logits[ends[ends >= 0]]
                 found[place] = rows
         return [found[place] for place in range(len(encoded))]
+
+
+def closing(document: Abstract) -> Abstract:
+    """The document's title and the last `CLOSING` of its sentences."""
+    return Abstract(document.title, document.sentences[-CLOSING:])
 
 
 def reading_of(calibration: Mapping[str, Calibration], logits: NDArray[np.float32]) -> Reading:
