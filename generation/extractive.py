@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from generation.candidates import Candidate, Part, all_candidates
 from generation.draft import Cited, Draft, DraftSentence, Limits, Source
+from generation.findings import told_findings
 from generation.roles import ORDER, role
 from retrieval.aboutness import rare_words, share, words
 from retrieval.errors import BadConfig
@@ -69,7 +70,12 @@ class ExtractiveGenerator:
         self.name = f"extractive with {reranker.name}" if reranker else "extractive"
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models."""
+        """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models.
+
+        Where the sources were read for the question, what each found is told and nothing else.
+        """
+        if any(source.finding for source in sources):
+            return Draft(sentences=tuple(told_findings(sources, self._sentences, min(self._words, limits.words))))
         wanted = subject(topic.question)
         shares = [(one, share(wanted, words(one.text))) for one in all_candidates(sources)]
         most = max((held for _, held in shares), default=0.0)

@@ -6,12 +6,34 @@ from collections.abc import Sequence
 
 from generation.draft import Limits
 from generation.labels import without_label
+from nli.designs import comparable
 from nli.judge import Judge
 from retrieval.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
 from service.answer_config import Conflicts
 from service.attribution import said
 from service.ground import Grounder
+from service.lead import Studied
 from service.relevance import about
+
+
+def between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+    """Where papers of comparable design take opposite sides: each of the lighter side against the sentence of the answer that
+    tells what the first such paper of the heavier one found, or against the lead."""
+    sided = [one for one in studied.papers if one.takes_side]
+    leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
+    found = []
+    for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
+        against = next((one for one in leading if comparable(one.design, other.design)), None)
+        if against:
+            found.append(Conflict(_place(against.evidence.document.pmid, sentences), other.evidence))
+    return tuple(found)
+
+
+def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
+    """The last sentence that cites the paper: the lead, which stands first, cites it too."""
+    citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
+    return citing[-1] if citing else 0
+
 
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
 OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
