@@ -23,13 +23,15 @@ class Finding:
 class Source:
     """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them.
 
-    `finding` is there where the question asks for yes or no and the document was read for it.
+    `finding` is there where the question asks for yes or no and the document was read for it; `tells` are the places of the
+    sentences that tell what the paper itself found or concludes, None where nobody looked.
     """
 
     number: int
     document: Document
     sentences: tuple[Sentence, ...]
     finding: Finding | None = None
+    tells: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

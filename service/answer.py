@@ -16,6 +16,7 @@ from typing import Literal
 from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
 from generation.reply import draft_sentences
 from nli.judge import Judge
+from nli.roles import finding_places
 from nli.sentences import sentence_spans
 from retrieval.errors import ModelUnusable
 from retrieval.index import Index
@@ -206,10 +207,12 @@ class _Work:
         return [(Hit(hit.pmid, score), text) for (hit, text), score in ranked]
 
     def _sources(self, hits: Sequence[Hit], found: Mapping[str, Finding]) -> list[Source]:
-        entries = self.index.entries([hit.pmid for hit in hits])
-        return [
-            Source(number, entry.document, entry.sentences(), found.get(entry.pmid)) for number, entry in enumerate(entries, 1)
-        ]
+        sources = []
+        for number, entry in enumerate(self.index.entries([hit.pmid for hit in hits]), 1):
+            sentences = entry.sentences()
+            tells = frozenset(finding_places([one.text for one in sentences])) if self.config.lead else None
+            sources.append(Source(number, entry.document, sentences, found.get(entry.pmid), tells))
+        return sources
 
     def _lacking(self, texts: Sequence[str]) -> str:
         """Why there is too little to answer from, "" where there is enough."""

@@ -40,11 +40,12 @@ class Enough(Strict):
 
 
 class Certainty(Strict):
-    """How sure a lead is, as log odds: a constant, a part that grows with the distance between the sides (`apart`), and one that
-    grows with the log odds of the strongest paper (`strongest`); fitted on questions whose answer is known (docs/answers.md)."""
+    """How sure a lead is, as log odds: a constant, a part for how far the sides agree (`agreement`, 0 where they weigh the same
+    and 1 where nothing opposes), and one for the log odds of the strongest paper (`strongest`); fitted on questions whose answer
+    is known (docs/answers.md)."""
 
     constant: float
-    apart: float
+    agreement: float
     strongest: float
 
 

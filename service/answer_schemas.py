@@ -43,7 +43,7 @@ class CitationOut(BaseModel):
     sentence: SentenceOut
     verdict: VerdictOut = Field(
         description="The judge's opinion of that sentence, or of the whole paper (`of`), about the answer's sentence; of a lead, "
-        "about its claim."
+        "support is the probability that the paper found what the lead counts it for."
     )
     verbatim: bool = Field(description="The answer's sentence, or what it quotes, stands there word for word.")
 

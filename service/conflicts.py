@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from generation.draft import Limits
 from generation.labels import without_label
-from nli.designs import comparable
+from nli.designs import comparable, design
 from nli.judge import Judge
+from retrieval.rerank import passage
 from retrieval.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
 from service.answer_config import Conflicts
 from service.attribution import said
@@ -35,6 +36,14 @@ def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
     return citing[-1] if citing else 0
 
 
+def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
+    """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
+    (shared,) = about(sentence.text, [passage(other)])
+    return shared >= SHARED and any(comparable(design(one.document), design(other)) for one in sentence.citations)
+
+
+SHARED = 0.5
+"""The share of a sentence's telling words that a paper must hold to be in conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
 OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
 """How a conflict is told: both sides in their own words, or, where that is too long or misread, the other side's alone."""
@@ -66,7 +75,7 @@ class Disagreements:
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
             evidence = self._grounder.run_branch(claim, "contradict").evidence
-            found += [Conflict(place, one) for one in evidence if self._strong(one)]
+            found += [Conflict(place, one) for one in evidence if self._strong(one) and _on_the_same(sentence, one.document)]
         return tuple(found)
 
     def _strong(self, evidence: Evidence) -> bool:

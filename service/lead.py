@@ -26,8 +26,6 @@ from service.relevance import met, same_kind
 
 NEAREST = 3
 """Papers that a refusal names."""
-_LEAST = 0.02
-"""What a side weighs that nothing stands on, so that the other's share of it is finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +73,14 @@ class Leads:
         return Studied(turned, _leading_first(papers, lead) if lead else (), read, lead)
 
     def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
-        """What these papers of the index say to a question, whether or not a search would find them."""
+        """What these papers say to a question, those that the index holds, whether or not a search would find them."""
         turned = asked(question)
         if turned is None:
             return None
-        claim = american_text(turned.claim)
-        near = [
-            evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "")
-            for entry in self._grounder.index.entries(pmids)
-        ]
+        index, claim = self._grounder.index, american_text(turned.claim)
+        held = index.store.holds(list(pmids))
+        entries = index.entries([pmid for pmid in pmids if pmid in held])
+        near = [evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
         papers = weighed(self._findings(question, turned, near), frozenset(), self._step)
         return Studied(turned, papers, tuple(near), lead_of(turned, papers, self._step) if papers else None)
 
@@ -183,8 +180,8 @@ def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
 def certainty(papers: Sequence[Weighed], lighter: float, heavier: float, by: Certainty) -> float:
     """The probability that the heavier side is right."""
     strongest = min(max(max(one.evidence.score for one in papers), 0.001), 0.999)
-    apart = math.log((heavier + _LEAST) / (lighter + _LEAST))
-    odds = by.constant + by.apart * apart + by.strongest * math.log(strongest / (1 - strongest))
+    agreement = (heavier - lighter) / (heavier + lighter) if heavier else 0.0
+    odds = by.constant + by.agreement * agreement + by.strongest * math.log(strongest / (1 - strongest))
     return 1 / (1 + math.exp(-odds))
 
 
@@ -239,6 +236,9 @@ def named(documents: Sequence[Document]) -> str:
 
 
 def _citation(evidence: Evidence) -> Citation:
-    """The paper, cited for what it says of the claim: the verdict is on that, as the sentence counts papers by it."""
+    """The paper, cited for the side that the lead counts it on: `support` is the probability that it found so."""
     assert evidence.sentence is not None
-    return Citation(evidence.document, evidence.sentence, evidence.verdict or Verdict(0.0, 1.0, 0.0))
+    verdict = evidence.verdict or Verdict(0.0, 1.0, 0.0)
+    if evidence.stance == "contradict":
+        verdict = Verdict(verdict.contradict, verdict.neutral, verdict.support, of=verdict.of)
+    return Citation(evidence.document, evidence.sentence, verdict)
