@@ -1,7 +1,7 @@
 """Words of patients and of papers for the same thing: a paper on myocardial infarction meets a question about heart attacks.
 
-The groups are data (synonyms.txt). A group speaks only where a question holds one of its phrases whole; then a text that holds
-another of them holds the first one's words too.
+The groups are data (synonyms.txt). A group speaks only where a question holds one of its names whole; then a text that holds
+another of them, or a member of the class that it names, holds the first one's words too.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ Phrase = tuple[str, ...]
 
 
 @cache
-def _groups() -> tuple[tuple[Phrase, ...], ...]:
+def _groups() -> tuple[tuple[tuple[Phrase, ...], tuple[Phrase, ...]], ...]:
+    """Each line's names for a thing, and the members of the class where it is one."""
     try:
         lines = _FILE.read_text("utf-8").splitlines()
     except OSError as error:
         raise ModelUnusable(f"The word list {_FILE} cannot be read ({error}); reinstall the package.") from error
-    return tuple(
-        tuple(dict.fromkeys(tuple(terms(phrase)) for phrase in line.split(" / ")))
-        for line in lines
-        if line.strip() and not line.startswith("#")
-    )
+    sides = [line.partition(" > ")[::2] for line in lines if line.strip() and not line.startswith("#")]
+    return tuple((_phrases(names), _phrases(members)) for names, members in sides)
+
+
+def _phrases(side: str) -> tuple[Phrase, ...]:
+    return tuple(dict.fromkeys(tuple(terms(phrase)) for phrase in side.split(" / ") if phrase))
 
 
 @lru_cache(maxsize=256)
 def said_otherwise(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
-    """Each phrase of a group that the text holds, with the other phrases of its groups."""
+    """Each name of a group that the text holds, with the other names and the members of its groups."""
     held = terms(text)
     found: dict[Phrase, list[Phrase]] = {}
-    for group in _groups():
-        for phrase in group:
+    for names, members in _groups():
+        for phrase in names:
             if phrase and _within(phrase, held):
-                found.setdefault(phrase, []).extend(other for other in group if other != phrase)
+                found.setdefault(phrase, []).extend(other for other in (*names, *members) if other != phrase)
     return tuple((phrase, tuple(dict.fromkeys(others))) for phrase, others in found.items())
 
 

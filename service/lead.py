@@ -162,16 +162,13 @@ def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
     """The verdict of these papers, and how sure it is."""
     supporting = [one for one in papers if one.takes_side and one.evidence.stance == "support"]
     contradicting = [one for one in papers if one.takes_side and one.evidence.stance == "contradict"]
-    for_it = sum(one.weight for one in papers if one.evidence.stance == "support")
-    against = sum(one.weight for one in papers if one.evidence.stance == "contradict")
+    for_it, against = (sum(one.weight for one in side) for side in (supporting, contradicting))
     lighter, heavier = sorted((for_it, against))
     verdict: LeadVerdict = "yes" if for_it >= against else "no"
     if not supporting and not contradicting:
         verdict = "unclear"
     elif supporting and contradicting and lighter >= step.mixed * heavier:
         verdict = "mixed"
-    elif not (supporting if verdict == "yes" else contradicting):
-        verdict = "unclear"
     sides = tuple(one.evidence for one in supporting), tuple(one.evidence for one in contradicting)
     silent = len(papers) - len(supporting) - len(contradicting)
     return Lead(turned.claim, verdict, certainty(papers, lighter, heavier, step.certainty), *sides, silent)

@@ -27,12 +27,15 @@ from retrieval.store import Entry
 from retrieval.subject import subject
 from retrieval.synonyms import share_meant
 from retrieval.values import OPPOSITE, Sentence, Stance, Verdict
+from service.relevance import met
 
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
 """What a conclusion is worth beside a result, more."""
 _ALONE = 1.3
 """How much better a sentence is shown that can be read without those around it."""
+MET = 0.5
+"""The share of what is asked of each side that a sentence must hold together with its paper's title."""
 LEANING = 0.9
 """Log odds by which the shipped reader says yes too readily to a question: on 120 questions of PubMedQA (docs/experiments.md)."""
 CLOSING = 2
@@ -96,12 +99,14 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
 
     Of sentences that are as good the later one stands: what a paper says last counts.
     """
-    sentences, roles = entry.sentences(), shipped_roles()
+    sentences, roles, title = entry.sentences(), shipped_roles(), entry.document.title
     worth: dict[int, float] = {}
     for place in finding_places([one.text for one in sentences]):
         text = quotable(sentences[place].text)
         held, outcome = share_meant(question, subject(question), text), _outcome(question, asked, text)
-        if held and not _NO_FINDING.search(text):
+        # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
+        on_it = held and met(question, asked, f"{title} {text}") >= MET
+        if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
             concludes = float(roles.of_text(text, stretch(place, len(sentences)))[_CONCLUSION])
             alone = _ALONE if stands_alone(shown(text)) else 1.0
             worth[place] = (0.1 + held + outcome) * (1 + _CONCLUDES * concludes) * alone

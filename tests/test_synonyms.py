@@ -19,6 +19,12 @@ def test_other_words_for_the_same_are_held() -> None:
     assert "myocardial" in in_other_words(question)
 
 
+def test_a_class_is_met_by_its_members_and_a_member_by_no_other() -> None:
+    text = "Paroxetine and obsessions"
+    for question, share in (("Do SSRIs help?", 1.0), ("Does fluoxetine help?", 0.0), ("Does paroxetine help?", 1.0)):
+        assert share_meant(question, subject(question), text) == share
+
+
 def test_vitamin_c_is_not_vitamin_e() -> None:
     question = "Does vitamin E help?"
     assert share_meant(question, subject(question), "A trial of vitamin E in sailors") == 1.0
