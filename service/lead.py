@@ -121,7 +121,8 @@ def _wide(branch: Branch, most: int) -> Branch:
         changes["judge"] = branch.judge.model_copy(update={"documents": most, "frugal": False})
     if branch.rerank:
         changes["rerank"] = branch.rerank.model_copy(update={"first": max(branch.rerank.first or 0, 2 * most)})
-    changes["retrieve"] = branch.retrieve.model_copy(update={"k": max(branch.retrieve.k, 4 * most)})
+    by_words = "bm25" in branch.retrieve.sources
+    changes["retrieve"] = branch.retrieve.model_copy(update={"k": max(branch.retrieve.k, 4 * most), "synonyms": by_words})
     return branch.model_copy(update=changes)
 
 

@@ -27,7 +27,7 @@ from retrieval.store import Entry
 from retrieval.subject import subject
 from retrieval.synonyms import share_meant
 from retrieval.values import OPPOSITE, Sentence, Stance, Verdict
-from service.relevance import met
+from service.relevance import met, subject_of
 
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
@@ -105,7 +105,7 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
         text = quotable(sentences[place].text)
         held, outcome = share_meant(question, subject(question), text), _outcome(question, asked, text)
         # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
-        on_it = held and met(question, asked, f"{title} {text}") >= MET
+        on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
         if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
             concludes = float(roles.of_text(text, stretch(place, len(sentences)))[_CONCLUSION])
             alone = _ALONE if stands_alone(shown(text)) else 1.0

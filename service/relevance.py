@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from generation.question import Asked
@@ -16,6 +17,15 @@ def about(question: str, texts: Sequence[str]) -> list[float]:
     rarity, 0 to 1."""
     wanted = subject(question)
     return [share_meant(question, wanted, text) for text in texts]
+
+
+_STUDY_GROUP = re.compile(r"\.\s+[^.]*\b(?:group|investigators|collaborators|trialists)\b\.?$", re.IGNORECASE)
+
+
+def subject_of(title: str) -> str:
+    """A title without the name of the group that signs it: "… Calcium for Preeclampsia Prevention Study Group" is no study of
+    calcium."""
+    return _STUDY_GROUP.sub(".", title)
 
 
 def met(question: str, asked: Asked | None, text: str) -> float:

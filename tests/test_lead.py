@@ -125,7 +125,7 @@ def test_how_a_lead_is_said(verdict: Any, certainty: float, pro: list[str], cont
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
     unsound = Asked("zeta frobnicate gout", "", False)
     for verdict in ("yes", "no", "mixed", "unclear"):
-        text = lead_text("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)  # type: ignore[arg-type]
+        text = lead_text("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)
         assert "“Does zeta frobnicate gout?”" in text
         assert "zeta frobnicate gout" not in text.replace("Does zeta frobnicate gout", "")
 

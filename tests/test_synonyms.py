@@ -8,7 +8,7 @@ from generation.question import asked
 from retrieval.subject import subject
 from retrieval.synonyms import in_other_words, share_meant
 from retrieval.values import Document
-from service.relevance import met, same_kind
+from service.relevance import met, same_kind, subject_of
 
 
 def test_other_words_for_the_same_are_held() -> None:
@@ -37,6 +37,11 @@ def test_both_sides_of_a_question_must_be_met_in_either_spelling(spelt: str) -> 
     assert met(question, asked(question), "Lactobacillus for diarrhea in children") == 1.0
     assert met(question, asked(question), "Lactobacillus for eczema in children") == 0.0
     assert met(question, asked(question), "Rehydration in diarrhoea of children") == 0.0
+
+
+def test_a_study_group_that_signs_a_title_is_not_what_was_studied() -> None:
+    assert subject_of("Outcomes in sailors. Zeta for Gout Study Group.") == "Outcomes in sailors."
+    assert subject_of("Zeta for gout in a group of sailors.") == "Zeta for gout in a group of sailors."
 
 
 def test_a_study_in_animals_answers_only_what_is_asked_of_animals() -> None:

@@ -152,7 +152,9 @@ def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[st
 
 def _macro_f1(sums: Floats) -> Floats:
     """The mean of the answers' F1."""
-    return np.stack([f1(sums[..., 3 * i : 3 * i + 3]) for i in range(len(ANSWERS))], axis=-1).mean(axis=-1)
+    each: Floats = np.stack([f1(sums[..., 3 * i : 3 * i + 3]) for i in range(len(ANSWERS))], axis=-1)
+    mean: Floats = each.mean(axis=-1)
+    return mean
 
 
 def _binned(lead: Led, right: float) -> list[float]:
