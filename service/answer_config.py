@@ -62,7 +62,7 @@ class LeadStep(Strict):
 
     grounding: str
     read: Count = 8
-    near: Share = 0.1
+    near: Share = 0.2
     met: Share = 0.5
     takes: Share = 0.5
     mixed: Share = 0.5

@@ -177,7 +177,8 @@ def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
 
 def certainty(papers: Sequence[Weighed], lighter: float, heavier: float, by: Certainty) -> float:
     """The probability that the heavier side is right."""
-    strongest = min(max(max(one.evidence.score for one in papers), 0.001), 0.999)
+    telling = [one.evidence.score for one in papers if one.takes_side] or [one.evidence.score for one in papers]
+    strongest = min(max(max(telling), 0.001), 0.999)
     agreement = (heavier - lighter) / (heavier + lighter) if heavier else 0.0
     odds = by.constant + by.agreement * agreement + by.strongest * math.log(strongest / (1 - strongest))
     return 1 / (1 + math.exp(-odds))

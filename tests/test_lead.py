@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,11 @@ def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
     alone = verdict_of(evidence("1", "support", 0.9))[1]
     assert verdict_of(evidence("1", "support", 0.9), evidence("2", "contradict", 0.6, CASE))[1] < alone
     assert verdict_of(evidence("1", "support", 0.6))[1] < alone
+
+
+def test_a_silent_paper_makes_no_lead_surer() -> None:
+    silent = replace(evidence("2", "support", 0.95), sentence=None)
+    assert verdict_of(evidence("1", "support", 0.6), silent)[1] == verdict_of(evidence("1", "support", 0.6))[1]
 
 
 def test_the_papers_that_count_most_stand_first() -> None:
