@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from eval.answers.leads_command import leads
 from eval.beir_command import beir
 from eval.claims.commands import claims, titles
 from eval.crossgenre_command import crossgenre
@@ -30,6 +31,7 @@ eval_app.command("crossgenre")(crossgenre)
 eval_app.command("litsearch")(litsearch)
 eval_app.command("claims")(claims)
 eval_app.command("titles")(titles)
+eval_app.command("leads")(leads)
 
 
 @eval_app.callback()

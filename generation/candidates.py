@@ -64,10 +64,15 @@ def candidates(source: Source) -> Iterator[Candidate]:
     """The sentences of a source that can stand alone, in order."""
     for sentence, part in zip(source.sentences, parts(source), strict=True):
         if part != "methods":
-            for piece in _JOINT.split(sentence.text):
+            for piece in pieces(sentence.text):
                 text = shown(piece)
                 if stands_alone(text):
                     yield Candidate(source, sentence, text, part, plainness(text))
+
+
+def pieces(sentence: str) -> list[str]:
+    """A stored sentence as its source wrote it: several where sections were joined with semicolons."""
+    return _JOINT.split(sentence)
 
 
 def parts(source: Source) -> list[Part]:

@@ -6,16 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from retrieval.values import Document, Sentence, Topic, Usage
+from retrieval.values import Document, Sentence, Stance, Topic, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a paper found about the question, by a judge that read it: the place of the sentence that tells it, the side that it
+    takes (None for neither), and the kind of study in words ("a randomised trial")."""
+
+    sentence: int
+    stance: Stance | None
+    study: str
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them."""
+    """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them.
+
+    `finding` is there where the question asks for yes or no and the document was read for it; `tells` are the places of the
+    sentences that tell what the paper itself found or concludes, None where nobody looked.
+    """
 
     number: int
     document: Document
     sentences: tuple[Sentence, ...]
+    finding: Finding | None = None
+    tells: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from generation.candidates import Candidate, Part, all_candidates
 from generation.draft import Cited, Draft, DraftSentence, Limits, Source
+from generation.findings import told_findings
+from generation.phrases import phrases
 from generation.roles import ORDER, role
 from retrieval.aboutness import rare_words, share, words
 from retrieval.errors import BadConfig
@@ -23,6 +25,9 @@ from retrieval.subject import subject
 from retrieval.values import Topic
 
 _PARTS: dict[Part, float] = {"conclusions": 1.0, "results": 0.6, "unknown": 0.5, "background": 0.1, "methods": 0.0}
+
+
+_ASKS_BACKGROUND = phrases("asks background")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,18 @@ class ExtractiveGenerator:
         self.name = f"extractive with {reranker.name}" if reranker else "extractive"
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models."""
+        """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models.
+
+        Where the sources were read for the question, what each found is told and nothing else.
+        """
+        if any(source.finding for source in sources):
+            return Draft(sentences=tuple(told_findings(sources, self._sentences, min(self._words, limits.words))))
         wanted = subject(topic.question)
-        shares = [(one, share(wanted, words(one.text))) for one in all_candidates(sources)]
+        able_to = all_candidates(sources)
+        if not _ASKS_BACKGROUND.search(topic.question):
+            # What a paper says of others, or before it begins, carries no statement.
+            able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
+        shares = [(one, share(wanted, words(one.text))) for one in able_to]
         most = max((held for _, held in shares), default=0.0)
         if most < self._subject or not most:
             return Draft()

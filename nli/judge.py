@@ -48,6 +48,11 @@ class Abstract:
     sentences: tuple[str, ...]
 
 
+def stated(title: str) -> str:
+    """A title as a reader is given it: one that asks says nothing, and is read too easily as if it had answered yes."""
+    return "" if title.rstrip(" .]").endswith("?") else title
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a reader makes of one document: a verdict on the whole, and one on each sentence (None for one that it left out)."""

@@ -34,6 +34,8 @@ ROLE_OF: dict[SectionKind, Role] = {
     "discussion": "conclusion",
     "conclusion": "conclusion",
 }
+FINDING = 0.4
+"""The probability of being a result or a conclusion from which a sentence counts as what the paper found."""
 _LABELLED = 0.95
 """How sure a label over the sentence is: publishers put an aim under BACKGROUND, a finding under CONCLUSIONS."""
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[%=<>±]")
@@ -102,6 +104,14 @@ def _labelled(sentence: PaperSentence) -> Role | None:
     if kind in (None, "abstract") and (label := _LABEL.match(sentence.text)):
         kind = heading_kind(label.group(1))
     return ROLE_OF.get(kind) if kind else None
+
+
+def finding_places(sentences: Sequence[str]) -> list[int]:
+    """The places of the sentences that tell what came out or what follows; of an abstract without any, the last."""
+    roles, count = shipped_roles(), len(sentences)
+    shares = np.array([roles.of_text(text, stretch(row, count)) for row, text in enumerate(sentences)]).reshape(count, len(ROLES))
+    places = np.flatnonzero(shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING).tolist()
+    return places or list(range(count))[-1:]
 
 
 @cache

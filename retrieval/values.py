@@ -264,6 +264,26 @@ class Usage:
     cost: float | None = None
 
 
+LeadVerdict = Literal["yes", "no", "mixed", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What the papers of the index say, weighed together, to a question that asks for yes or no.
+
+    `claim` is the question as a claim; `certainty` is the probability that the verdict is the right one, calibrated on questions
+    whose answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent`
+    is how many on the question take none.
+    """
+
+    claim: str
+    verdict: LeadVerdict
+    certainty: float
+    supporting: tuple[Evidence, ...]
+    contradicting: tuple[Evidence, ...]
+    silent: int = 0
+
+
 Outcome = Literal["answered", "too little"]
 
 
@@ -271,7 +291,8 @@ Outcome = Literal["answered", "too little"]
 class Answer:
     """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
 
-    `context` are the documents that the generator was given, best first; `generated_by` names the generator.
+    `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
+    first sentence says, None where the question asks for no yes or no.
     """
 
     topic: Topic
@@ -283,6 +304,7 @@ class Answer:
     generated_by: str
     usage: Usage = Usage()
     note: str = ""
+    lead: Lead | None = None
 
     @property
     def words(self) -> int:

@@ -1,4 +1,7 @@
-"""Answering a topic: retrieve → rerank → enough? → write → check every citation → keep the limits → look for conflicts.
+"""Answering a topic: lead, or retrieve → rerank → enough?; write → check every citation → keep the limits → look for conflicts.
+
+A question that asks for yes or no is grounded as a claim on both sides: its papers are those that take one, and the first
+sentence says what they come to (service.lead). For any other question the best documents are given to the generator.
 
 Whatever the generator does, nothing leaves here that was not checked: every sentence has a citation that holds, and what had
 none is listed as removed.
@@ -6,21 +9,25 @@ none is listed as removed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from generation.draft import Draft, DraftSentence, Generator, Limits, Source
+from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
 from generation.reply import draft_sentences
+from nli.judge import Judge
+from nli.roles import finding_places
 from nli.sentences import sentence_spans
 from retrieval.errors import ModelUnusable
 from retrieval.index import Index
 from retrieval.rerank import passage
+from retrieval.spelling import american_text, both_spellings
 from retrieval.values import Answer, CitedSentence, Conflict, Hit, RemovedSentence, Topic, Usage
 from service.answer_config import AnswerConfig
 from service.attribution import Attribution
-from service.conflicts import Disagreements
+from service.conflicts import Disagreements, between_sides
 from service.ground import Grounder
+from service.lead import NEAREST, Leads, Studied, findings, lead_sentence, named, not_studied
 from service.models import FALLBACK, Models
 from service.relevance import about
 
@@ -46,6 +53,14 @@ class Kept:
 
 Event = Stage | Kept | RemovedSentence
 OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TooLittle:
+    """Why nothing is written, and the documents that came nearest."""
+
+    note: str
+    nearest: list[Hit]
 
 
 class Answerer:
@@ -76,7 +91,10 @@ class _Work:
     def __init__(self, answerer: Answerer, topic: Topic, tell: OnEvent) -> None:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
         self.models = answerer.models.remembering()
-        self.topic, self.tell = topic, tell
+        self.tell = tell
+        # Everything is read in American spelling, so that how a question is spelt decides nothing; shown is what was asked.
+        self.shown = topic
+        self.topic = american(topic) if self.config.retrieve.spellings else topic
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
         self.usage = Usage()
         self.kept: list[CitedSentence] = []
@@ -84,15 +102,18 @@ class _Work:
 
     def answer(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
-        found = self._found()
-        # What all candidates together lack their best ten lack too: then nothing need be reranked.
-        lacking = self._lacking([text for _, text in found])
-        ranked = found if lacking else self._reranked(found)
-        hits, texts = [hit for hit, _ in ranked], [text for _, text in ranked]
-        lacking = lacking or self._lacking(texts)
-        if lacking:
-            return self._too_little(lacking, hits[: self.config.documents], generator.name)
-        sources = self._sources(hits)
+        studied = self._studied()
+        if studied and studied.lead is None:
+            return self._declined(
+                not_studied(studied), [Hit(one.document.pmid, one.score) for one in studied.read], generator.name
+            )
+        hits = self._hits_on(studied, generator) if studied else self._hits()
+        if isinstance(hits, TooLittle):
+            return self._declined(hits.note, hits.nearest, generator.name)
+        sources = self._sources(hits, findings(studied) if studied else {})
+        first = lead_sentence(self.shown.question, studied, self.limits.citations) if studied else None
+        if first:
+            self._keep(first)
         generator, draft, note = self._written(generator, sources)
         self.usage = total(self.usage, draft.usage)
         judge, rules = self.models.judges[self.config.attribute.model], self.config.attribute
@@ -102,19 +123,10 @@ class _Work:
         self._check(sentences, attribution, generator, sources)
         if not self.kept:
             reason = f"{generator.name} wrote nothing that the documents found bear out ({len(self.removed)} sentences removed)"
-            return self._too_little(reason, hits, generator.name)
-        conflicts: tuple[Conflict, ...] = ()
-        if self.grounder and self.config.conflicts:
-            self.tell(Stage("conflicts", "Looking for papers that contradict the answer."))
-            against = Disagreements(self.grounder, self.config.conflicts, judge, rules.contradict, self.topic)
-            conflicts = against.against(self.kept)
-            told = against.told(self.kept, conflicts, self.limits) if self.config.conflicts.tell else None
-            if told:
-                self._keep(told)
-                known = {hit.pmid for hit in hits}
-                hits += [Hit(c.document.pmid, 0.0) for c in told.citations if c.document.pmid not in known]
+            return self._declined(f"The index holds too little on this: {reason}.", hits, generator.name)
+        conflicts = between_sides(studied, self.kept) if studied else self._disagreements(judge, hits)
         return Answer(
-            self.topic,
+            self.shown,
             "answered",
             tuple(self.kept),
             conflicts,
@@ -123,13 +135,60 @@ class _Work:
             generator.name,
             self.usage,
             note,
+            studied.lead if studied else None,
         )
+
+    def _studied(self) -> Studied | None:
+        """What the papers say to a question that asks for yes or no; None where it asks for something else."""
+        if not (self.grounder and self.config.lead):
+            return None
+        grounder = Grounder(self.index, self.grounder.config, self.models)
+        leads = Leads(grounder, self.config.lead)
+        self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
+        return leads.of(self.shown.question)
+
+    def _hits_on(self, studied: Studied, generator: Generator) -> list[Hit]:
+        """The papers on the question, those first that carry the lead; a language model is given the next best beside them."""
+        hits = [Hit(one.evidence.document.pmid, one.evidence.score) for one in studied.papers]
+        if not generator.extractive:
+            there = {hit.pmid for hit in hits}
+            hits += [hit for hit, _ in self._reranked(self._found()) if hit.pmid not in there]
+        return hits[: self.config.documents]
+
+    def _hits(self) -> list[Hit] | TooLittle:
+        """The documents that the generator is given, best first, or why there is too little in them to answer from."""
+        found = self._found()
+        # What all candidates together lack their best ten lack too: then nothing need be reranked.
+        lacking = self._lacking([text for _, text in found])
+        ranked = found if lacking else self._reranked(found)
+        hits, texts = [hit for hit, _ in ranked], [text for _, text in ranked]
+        lacking = lacking or self._lacking(texts)
+        if lacking:
+            nearest = hits[: self.config.documents]
+            titles = [entry.document for entry in self.index.entries([hit.pmid for hit in nearest[:NEAREST]])]
+            return TooLittle(f"The index holds too little on this: {lacking}.{named(titles)}", nearest)
+        return hits
+
+    def _disagreements(self, judge: Judge, hits: list[Hit]) -> tuple[Conflict, ...]:
+        """What the index holds against the sentences; the strongest is told in a closing sentence, its papers join the hits."""
+        if not (self.grounder and self.config.conflicts):
+            return ()
+        self.tell(Stage("conflicts", "Looking for papers that contradict the answer."))
+        against = Disagreements(self.grounder, self.config.conflicts, judge, self.config.attribute.contradict, self.topic)
+        conflicts = against.against(self.kept)
+        told = against.told(self.kept, conflicts, self.limits) if self.config.conflicts.tell else None
+        if told:
+            self._keep(told)
+            known = {hit.pmid for hit in hits}
+            hits += [Hit(c.document.pmid, 0.0) for c in told.citations if c.document.pmid not in known]
+        return conflicts
 
     def _found(self) -> list[tuple[Hit, str]]:
         """The candidates by BM25, best first, with the text that a reranker reads; a retracted paper is none of them."""
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
-        hits = self.index.search(_query(self.topic, step.query), step.k)
+        query = _query(self.topic, step.query)
+        hits = self.index.search(both_spellings(query) if step.spellings else query, step.k)
         if rerank and rerank.depth:
             hits = hits[: rerank.depth]
         entries = self.index.entries([hit.pmid for hit in hits])
@@ -147,9 +206,13 @@ class _Work:
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[: self.config.documents]
         return [(Hit(hit.pmid, score), text) for (hit, text), score in ranked]
 
-    def _sources(self, hits: Sequence[Hit]) -> list[Source]:
-        entries = self.index.entries([hit.pmid for hit in hits])
-        return [Source(number, entry.document, entry.sentences()) for number, entry in enumerate(entries, 1)]
+    def _sources(self, hits: Sequence[Hit], found: Mapping[str, Finding]) -> list[Source]:
+        sources = []
+        for number, entry in enumerate(self.index.entries([hit.pmid for hit in hits]), 1):
+            sentences = entry.sentences()
+            tells = frozenset(finding_places([one.text for one in sentences])) if self.config.lead else None
+            sources.append(Source(number, entry.document, sentences, found.get(entry.pmid), tells))
+        return sources
 
     def _lacking(self, texts: Sequence[str]) -> str:
         """Why there is too little to answer from, "" where there is enough."""
@@ -168,13 +231,17 @@ class _Work:
         prompt, note = self.config.generate.prompt, EXTRACTIVE if generator.extractive else ""
         self.tell(Stage("write", f"Writing from {len(sources)} documents with {generator.name}."))
         try:
-            return generator, generator(self.topic, sources, self.limits, prompt), note
+            return generator, generator(self.topic if generator.extractive else self.shown, sources, self._room(), prompt), note
         except ModelUnusable as error:
             if FALLBACK not in self.models.generators:
                 raise
             stand_in = self.models.generators[FALLBACK]
             self.tell(Stage("write", f"{error} {stand_in.name} writes instead."))
-            return stand_in, stand_in(self.topic, sources, self.limits, prompt), f"{error} {EXTRACTIVE}"
+            return stand_in, stand_in(self.topic, sources, self._room(), prompt), f"{error} {EXTRACTIVE}"
+
+    def _room(self) -> Limits:
+        """What is left of the limits behind the lead."""
+        return replace(self.limits, words=self.limits.words - sum(len(one.text.split()) for one in self.kept))
 
     def _sentences(self, draft: Draft, sources: Sequence[Source]) -> list[DraftSentence]:
         return list(draft.sentences) or draft_sentences(draft.text, sentence_spans, sources)
@@ -222,9 +289,14 @@ class _Work:
         self.removed.append(RemovedSentence(sentence.text, reason))
         self.tell(self.removed[-1])
 
-    def _too_little(self, reason: str, hits: Sequence[Hit], generator: str) -> Answer:
-        note = f"The index holds too little on this: {reason}."
-        return Answer(self.topic, "too little", (), (), tuple(self.removed), tuple(hits), generator, self.usage, note)
+    def _declined(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
+        return Answer(self.shown, "too little", (), (), tuple(self.removed), tuple(hits), generator, self.usage, note)
+
+
+def american(topic: Topic) -> Topic:
+    """The topic in American spelling."""
+    parts = (american_text(part) for part in (topic.question, topic.topic, topic.narrative))
+    return Topic(topic.id, *parts)
 
 
 def _query(topic: Topic, parts: str) -> str:

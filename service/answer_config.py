@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from service.config import Count, Strict, load_yaml
 
@@ -12,9 +12,13 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class AnswerRetrieve(Strict):
-    """The best `k` documents by BM25 for the topic's question, with or without its other parts in the query."""
+    """The best `k` documents by BM25 for the topic's question, with or without its other parts in the query.
+
+    With `spellings` British and American spelling are one: the search looks for both, everything else reads the American one.
+    """
 
     k: Count
+    spellings: bool = False
     query: Literal["question", "question+topic", "question+narrative"] = "question"
 
 
@@ -33,6 +37,37 @@ class Enough(Strict):
 
     about: Share
     among: Count = 3
+
+
+class Certainty(Strict):
+    """How sure a lead is, as log odds: a constant, a part for how far the sides agree (`agreement`, 0 where they weigh the same
+    and 1 where nothing opposes), and one for the log odds of the strongest paper (`strongest`); fitted on questions whose answer
+    is known (docs/answers.md)."""
+
+    constant: float
+    agreement: float
+    strongest: float
+
+
+class LeadStep(Strict):
+    """How a question that asks for yes or no is answered in the first sentence: as a claim, grounded on both sides.
+
+    A grounding variant finds and judges `read` papers. Those count to which it gives a side with the probability `near` or more
+    and that hold the share `met` of the telling words of what the
+    claim speaks of, and of what it says of it, in whatever spelling or synonym. A paper takes a side from the probability `takes`
+    on; it weighs by that, by its design, and half as much for every `halves` years that it is older than the newest. The verdict
+    is mixed where the lighter side has the share `mixed` of the heavier one's weight or more, and unclear where no paper takes a
+    side.
+    """
+
+    grounding: str
+    read: Count = 8
+    near: Share = 0.2
+    met: Share = 0.5
+    takes: Share = 0.5
+    mixed: Share = 0.5
+    halves: Annotated[float, Field(gt=0)] = 20.0
+    certainty: Certainty
 
 
 class Generate(Strict):
@@ -80,7 +115,7 @@ class Conflicts(Strict):
 
 
 class AnswerConfig(Strict):
-    """One answer variant: retrieve → rerank → enough? → generate → attribute → limits → conflicts."""
+    """One answer variant: retrieve → rerank → lead or enough? → generate → attribute → limits → conflicts."""
 
     name: str
     description: str = ""
@@ -88,10 +123,22 @@ class AnswerConfig(Strict):
     rerank: AnswerRerank | None = None
     documents: Annotated[int, Field(ge=1, le=100)]
     enough: Enough | None = None
+    lead: LeadStep | None = None
     generate: Generate
     limits: AnswerLimits = AnswerLimits()
     attribute: Attribute
     conflicts: Conflicts | None = None
+
+    @property
+    def grounding(self) -> str | None:
+        """The grounding variant that leads and conflicts are looked for with; None where neither is."""
+        return self.lead.grounding if self.lead else self.conflicts.grounding if self.conflicts else None
+
+    @model_validator(mode="after")
+    def _one_grounding(self) -> AnswerConfig:
+        if self.lead and self.conflicts and self.lead.grounding != self.conflicts.grounding:
+            raise ValueError("lead and conflicts name different groundings; name the same for both")
+        return self
 
 
 def load_answer_config(name: str) -> AnswerConfig:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.values import Answer, Citation, CitedSentence, Outcome, RemovedSentence
+from generation.lead import how_sure
+from nli.designs import design
+from retrieval.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
 from service.answer import Answerer, Kept, Stage
 from service.schemas import EvidenceOut, Provenance, SentenceOut, VerdictOut
 
@@ -39,12 +41,19 @@ class CitationOut(BaseModel):
     number: int = Field(description="Its number in `documents`, from 1.")
     pmid: str
     sentence: SentenceOut
-    verdict: VerdictOut = Field(description="The judge's opinion of that sentence about the answer's sentence.")
+    verdict: VerdictOut = Field(
+        description="The judge's opinion of that sentence, or of the whole paper (`of`), about the answer's sentence; of a lead, "
+        "support is the probability that the paper found what the lead counts it for."
+    )
     verbatim: bool = Field(description="The answer's sentence, or what it quotes, stands there word for word.")
 
 
 class AnswerSentenceOut(BaseModel):
-    """A sentence of the answer; every citation was checked and holds."""
+    """A sentence of the answer, with its citations.
+
+    What was checked of each stands with it: whether the sentence (or what it quotes) stands there word for word, and else what
+    the judge makes of the paper, with its probability.
+    """
 
     text: str
     citations: list[CitationOut]
@@ -77,6 +86,44 @@ class ConflictOut(BaseModel):
     evidence: EvidenceOut
 
 
+class LeadPaperOut(BaseModel):
+    """A paper that takes a side: how probable it is that it found so, and what kind of study it is."""
+
+    pmid: str
+    probability: float
+    study: str
+
+
+class LeadOut(BaseModel):
+    """What the papers come to, which the first sentence says, where the question asks for yes or no."""
+
+    claim: str = Field(description="The question as a claim.")
+    verdict: LeadVerdict
+    certainty: float = Field(description="How probable it is that the verdict is right, by questions whose answer is known.")
+    word: str = Field(description="The certainty in a word: sure, probable or possible.")
+    supporting: list[LeadPaperOut] = Field(description="Papers that found that the claim holds, those that count most first.")
+    contradicting: list[LeadPaperOut] = Field(description="Papers that found that it does not.")
+    silent: int = Field(description="Papers on the question that say neither plainly.")
+
+    @classmethod
+    def of(cls, lead: Lead) -> LeadOut:
+        """From the value."""
+        return cls(
+            claim=lead.claim,
+            verdict=lead.verdict,
+            certainty=round(lead.certainty, 4),
+            word=how_sure(lead.certainty),
+            supporting=[_lead_paper(one) for one in lead.supporting],
+            contradicting=[_lead_paper(one) for one in lead.contradicting],
+            silent=lead.silent,
+        )
+
+
+def _lead_paper(evidence: Evidence) -> LeadPaperOut:
+    document = evidence.document
+    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=design(document).says)
+
+
 class UsageOut(BaseModel):
     """What a language model was asked, by its server's own counts; `cost` in US dollars where a price is configured."""
 
@@ -100,7 +147,10 @@ class AnswerResponse(BaseModel):
 
     topic: TopicOut
     outcome: Outcome
-    text: str = Field(description="The whole answer with its citations as [1] or [1, 2], the numbers those of `documents`.")
+    lead: LeadOut | None = Field(description="What the first sentence says; null where the question asks for no yes or no.")
+    text: str = Field(
+        description="The whole answer with its citations as [1] or [1, 2]: the numbers of `documents`, in order of appearance."
+    )
     sentences: list[AnswerSentenceOut]
     conflicts: list[ConflictOut]
     removed: list[RemovedOut]
@@ -117,7 +167,7 @@ class AnswerResponse(BaseModel):
         """From the value, with the documents as the index holds them and where all of it comes from."""
         numbers = numbers_of(answer)
         cited = {citation.document.pmid for sentence in answer.sentences for citation in sentence.citations}
-        entries = answerer.index.entries([hit.pmid for hit in answer.context])
+        scores = {hit.pmid: hit.score for hit in answer.context}
         documents = [
             CitedDocumentOut(
                 number=number,
@@ -126,15 +176,16 @@ class AnswerResponse(BaseModel):
                 year=entry.document.year,
                 journal=entry.document.journal,
                 types=list(entry.document.types),
-                score=round(hit.score, 6),
+                score=round(scores.get(entry.pmid, 0.0), 6),
                 cited=entry.pmid in cited,
             )
-            for number, (hit, entry) in enumerate(zip(answer.context, entries, strict=True), 1)
+            for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
         topic, usage = answer.topic, answer.usage
         return cls(
             topic=TopicOut(id=topic.id, question=topic.question, topic=topic.topic, narrative=topic.narrative),
             outcome=answer.outcome,
+            lead=LeadOut.of(answer.lead) if answer.lead else None,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[
@@ -173,15 +224,18 @@ class SentenceEvent(BaseModel):
 
 
 def numbers_of(answer: Answer) -> dict[str, int]:
-    """Each document's number in the answer, by PMID: its place in the context, from 1."""
-    return {hit.pmid: number for number, hit in enumerate(answer.context, 1)}
+    """Each document's number in the answer, by PMID, from 1: those cited in the order in which the text cites them, then the
+    others as they were ranked."""
+    cited = [citation.document.pmid for sentence in answer.sentences for citation in sentence.citations]
+    listed = dict.fromkeys([*cited, *(hit.pmid for hit in answer.context)])
+    return {pmid: number for number, pmid in enumerate(listed, 1)}
 
 
 def running_text(answer: Answer) -> str:
-    """The answer as text, each sentence with its citations before its last stop."""
+    """The answer as text, each sentence with its citations, ascending, before its last stop."""
     numbers = numbers_of(answer)
     return " ".join(
-        _marked(sentence.text, [numbers[c.document.pmid] for c in sentence.citations]) for sentence in answer.sentences
+        _marked(sentence.text, sorted(numbers[c.document.pmid] for c in sentence.citations)) for sentence in answer.sentences
     )
 
 

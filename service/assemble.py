@@ -21,12 +21,12 @@ def assemble(index: Path, config: str, profile: str) -> Grounder:
 
 
 def assemble_answerer(index: Path, config: str, profile: str) -> Answerer:
-    """The same for an answer variant: its own models, and a grounder for its conflicts where it looks for any."""
+    """The same for an answer variant: its own models, and a grounder for its leads and conflicts where it looks for any."""
     from service.answer import Answerer
     from service.answer_config import load_answer_config
 
     answer_config, models_profile = load_answer_config(config), load_profile(profile)
-    grounding_config = load_config(answer_config.conflicts.grounding) if answer_config.conflicts else None
+    grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
     opened = Index(index)
     grounder = _grounder(opened, grounding_config, models_profile) if grounding_config else None
     models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
@@ -39,12 +39,12 @@ def answerer_beside(grounder: Grounder, config: str) -> Answerer:
     from service.answer_config import load_answer_config
 
     answer_config, shared = load_answer_config(config), grounder
-    if answer_config.conflicts is None or load_config(answer_config.conflicts.grounding) == grounder.config:
+    if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.config:
         models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
     else:
-        shared = _grounder(grounder.index, load_config(answer_config.conflicts.grounding), grounder.models.profile)
+        shared = _grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
         models = load_answer_models(answer_config, grounder.models.profile, shared.models)
-    return Answerer(grounder.index, answer_config, models, shared if answer_config.conflicts else None)
+    return Answerer(grounder.index, answer_config, models, shared if answer_config.grounding else None)
 
 
 def _grounder(opened: Index, config: GroundingConfig, profile: Profile) -> Grounder:

@@ -1,17 +1,19 @@
 """Attribution: whether the documents that a sentence cites bear it out, found out by the service itself and not by who wrote it.
 
 Every stored sentence of a cited document is a premise, the answer's sentence the hypothesis. The best supporting sentence
-stands for its document; a document that contradicts loses its citation.
+stands for its document; a document that contradicts loses its citation. A judge that reads documents reads the abstract at once,
+so that what a paper cites in its introduction and refutes in its conclusion is no longer its own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generation.draft import Cited, DraftSentence, Source
-from nli.judge import Judge
+from nli.judge import Abstract, Judge, Reader, stated
+from nli.roles import finding_places
 from nli.select import probability
 from retrieval.aboutness import about
 from retrieval.rerank import passage
@@ -70,6 +72,8 @@ class Attribution:
         if not source.sentences:
             return f"[{cited.number}] has no abstract to go by"
         claim = cited.part or text
+        if isinstance(self._judge, Reader):
+            return self._read(self._judge, cited, source, claim)
         verdicts = list(self._judge(claim, [premise(source, sentence) for sentence in source.sentences]))
         quoted = verbatim(claim, source.sentences)
         best = max(range(len(verdicts)), key=lambda i: said(verdicts[i], "support")) if quoted is None else quoted
@@ -81,6 +85,24 @@ class Attribution:
         if borne_out < self._config.support:
             return f"[{cited.number}] does not bear it out"
         return Citation(source.document, source.sentences[best], verdicts[best], verbatim=quoted is not None)
+
+    def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
+        """The same by a judge that reads the whole paper: its stance decides, the sentence shown tells most for it."""
+        abstract = Abstract(stated(source.document.title), tuple(sentence.text for sentence in source.sentences))
+        (reading,) = reader.read_abstracts(claim, [abstract])
+        whole, quoted = replace(reading.document, of="document"), verbatim(claim, source.sentences)
+        if quoted is not None and quoted in finding_places(abstract.sentences):
+            # In its results and conclusions a paper speaks for itself.
+            return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
+        if whole.contradict >= self._config.contradict and whole.contradict > whole.support:
+            return f"[{cited.number}] contradicts it"
+        if quoted is not None:
+            return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
+        if whole.support < self._config.support:
+            return f"[{cited.number}] does not bear it out"
+        support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
+        best = max(range(len(support)), key=support.__getitem__)
+        return Citation(source.document, source.sentences[best], whole)
 
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
         """Other sources that bear the sentence out, among those that share most of its rare words."""

@@ -58,7 +58,7 @@ class Counterpoint:
         return self._call(BatchResponse, "POST", "/v1/ground/batch", json={"claims": [{"claim": claim} for claim in claims]})
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
-        """A short answer in which every citation was checked."""
+        """A short answer that begins with its lead, every citation with what was checked of it."""
         body = {"question": question, "narrative": narrative, "topic": topic, "id": id}
         return self._call(AnswerResponse, "POST", "/v1/answer", json=body)
 

@@ -26,7 +26,8 @@ class Retrieve(Strict):
 
     `dense` searches the vectors that the profile's `encoder` made. Several rankings, of two sources or of the many queries of
     `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, `k` where that is not given.
-    With `spellings` BM25 searches for the British and the American form of every word.
+    With `spellings` BM25 searches for the British and the American form of every word, with `synonyms` also for the other words
+    for the same (retrieval/synonyms.txt).
     """
 
     sources: list[Literal["bm25", "dense"]] = ["bm25"]
@@ -37,6 +38,7 @@ class Retrieve(Strict):
     rrf: Count = 60
     each: Count | None = None
     spellings: bool = False
+    synonyms: bool = False
 
     @property
     def fused(self) -> bool:
@@ -49,8 +51,8 @@ class Retrieve(Strict):
             raise ValueError("sources names bm25, dense, or both, each once")
         if self.queries == "adversarial" and self.sources != ["dense"]:
             raise ValueError("adversarial queries are made for dense search: give them with sources: [dense]")
-        if self.spellings and "bm25" not in self.sources:
-            raise ValueError("spellings are for a search by words: give them with the source bm25")
+        if (self.spellings or self.synonyms) and "bm25" not in self.sources:
+            raise ValueError("spellings and synonyms are for a search by words: give them with the source bm25")
         # By value, not by what was written: a configuration that was dumped with its defaults can be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder says what the source dense searches with: name dense among the sources, or leave it out")

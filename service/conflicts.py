@@ -6,13 +6,44 @@ from collections.abc import Sequence
 
 from generation.draft import Limits
 from generation.labels import without_label
+from nli.designs import comparable, design
 from nli.judge import Judge
+from retrieval.rerank import passage
 from retrieval.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
 from service.answer_config import Conflicts
 from service.attribution import said
 from service.ground import Grounder
+from service.lead import Studied
 from service.relevance import about
 
+
+def between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+    """Where papers of comparable design take opposite sides: each of the lighter side against the sentence of the answer that
+    tells what the first such paper of the heavier one found, or against the lead."""
+    sided = [one for one in studied.papers if one.takes_side]
+    leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
+    found = []
+    for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
+        against = next((one for one in leading if comparable(one.design, other.design)), None)
+        if against:
+            found.append(Conflict(_place(against.evidence.document.pmid, sentences), other.evidence))
+    return tuple(found)
+
+
+def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
+    """The last sentence that cites the paper: the lead, which stands first, cites it too."""
+    citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
+    return citing[-1] if citing else 0
+
+
+def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
+    """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
+    (shared,) = about(sentence.text, [passage(other)])
+    return shared >= SHARED and any(comparable(design(one.document), design(other)) for one in sentence.citations)
+
+
+SHARED = 0.5
+"""The share of a sentence's telling words that a paper must hold to be in conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
 OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
 """How a conflict is told: both sides in their own words, or, where that is too long or misread, the other side's alone."""
@@ -44,7 +75,7 @@ class Disagreements:
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
             evidence = self._grounder.run_branch(claim, "contradict").evidence
-            found += [Conflict(place, one) for one in evidence if self._strong(one)]
+            found += [Conflict(place, one) for one in evidence if self._strong(one) and _on_the_same(sentence, one.document)]
         return tuple(found)
 
     def _strong(self, evidence: Evidence) -> bool:

@@ -12,7 +12,7 @@ from math import floor
 from typing import Literal
 
 from nli.decision import Decision
-from nli.judge import Abstract, BothWays, Judge, Reader
+from nli.judge import Abstract, BothWays, Judge, Reader, stated
 from nli.qualify import qualifiers
 from nli.reader.abridge import telling_shares
 from nli.reader.decision import decide
@@ -29,6 +29,7 @@ from retrieval.values import (
     OPPOSITE,
     BranchCounts,
     Claim,
+    Document,
     Evidence,
     Grounding,
     Hit,
@@ -281,7 +282,7 @@ class _Run:
         within = [one for one in candidates if len(one.entry)]
         sentences = [one.entry.sentences() for one in within]
         abstracts = [
-            Abstract(one.entry.document.title, tuple(sentence.text for sentence in own))
+            Abstract(stated(one.entry.document.title), tuple(sentence.text for sentence in own))
             for one, own in zip(within, sentences, strict=True)
         ]
         for candidate, own, reading in zip(within, sentences, reader.read_abstracts(self.claim.text, abstracts), strict=True):
@@ -437,20 +438,36 @@ def _premise(entry: Entry, sentence: Sentence) -> Premise:
 
 
 def _evidence(ranked: Sequence[_Chosen], claim: str, stance: Stance) -> tuple[Evidence, ...]:
-    def evidence(chosen: _Chosen, rank: int) -> Evidence:
-        scopes = negation_scopes(chosen.sentence) if chosen.sentence else ()
-        reserved = qualifiers(claim, chosen.sentence) if chosen.sentence else ()
-        return Evidence(
-            document=chosen.candidate.entry.document,
-            stance=stance,
-            sentence=chosen.sentence,
-            rank=rank,
-            score=chosen.score,
-            scored_by=chosen.scored_by,
-            verdict=chosen.verdict,
-            negations=scopes,
-            qualifiers=reserved,
-            why=why(claim, stance, chosen.sentence, chosen.verdict, scopes, reserved, chosen.scored_by),
+    return tuple(
+        evidence_for(
+            claim, stance, one.candidate.entry.document, one.sentence, one.verdict, rank, one.score, scored_by=one.scored_by
         )
+        for rank, one in enumerate(ranked, 1)
+    )
 
-    return tuple(evidence(chosen, rank) for rank, chosen in enumerate(ranked, 1))
+
+def evidence_for(
+    claim: str,
+    stance: Stance,
+    document: Document,
+    sentence: Sentence | None,
+    verdict: Verdict | None,
+    rank: int,
+    score: float,
+    scored_by: str,
+) -> Evidence:
+    """A document on one side of a claim by the sentence that says so, with what that negates and reserves."""
+    scopes = negation_scopes(sentence) if sentence else ()
+    reserved = qualifiers(claim, sentence) if sentence else ()
+    return Evidence(
+        document=document,
+        stance=stance,
+        sentence=sentence,
+        rank=rank,
+        score=score,
+        scored_by=scored_by,
+        verdict=verdict,
+        negations=scopes,
+        qualifiers=reserved,
+        why=why(claim, stance, sentence, verdict, scopes, reserved, scored_by),
+    )

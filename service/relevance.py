@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from retrieval.aboutness import share, words
+from generation.question import Asked
+from nli.designs import ANIMAL, design, names_animals
 from retrieval.subject import subject
+from retrieval.synonyms import share_meant
+from retrieval.values import Document
 
 
 def about(question: str, texts: Sequence[str]) -> list[float]:
-    """For each text the share of the question's telling words that it holds, weighted by their rarity, 0 to 1."""
+    """For each text the share of the question's telling words that it holds, in the same or other words, weighted by their
+    rarity, 0 to 1."""
     wanted = subject(question)
-    return [share(wanted, words(text)) for text in texts]
+    return [share_meant(question, wanted, text) for text in texts]
+
+
+_STUDY_GROUP = re.compile(r"\.\s+[^.]*\b(?:group|investigators|collaborators|trialists)\b\.?$", re.IGNORECASE)
+
+
+def subject_of(title: str) -> str:
+    """A title without the name of the group that signs it: "… Calcium for Preeclampsia Prevention Study Group" is no study of
+    calcium."""
+    return _STUDY_GROUP.sub(".", title)
+
+
+def met(question: str, asked: Asked | None, text: str) -> float:
+    """How far a text meets a question: the least of the shares of what it speaks of and of what it asks about that, 0 to 1."""
+    sides = [asked.subject, asked.predicate] if asked and asked.subject and asked.predicate else [question]
+    wanted = [words for words in map(subject, sides) if words] or [subject(question)]
+    return min(share_meant(question, one, text) for one in wanted)
+
+
+def same_kind(question: str, document: Document) -> bool:
+    """Whether a paper studied what the question is about: one in animals or cells answers only a question that names such."""
+    return design(document).name != ANIMAL or names_animals(question)

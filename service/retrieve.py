@@ -8,6 +8,7 @@ from retrieval.encoder import Encoder
 from retrieval.fusion import reciprocal_rank_fusion
 from retrieval.index import Index
 from retrieval.spelling import both_spellings
+from retrieval.synonyms import in_other_words
 from retrieval.values import Hit
 from service.config import Retrieve
 
@@ -20,7 +21,9 @@ def retrieve(
     rankings: list[list[Hit]] = []
     for source in step.sources:
         if source == "bm25":
-            texts = [both_spellings(query) for query in queries] if step.spellings else queries
+            texts = [both_spellings(query) for query in queries] if step.spellings else list(queries)
+            if step.synonyms:
+                texts = [f"{text} {in_other_words(query)}".strip() for text, query in zip(texts, queries, strict=True)]
             rankings += [index.search(text, depth) for text in texts]
         else:
             encoder = encoders[step.encoder]

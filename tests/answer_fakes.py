@@ -57,8 +57,8 @@ class ScriptedGenerator:
 
 
 def config(**changes: Any) -> AnswerConfig:
-    """Our answers with no conflicts and no measure of enough, unless `changes` say otherwise."""
-    plain = {"conflicts": None, "enough": None, **changes}
+    """Our answers with no lead, no conflicts and no measure of enough, unless `changes` say otherwise."""
+    plain = {"lead": None, "conflicts": None, "enough": None, **changes}
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 
@@ -71,5 +71,5 @@ def make_answerer(index: Index, generator: Generator | None = None, **changes: A
     )  # fmt: skip
     if settings.generate.fallback:
         models.generators[FALLBACK] = ExtractiveGenerator()
-    grounder = Grounder(index, load_config(settings.conflicts.grounding), models) if settings.conflicts else None
+    grounder = Grounder(index, load_config(settings.grounding), models) if settings.grounding else None
     return Answerer(index, settings, models, grounder)

@@ -104,3 +104,17 @@ def test_nothing_is_written_about_something_else_and_nothing_over_the_limits() -
 def test_options_that_do_not_fit_are_told() -> None:
     with pytest.raises(BadConfig, match="do not fit"):
         ExtractiveGenerator(sentences=0)
+
+
+def test_background_carries_no_statement_unless_it_is_asked_for() -> None:
+    told = (
+        "Zetapril lowers blood pressure in adults with mild hypertension. Zetapril lowered blood pressure of most sailors here."
+    )
+    one = source(1, told)
+    found = Source(1, one.document, one.sentences, tells=frozenset({1}))
+    treatment = Topic("1", "Which adults have lower blood pressure with zetapril?")
+    texts = [sentence.text for sentence in ExtractiveGenerator()(treatment, [one], Limits(), "one-shot").sentences]
+    assert texts == ["Zetapril lowers blood pressure in adults with mild hypertension."]
+    assert ExtractiveGenerator()(treatment, [found], Limits(), "one-shot") == Draft()
+    meaning = Topic("1", "What does zetapril and blood pressure mean?")
+    assert ExtractiveGenerator()(meaning, [found], Limits(), "one-shot").sentences

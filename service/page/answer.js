@@ -25,7 +25,10 @@ export function answered(answer) {
 }
 
 function summaryOf({ sentences, conflicts, note }, papers) {
-  const first = `${count(sentences.length, "sentence")} from ${count(papers, "paper")}, every citation checked against its abstract.`;
+  const cited = sentences.flatMap((one) => one.citations);
+  const quoted = cited.filter((one) => one.verbatim).length;
+  const how = [quoted && `${count(quoted, "citation")} word for word in the abstract`, cited.length - quoted && `${count(cited.length - quoted, "citation")} by the judge’s reading`];
+  const first = `${count(sentences.length, "sentence")} from ${count(papers, "paper")}. Checked: ${how.filter(Boolean).join(", ")}.`;
   const second = conflicts.length ? ` ${count(papersAgainst(conflicts), "paper")} that may speak against it.` : "";
   return `${first}${second} ${note}`.trim();
 }

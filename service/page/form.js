@@ -6,7 +6,7 @@ import { fillPaper, notePaper, partOf, watchFiles } from "./paper.js";
 
 const WORDS = {
   claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
-  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with citations that were checked", more: "Narrative: who asks, and what for" },
+  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with its citations and what was checked of them", more: "Narrative: who asks, and what for" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
 };
 // How many sentences of a paper are chosen unless the reader says otherwise.

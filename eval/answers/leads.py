@@ -1,0 +1,195 @@
+"""How often the lead of an answer is right: questions whose answer is known, asked of an index or of their own papers.
+
+Yes, no and maybe are what PubMedQA labels (Jin et al. 2019, arXiv 1909.06146); a lead that is mixed or unclear counts as maybe,
+and so does a question that gets none. The certainty of leads that say yes or no is held against how often they are right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from tqdm import tqdm
+
+from eval.journal import digest
+from eval.measures import Floats, Tally, f1, share
+from eval.report_data import Figure
+from eval.resampling import Resampler
+from indexes.readers import jsonl
+from indexes.readers.records import RecordError
+from retrieval.errors import GO_ON, BadInput, Interrupted, writing
+from retrieval.manifest import write_atomically
+from retrieval.source import code_sha256
+from service.lead import Leads, Studied
+
+Known = Literal["yes", "no", "maybe"]
+ANSWERS: tuple[Known, ...] = get_args(Known)
+BINS = 10
+_CODE = ["eval.answers.leads", "service.lead", "service.reading", "service.ground", "service.relevance"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownQuestion:
+    """A question, what the right answer is, and the papers that say so."""
+
+    id: str
+    question: str
+    answer: Known
+    pmids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """What a lead said: "" where there was none; `read` are papers on the question, `own` says that one of the question's is."""
+
+    id: str
+    verdict: str
+    certainty: float
+    read: int
+    own: bool
+
+    @property
+    def said(self) -> Known:
+        """The verdict as one of the three answers."""
+        return self.verdict if self.verdict in ("yes", "no") else "maybe"  # type: ignore[return-value]
+
+
+def read_known(path: Path) -> list[KnownQuestion]:
+    """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids."""
+    found = list(jsonl.records(path, _known))
+    if not found:
+        raise BadInput(f"{path} holds no question; expected JSON lines with question and answer.")
+    return found
+
+
+def _known(record: Mapping[str, Any], number: int) -> KnownQuestion:
+    asked, answer = record.get("QUESTION", record.get("question")), record.get("final_decision", record.get("answer"))
+    if not isinstance(asked, str) or not asked.strip():
+        raise RecordError('expected a question in "question" (or PubMedQA\'s "QUESTION")')
+    if answer not in ANSWERS:
+        raise RecordError(f'expected yes, no or maybe in "answer" (or PubMedQA\'s "final_decision"), came {answer!r}')
+    listed = record.get("pmids", [record["pmid"]] if "pmid" in record else [])
+    if not isinstance(listed, list):
+        raise RecordError('expected a list of PMIDs in "pmids"')
+    pmids = tuple(str(one) for one in listed)
+    return KnownQuestion(str(record.get("id", record.get("pmid", number))), asked, answer, pmids)
+
+
+def lead_all(questions: Sequence[KnownQuestion], leads: Leads, given: bool, work: Path, facts: Mapping[str, Any]) -> list[Led]:
+    """What the lead says to each question; a stopped run goes on with what `work` keeps for the same `facts`.
+
+    `given` reads the question's own papers in place of what a search finds.
+    """
+    name = digest({**facts, "given": given, "code": code_sha256(_CODE)})[:16]
+    path = work / f"leads-{name}.jsonl"
+    with writing("the results", work, GO_ON):
+        work.mkdir(parents=True, exist_ok=True)
+        done = _kept(path)
+        write_atomically(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done.values()))
+        with path.open("a", encoding="utf-8") as file:
+            try:
+                for one in tqdm(questions, desc="asking", unit=" questions", disable=None):
+                    if one.id not in done:
+                        studied = leads.given(one.question, one.pmids) if given else leads.of(one.question)
+                        done[one.id] = led(one, studied)
+                        file.write(f"{json.dumps(asdict(done[one.id]))}\n")
+                        file.flush()
+            except KeyboardInterrupt:
+                raise Interrupted(
+                    f"Stopped after {sum(one.id in done for one in questions)} of {len(questions)} questions; they are kept in "
+                    f"{work}, and the same command goes on from there."
+                ) from None
+    return [done[one.id] for one in questions]
+
+
+def led(question: KnownQuestion, studied: Studied | None) -> Led:
+    """The lead of one question, as a line that can be kept."""
+    if studied is None or studied.lead is None:
+        return Led(question.id, "", 0.0, 0, False)
+    on_it = {one.evidence.document.pmid for one in studied.papers}
+    return Led(question.id, studied.lead.verdict, studied.lead.certainty, len(on_it), not on_it.isdisjoint(question.pmids))
+
+
+def _kept(path: Path) -> dict[str, Led]:
+    done: dict[str, Led] = {}
+    for line in path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []:
+        try:
+            one = Led(**json.loads(line))
+        except (ValueError, TypeError):
+            continue  # Torn by a kill: the question is asked again.
+        done[one.id] = one
+    return done
+
+
+def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[str, Figure]:
+    """Accuracy, macro-F1 and each answer's F1; how many got yes or no and how many of these are right; ECE of the certainty.
+
+    With 95 % intervals by a bootstrap over questions.
+    """
+    resampler = Resampler(len(questions))
+    pairs = [(one.answer, lead.said) for one, lead in zip(questions, found, strict=True)]
+    counts = [
+        [n for known in ANSWERS for n in (float(answer == said == known), float(said == known), float(answer == known))]
+        for answer, said in pairs
+    ]
+    right = [float(answer == said) for answer, said in pairs]
+    sided = [float(lead.verdict in ("yes", "no")) for lead in found]
+    tallies = {
+        "accuracy": Tally.of([(one, 1.0) for one in right], share),
+        "macro-F1": Tally.of(counts, _macro_f1),
+        **{f"F1 {known}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, known in enumerate(ANSWERS)},
+        "said yes or no": Tally.of([(one, 1.0) for one in sided], share),
+        "these right": Tally.of([(one * ok, one) for one, ok in zip(sided, right, strict=True)], share),
+        "ECE": Tally.of([_binned(lead, ok) for lead, ok in zip(found, right, strict=True)], _calibration_error),
+        "own paper read": Tally.of([(float(lead.own), 1.0) for lead in found], share),
+    }
+    return {name: resampler.figure(tally) for name, tally in tallies.items()}
+
+
+def _macro_f1(sums: Floats) -> Floats:
+    """The mean of the answers' F1."""
+    each: Floats = np.stack([f1(sums[..., 3 * i : 3 * i + 3]) for i in range(len(ANSWERS))], axis=-1)
+    mean: Floats = each.mean(axis=-1)
+    return mean
+
+
+def _binned(lead: Led, right: float) -> list[float]:
+    """[3 × bins]: how many leads of yes or no lie in each bin of certainty, their certainty, and how many are right."""
+    row = [0.0] * (3 * BINS)
+    if lead.verdict in ("yes", "no"):
+        place = min(int(lead.certainty * BINS), BINS - 1)
+        row[place], row[BINS + place], row[2 * BINS + place] = 1.0, lead.certainty, right
+    return row
+
+
+def _calibration_error(sums: Floats) -> Floats:
+    """Expected calibration error (Naeini et al. 2015): the bins' distances between certainty and share of right ones, weighed."""
+    count, sure, right = sums[..., :BINS], sums[..., BINS : 2 * BINS], sums[..., 2 * BINS :]
+    whole = count.sum(axis=-1)
+    error: Floats = np.divide(np.abs(sure - right).sum(axis=-1), whole, out=np.full(np.shape(whole), np.nan), where=whole != 0)
+    return error
+
+
+def lines(title: str, questions: Sequence[KnownQuestion], found: Sequence[Led]) -> list[str]:
+    """The figures as a table for the terminal, and what was said to what."""
+    table = [f"{'right answer':<14}{'yes':>8}{'no':>8}{'maybe':>8}"]
+    for answer in ANSWERS:
+        said = [lead.said for one, lead in zip(questions, found, strict=True) if one.answer == answer]
+        table.append(f"{answer:<14}" + "".join(f"{said.count(one):>8}" for one in ANSWERS))
+    most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
+    return [
+        f"{title}: {len(questions)} questions; the commonest answer alone is right for {most:.1%}.",
+        *(f"{name:<16}{_told(figure)}" for name, figure in figures(questions, found).items()),
+        "",
+        *table,
+    ]
+
+
+def _told(figure: Figure) -> str:
+    if figure.value is None:
+        return "   –"
+    return f"{figure.value:>8.3f}  ({figure.low:.3f} to {figure.high:.3f})"
