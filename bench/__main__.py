@@ -16,23 +16,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench import report
-from bench.alone import alone
-from bench.setting import ROOT, NotHere, Options, Row, commit, machine
-from retrieval.errors import BadInput, CounterpointError
-from retrieval.manifest import read_manifest, write_atomically
-from retrieval.source import code_sha256
+from bench.harness import report
+from bench.harness.alone import alone
+from bench.harness.setting import ROOT, NotHere, Options, Row, commit, machine
+from retrieval.core.code_hash import code_sha256
+from retrieval.core.errors import BadInput, CounterpointError
+from retrieval.store.manifest import read_manifest, write_atomically
 
-CODE = ("service.served", "service.task_a_run", "indexes.build")
+CODE = ("service.serve.server", "service.trec.task_a.run", "indexes.build")
 """What decides how fast something is: a part is measured again when these, or what they import, changed, committed or not."""
 PARTS = {
-    "contradict": "bench.contradict",
-    "ground": "bench.ground",
-    "task-a": "bench.task_a",
-    "pairs": "bench.pairs",
-    "build": "bench.build",
-    "memory": "bench.memory",
-    "limit": "bench.limit",
+    "contradict": "bench.parts.contradict",
+    "ground": "bench.parts.ground",
+    "task-a": "bench.parts.task_a",
+    "pairs": "bench.parts.pairs",
+    "build": "bench.parts.build",
+    "memory": "bench.parts.memory",
+    "limit": "bench.parts.limit",
 }
 
 

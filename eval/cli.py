@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from eval.answers.leads_command import leads
-from eval.beir_command import beir
-from eval.claims.commands import claims, titles
-from eval.crossgenre_command import crossgenre
-from eval.evidence_command import evidencebench
-from eval.litsearch_command import litsearch
-from service import defaults
-from service.cli import IndexOption, ProfileOption, app, say, told, typed
-from service.evidence_cli import evidence
+from eval.commands.beir import beir
+from eval.commands.claims import claims, titles
+from eval.commands.crossgenre import crossgenre
+from eval.commands.evidencebench import evidencebench
+from eval.commands.leads import leads
+from eval.commands.litsearch import litsearch
+from service.cli.commands import IndexOption, ProfileOption, app, say, told, typed
+from service.cli.evidence import evidence
+from service.configuration import defaults
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
 
@@ -81,14 +81,14 @@ def scifact(
 ) -> None:
     """Measure variants on SciFact, against each other and beside the paper; a stopped run goes on where it was."""
     with told():
-        from eval.evaluation import configurations, evaluate
-        from eval.lines import report_lines
-        from eval.predictions import predictions_text
-        from eval.report_data import report_json
-        from eval.scifact import find
-        from retrieval.errors import BadInput, writing
-        from retrieval.manifest import write_atomically
-        from service.run_journal import check_target
+        from eval.measures.report_data import report_json
+        from eval.scifact.files import find
+        from eval.scifact.predictions import predictions_text
+        from eval.variants.evaluation import configurations, evaluate
+        from eval.variants.lines import report_lines
+        from retrieval.core.errors import BadInput, writing
+        from retrieval.store.manifest import write_atomically
+        from service.trec.journal import check_target
 
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
         configs = configurations(config or [defaults.CONFIG])
@@ -138,9 +138,9 @@ def predictions(
     with told():
         import json
 
-        from eval.figures import official_figures
-        from eval.predictions import read_predictions
-        from eval.scifact import find, read_claims
+        from eval.scifact.figures import official_figures
+        from eval.scifact.files import find, read_claims
+        from eval.scifact.predictions import read_predictions
 
         labelled = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
         figures = official_figures(labelled, read_predictions(path))
@@ -160,13 +160,13 @@ def report(
 ) -> None:
     """Make a page of an evaluation: tables, plots, what was lost and how, and how it was made."""
     with told():
+        from eval.measures.report_data import read_report
         from eval.page.contents import page
         from eval.page.render import html
         from eval.page.render import markdown as as_markdown
-        from eval.report_data import read_report
-        from retrieval.errors import BadInput, writing
-        from retrieval.manifest import write_atomically
-        from service.run_journal import check_target
+        from retrieval.core.errors import BadInput, writing
+        from retrieval.store.manifest import write_atomically
+        from service.trec.journal import check_target
 
         outputs = [one for one in (out, markdown) if one]
         if len({one.resolve() for one in (measured, *outputs)}) <= len(outputs):
@@ -195,11 +195,11 @@ def answers(
     """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
     with told():
         from eval.answers.runs import read_runs
-        from retrieval.errors import BadInput, writing
-        from retrieval.manifest import read_manifest, write_atomically
-        from service.config import load_profile
-        from service.run_journal import check_target
-        from service.task_b import read_topics
+        from retrieval.core.errors import BadInput, writing
+        from retrieval.store.manifest import read_manifest, write_atomically
+        from service.configuration.config import load_profile
+        from service.trec.journal import check_target
+        from service.trec.task_b.topics import read_topics
 
         asked = read_topics(topics)
         read = read_runs(runs, {topic.id for topic in asked})
@@ -215,7 +215,7 @@ def answers(
         from eval.answers.evaluation import evaluate
         from eval.answers.judges import load_judges
         from eval.answers.report import report_json
-        from retrieval.embedded_encoder import EmbeddedEncoder
+        from retrieval.dense.embedded_encoder import EmbeddedEncoder
 
         judges, command = load_judges(models), typed()
         say(f"Judging {', '.join(one.name for one in read)} on {len(asked)} topics with {judges.named[-1].model}.")

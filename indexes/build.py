@@ -26,11 +26,22 @@ from indexes.guard import LOCK, only_one, stoppable
 from indexes.lucene_writer import LuceneWriter, contents, link
 from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
 from indexes.writer import StoreWriter
-from nli.cues import cue_list
-from retrieval import java
-from retrieval.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, writing
-from retrieval.lucene import K1, B
-from retrieval.manifest import DENSE, FORMAT, LUCENE, NAME, STORE, Manifest, Source, data_files, read_manifest, staging_folder
+from nli.text.cues import cue_list
+from retrieval.bm25 import java
+from retrieval.bm25.lucene import K1, B
+from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, writing
+from retrieval.store.manifest import (
+    DENSE,
+    FORMAT,
+    LUCENE,
+    NAME,
+    STORE,
+    Manifest,
+    Source,
+    data_files,
+    read_manifest,
+    staging_folder,
+)
 
 _BATCH = 1000
 # Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from retrieval.errors import BadInput, Interrupted
+from retrieval.core.errors import BadInput, Interrupted
 
 LOCK = ".lock"
 

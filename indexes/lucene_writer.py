@@ -16,9 +16,9 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any
 
-from retrieval.errors import BadConfig, BadInput
-from retrieval.java import HEAP_VARIABLE, java_class
-from retrieval.lucene import pyserini, start_on_lucene_thread
+from retrieval.bm25.java import HEAP_VARIABLE, java_class
+from retrieval.bm25.lucene import pyserini, start_on_lucene_thread
+from retrieval.core.errors import BadConfig, BadInput
 
 # Pyserini fixes 2 GB, more than the whole heap we give to Java; Lucene itself recommends some hundred megabytes at most.
 _BUFFER_MB = 200.0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.encoder import Vectors
-from retrieval.errors import IndexUnusable
+from retrieval.core.errors import IndexUnusable
+from retrieval.dense.encoder import Vectors
 
 NAME = ".vectors.building"
 _SCHEMA = """

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.readers import Deletion, Record
-from nli.cues import cue_list, cues_by_sentence
-from nli.sentences import document_spans
-from retrieval.manifest import Counts
-from retrieval.store import COLUMNS, SCHEMA, Row, pack, unpack
-from retrieval.values import Document
+from nli.text.cues import cue_list, cues_by_sentence
+from nli.text.sentences import document_spans
+from retrieval.core.values import Document
+from retrieval.store.documents import COLUMNS, SCHEMA, Row, pack, unpack
+from retrieval.store.manifest import Counts
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""

@@ -1,8 +1,8 @@
 """Which sentences of a paper bear on a hypothesis: each is read once, weighed, and a set is chosen that repeats itself little.
 
-What makes a sentence worth choosing is told by parts with a reason each: where it stands, what it does there (nli.roles), how
-near it is to the hypothesis, whether it takes a stance, how much it holds, and whether it reports. The weights are round numbers
-chosen on a part of EvidenceBench and reported on the other; docs/evidence.md lists what was tried.
+What makes a sentence worth choosing is told by parts with a reason each: where it stands, what it does there (nli.text.roles),
+how near it is to the hypothesis, whether it takes a stance, how much it holds, and whether it reports. The weights are round
+numbers chosen on a part of EvidenceBench and reported on the other; docs/evidence.md lists what was tried.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import Judge
-from nli.reporting import figures, reports
-from nli.roles import ROLES, RoleModel, shipped_roles
-from retrieval.diverse import diverse
-from retrieval.encoder import Encoder
-from retrieval.errors import BadInput
-from retrieval.paper import Paper, PaperSentence
-from retrieval.rerank import Reranker
-from retrieval.values import Premise, Verdict
+from nli.judges.judge import Judge
+from nli.text.reporting import figures, reports
+from nli.text.roles import ROLES, RoleModel, shipped_roles
+from retrieval.core.errors import BadInput
+from retrieval.core.paper import Paper, PaperSentence
+from retrieval.core.values import Premise, Verdict
+from retrieval.dense.encoder import Encoder
+from retrieval.rerank.diverse import diverse
+from retrieval.rerank.reranker import Reranker
 
 Floats = NDArray[np.float64]
 MOST_JUDGED = 48

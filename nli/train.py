@@ -21,21 +21,21 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from nli.decision import PLAIN, Decision
-from nli.embedded import Calibration, EmbeddedJudge, premise_text
-from nli.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, without_directions
+from nli.decision.document import PLAIN, Decision
+from nli.judges.embedded import Calibration, EmbeddedJudge, premise_text
 from nli.training import calibrate, decide, evaluate
 from nli.training.curriculum import Curriculum
 from nli.training.pairs import LABELS, Pair
-from retrieval.embedded import EmbeddedReranker
-from retrieval.engine import EncodedPair, PairTokenizer
+from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, without_directions
+from retrieval.core.values import Premise
+from retrieval.rerank.embedded import EmbeddedReranker
+from retrieval.runtime.engine import EncodedPair, PairTokenizer
 from retrieval.training.command import told, training_options
 from retrieval.training.encoder import MarkedEncoder, load_base
 from retrieval.training.export import export
 from retrieval.training.loop import Example, Recipe, train, weights
-from retrieval.values import Premise
 
-LEXICON = Path(__file__).with_name("polarity.txt")
+LEXICON = Path(__file__).parent / "wording" / "polarity.txt"
 MAX_TOKENS = 112
 PARTS = (len(SEGMENTS), len(DIRECTIONS), len(MEETINGS))
 DROPPED_DIRECTIONS = 0.15

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from retrieval.dense import DenseIndex, usable_part
-from retrieval.lucene import Lucene
-from retrieval.manifest import LUCENE, STORE, Manifest, read_manifest
-from retrieval.store import Entry, Store
-from retrieval.values import Hit
+from retrieval.bm25.lucene import Lucene
+from retrieval.core.values import Hit
+from retrieval.dense.search import DenseIndex, usable_part
+from retrieval.store.documents import Entry, Store
+from retrieval.store.manifest import LUCENE, STORE, Manifest, read_manifest
 
 
 class Index:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from retrieval.embedded import PARTS, EmbeddedReranker
+from retrieval.rerank.embedded import PARTS, EmbeddedReranker
 from retrieval.training import evaluate, weigh
 from retrieval.training.command import told, training_options
 from retrieval.training.encoder import TokenEncoder, load_base

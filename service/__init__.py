@@ -1,1 +1,1 @@
-"""The product: configuration, assembly, grounding, batch runs, the HTTP app and the command line."""
+"""The product: the public client, the MCP server, and everything put together."""

@@ -10,10 +10,10 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from service.answer_schemas import AnswerResponse
-from service.api_schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
-from service.evidence_schemas import EvidenceResponse
-from service.schemas import GroundResponse, Problem
+from service.answering.schemas import AnswerResponse
+from service.grounding.schemas import GroundResponse, Problem
+from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
+from service.reading.schemas import EvidenceResponse
 
 _Response = TypeVar("_Response", bound=BaseModel)
 

@@ -11,12 +11,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from retrieval.errors import CounterpointError
-from service.answer import Answerer
-from service.answer_schemas import AnswerResponse
-from service.claims import checked_claim, checked_topic
-from service.ground import Grounder
-from service.schemas import GroundResponse, Provenance
+from retrieval.core.errors import CounterpointError
+from service.answering.answer import Answerer
+from service.answering.schemas import AnswerResponse
+from service.grounding.claims import checked_claim, checked_topic
+from service.grounding.ground import Grounder
+from service.grounding.schemas import GroundResponse, Provenance
 
 _INSTRUCTIONS = (
     "Checks biomedical claims against an index of abstracts. Use `ground` for a statement that can be true or false: it gives "

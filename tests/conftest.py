@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from indexes.build import build
-from retrieval import java
+from retrieval.bm25 import java
 from retrieval.index import Index
 
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from service.settings import PREFIX, Settings
+from service.operating.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")

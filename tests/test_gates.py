@@ -17,13 +17,13 @@ from typing import get_args
 
 import pytest
 
-from nli.judge import Judge
+from nli.judges.judge import Judge
+from retrieval.core.values import Claim, Label, Premise, Verdict
 from retrieval.index import Index
-from retrieval.values import Claim, Label, Premise, Verdict
-from service.config import load_config, load_profile
-from service.defaults import CONFIG, PROFILE
-from service.ground import Grounder
-from service.models import load_judge, load_models
+from service.configuration.config import load_config, load_profile
+from service.configuration.defaults import CONFIG, PROFILE
+from service.configuration.models import load_judge, load_models
+from service.grounding.ground import Grounder
 
 SIGN_PAIRS_RIGHT = 0.76
 """The share of the sign pairs whose most probable class must be right."""
@@ -38,7 +38,7 @@ PAGE_EXAMPLES = 5
 HERE = Path(__file__).parent
 PAIRS = [json.loads(line) for line in (HERE / "sign_pairs.jsonl").read_text("utf-8").splitlines()]
 README = (HERE.parent / "indexes" / "demo" / "README.md").read_text("utf-8")
-PAGE = (HERE.parent / "service" / "page" / "index.html").read_text("utf-8")
+PAGE = (HERE.parent / "service" / "http" / "page" / "index.html").read_text("utf-8")
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -12,13 +12,13 @@ import pytest
 
 from indexes.build import build
 from retrieval.index import Index
-from service.assemble import assemble
-from service.claims import checked_claim
-from service.task_a import read_items
-from service.task_a_check import check
-from service.task_a_run import run
+from service.assembly import assemble
+from service.grounding.claims import checked_claim
+from service.trec.task_a.check import check
+from service.trec.task_a.items import read_items
+from service.trec.task_a.run import run
 
-DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
+DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,11 +10,11 @@ from eval.answers.judges import Judges
 from eval.answers.observing import Observer
 from eval.answers.report import Report, make_report, provenance
 from eval.answers.runs import Run
-from retrieval.encoder import Encoder
-from retrieval.manifest import STORE, read_manifest
-from retrieval.store import Store
-from retrieval.values import Topic
-from service.config import Profile
+from retrieval.core.values import Topic
+from retrieval.dense.encoder import Encoder
+from retrieval.store.documents import Store
+from retrieval.store.manifest import STORE, read_manifest
+from service.configuration.config import Profile
 
 
 def evaluate(

@@ -1,13 +1,13 @@
-"""The figures of a run, each as counts of every topic and the formula of their sums (eval.measures), to be resampled."""
+"""The figures of a run, each as counts of every topic and the formula of their sums (eval.measures.formulas), to be resampled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 from eval.answers.observing import Observed
-from eval.measures import Tally, share
-from eval.report_data import Measure
-from retrieval.values import Label
+from eval.measures.formulas import Tally, share
+from eval.measures.report_data import Measure
+from retrieval.core.values import Label
 
 Pair = tuple[float, float]
 """What counts, out of how many: (0, 0) where a topic has nothing to measure."""

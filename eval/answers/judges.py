@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eval.answers.report import NamedJudge
-from nli.chat import ChatJudge
-from nli.judge import Judge, Remembering
-from retrieval.chat import Usage
-from service.config import Profile, load_profile
-from service.defaults import PROFILE
-from service.models import load_judge
+from nli.judges.chat import ChatJudge
+from nli.judges.judge import Judge, Remembering
+from retrieval.runtime.chat import Usage
+from service.configuration.config import Profile, load_profile
+from service.configuration.defaults import PROFILE
+from service.configuration.models import load_judge
 
 JUDGE = "sentences"
 """The judge's name in every profile."""
@@ -27,8 +27,8 @@ class Judges:
 
 
 def load_judges(profile: Profile) -> Judges:
-    """The profile's judge; beside a language model, which is asked only where the shipped stance model is undecided (nli.chat),
-    that model's own figures stand too."""
+    """The profile's judge; beside a language model, which is asked only where the shipped stance model is undecided
+    (nli.judges.chat), that model's own figures stand too."""
     own = load_judge(JUDGE, profile)
     if not isinstance(own, ChatJudge):
         return Judges({STANCE: Remembering(own)}, (NamedJudge(STANCE, own.name),))

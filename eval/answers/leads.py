@@ -15,21 +15,27 @@ from typing import Any, Literal, get_args
 import numpy as np
 from tqdm import tqdm
 
-from eval.journal import digest
-from eval.measures import Floats, Tally, f1, share
-from eval.report_data import Figure
-from eval.resampling import Resampler
+from eval.measures.formulas import Floats, Tally, f1, share
+from eval.measures.report_data import Figure
+from eval.measures.resampling import Resampler
+from eval.scifact.journal import digest
 from indexes.readers import jsonl
 from indexes.readers.records import RecordError
-from retrieval.errors import GO_ON, BadInput, Interrupted, writing
-from retrieval.manifest import write_atomically
-from retrieval.source import code_sha256
-from service.lead import Leads, Studied
+from retrieval.core.code_hash import code_sha256
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
+from retrieval.store.manifest import write_atomically
+from service.answering.lead import Leads, Studied
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
-_CODE = ["eval.answers.leads", "service.lead", "service.reading", "service.ground", "service.relevance"]
+_CODE = [
+    "eval.answers.leads",
+    "service.answering.lead",
+    "service.answering.reading",
+    "service.grounding.ground",
+    "service.answering.relevance",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,21 @@ import numpy as np
 
 from eval.answers.runs import Response
 from generation.draft import Source
-from nli.judge import Judge
-from retrieval.aboutness import about
-from retrieval.encoder import Encoder, normalised
-from retrieval.lexical import terms
-from retrieval.rerank import passage
-from retrieval.store import Store
-from retrieval.values import Label, Topic
-from service.attribution import premise, verbatim
+from nli.judges.judge import Judge
+from retrieval.core.values import Label, Topic
+from retrieval.dense.encoder import Encoder, normalised
+from retrieval.rerank.reranker import passage
+from retrieval.store.documents import Store
+from retrieval.words.aboutness import about
+from retrieval.words.lexical import terms
+from service.answering.attribution import premise, verbatim
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedCitation:
     """A citation of the sentence at place `sentence`, from 0: what each judge decides about the whole document from its
-    sentences (nli.decision), and whether the document holds the sentence verbatim. A judge is asked about those all the same.
+    sentences (nli.decision.document), and whether the document holds the sentence verbatim. A judge is asked about those all the
+    same.
 
     `labels` is empty where the index does not hold the document, or no abstract of it: nothing can be said then.
     """
@@ -89,7 +90,7 @@ def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
 def taken_up(narrative: str, answer: str) -> float | None:
     """The share of the narrative's words, the rare weighing more (inverse document frequency), that the answer holds too.
 
-    Words are stemmed lightly (retrieval.lexical) and nothing but the same word counts: no synonym, and no sense. The words by
-    which a narrative asks ("information", "looking") are in the sum, so that no answer reaches 1. None without a narrative.
+    Words are stemmed lightly (retrieval.words.lexical) and nothing but the same word counts: no synonym, and no sense. The words
+    by which a narrative asks ("information", "looking") are in the sum, so that no answer reaches 1. None without a narrative.
     """
     return about(narrative, answer) if terms(narrative) else None

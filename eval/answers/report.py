@@ -17,10 +17,10 @@ from tqdm import tqdm
 from eval.answers.figures import content_measures, counted, form_measures, tallies
 from eval.answers.observing import Observed, Observer
 from eval.answers.runs import Run
-from eval.report_data import Figure, Measure
-from eval.resampling import RESAMPLES, SEED, Resampler
-from retrieval.manifest import Manifest
-from retrieval.values import Topic
+from eval.measures.report_data import Figure, Measure
+from eval.measures.resampling import RESAMPLES, SEED, Resampler
+from retrieval.core.values import Topic
+from retrieval.store.manifest import Manifest
 
 PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = yaml.safe_load(
     files("eval.answers").joinpath("published.yaml").read_text("utf-8")

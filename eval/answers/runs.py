@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.errors import BadInput, BadRecord
-from service.records import is_id, is_id_list, keys, kind, read_json_or_lines
+from retrieval.core.errors import BadInput, BadRecord
+from service.trec.records import is_id, is_id_list, keys, kind, read_json_or_lines
 
 
 @dataclass(frozen=True, slots=True)

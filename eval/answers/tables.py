@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.answers.report import Report, RunReport
-from eval.report_data import Figure, Measure
+from eval.measures.report_data import Figure, Measure
 
 _SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict", "verbatim", "narrative")
 """Given in per cent; a key may have a judge's prefix before it."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.claims.reading import PaperClaim
-from eval.observing import STANCES
-from retrieval.errors import BadInput
+from eval.scifact.observing import STANCES
+from retrieval.core.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)

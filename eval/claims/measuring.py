@@ -12,11 +12,11 @@ from eval.claims.outcomes import Outcome, Seen, ground_claims
 from eval.claims.reading import PaperClaim
 from eval.claims.report import ClaimsReport, Grouping, Made, failures
 from eval.claims.titles import TURNINGS, statement, turned
-from eval.observing import STANCES
-from retrieval.errors import BadInput, BadRecord
-from retrieval.store import Store
-from retrieval.values import Stance
-from service.ground import Grounder
+from eval.scifact.observing import STANCES
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Stance
+from retrieval.store.documents import Store
+from service.grounding.ground import Grounder
 
 OWN, TURNED = "own title", "turned round"
 _SAID: Mapping[Stance, Mapping[Outcome, str]] = {

@@ -10,14 +10,14 @@ from typing import Literal
 from tqdm import tqdm
 
 from eval.claims.reading import PaperClaim
-from eval.evaluation import journal_of
-from eval.observing import STANCES, ClaimResult, Returned, observe
-from eval.scifact import LabelledClaim
-from retrieval.errors import GO_ON, Interrupted, writing
+from eval.scifact.files import LabelledClaim
+from eval.scifact.observing import STANCES, ClaimResult, Returned, observe
+from eval.variants.evaluation import journal_of
+from retrieval.core.errors import GO_ON, Interrupted, writing
+from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
-from retrieval.values import OPPOSITE, Claim, Stance
-from service.config import GroundingConfig
-from service.ground import Grounder
+from service.configuration.config import GroundingConfig
+from service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
 OUTCOMES: Mapping[Outcome, str] = {

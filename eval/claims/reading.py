@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.observing import STANCES
-from retrieval.errors import BadInput, BadRecord
-from retrieval.values import Stance
-from service.claims import checked_claim
+from eval.scifact.observing import STANCES
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Stance
+from service.grounding.claims import checked_claim
 
 REQUIRED = ("pmid", "claim", "stance")
 KIND = "kind"

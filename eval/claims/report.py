@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from eval.claims.outcomes import OUTCOMES, Outcome, Seen
-from eval.evaluation import grounding_code
-from eval.lines import interval
-from eval.measures import Tally, share
-from eval.report_data import Figure
-from eval.resampling import RESAMPLES, SEED, Resampler
-from retrieval.values import Stance
-from service.ground import Grounder
+from eval.measures.formulas import Tally, share
+from eval.measures.report_data import Figure
+from eval.measures.resampling import RESAMPLES, SEED, Resampler
+from eval.variants.evaluation import grounding_code
+from eval.variants.lines import interval
+from retrieval.core.values import Stance
+from service.grounding.ground import Grounder
 
 PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
 

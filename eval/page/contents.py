@@ -9,18 +9,21 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from eval.measures.report_data import Report, VariantReport
 from eval.page import curves, fates, plots, tables
 from eval.page.blocks import Block, Fact, Facts, Heading, Listing, Page, Plot, Section, Table, Words
 from eval.page.tables import BRANCH, PLURAL, SIDES, Rows
 from eval.page.wording import NOTHING, SURE, in_words, listed, several, three
-from eval.report_data import Report, VariantReport
-from retrieval.errors import BadInput
-from retrieval.values import Stance
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Stance
 
 PAPERS_CLAIMS = (124, 64)
 """Claims with supporting and with contradicting evidence in SciFact's dev split: the paper's figures are of these."""
 _ROWS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[str, float]])
-_SOURCE = "not measured here: table 1 and appendix A of arXiv 2603.17580, and F1s from the literature, as in eval/expected.yaml"
+_SOURCE = (
+    "not measured here: table 1 and appendix A of arXiv 2603.17580, and F1s from the literature, as in "
+    "eval/variants/expected.yaml"
+)
 
 
 def page(report: Report, quoting: bool = True) -> Page:

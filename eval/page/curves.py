@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.measures import Point
+from eval.measures.formulas import Point
+from eval.measures.report_data import Report
 from eval.page.blocks import Body, Cell, Row, Table
 from eval.page.tables import PLURAL
 from eval.page.wording import NOTHING, three
-from eval.report_data import Report
-from retrieval.values import Stance
+from retrieval.core.values import Stance
 
 STEPS = tuple(step / 10 for step in range(1, 10))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.losses import Fate
+from eval.measures.losses import Fate
+from eval.measures.report_data import Case, Report
 from eval.page.blocks import Body, Cell, Loss, Losses, Row, Swatch, Table
 from eval.page.tables import BRANCH
 from eval.page.wording import listed
-from eval.report_data import Case, Report
-from retrieval.values import Stance
+from retrieval.core.values import Stance
 
 
 def occurring(report: Report, stance: Stance) -> list[Fate]:

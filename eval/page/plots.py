@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from eval.losses import FATES, Fate
-from eval.measures import Point
-from retrieval.values import Stance
+from eval.measures.formulas import Point
+from eval.measures.losses import FATES, Fate
+from retrieval.core.values import Stance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

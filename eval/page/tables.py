@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from eval.measures.report_data import Figure, Report, VariantReport
 from eval.page.blocks import Body, Cell, Row, Table
 from eval.page.wording import NOTHING, compared, plain, three
-from eval.report_data import Figure, Report, VariantReport
-from retrieval.values import Stance
+from retrieval.core.values import Stance
 
 Rows = Mapping[str, Mapping[str, float]]
 WHICH = ("support", "contradict", "weighted")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from eval.measures.report_data import Difference, Figure, VariantReport
 from eval.page.blocks import Cell
-from eval.report_data import Difference, Figure, VariantReport
 
 NOTHING = "–"
 """Stands where there is nothing to measure, or nothing is given."""

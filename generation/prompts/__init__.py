@@ -1,1 +1,1 @@
-"""What generators are told, one file each."""
+"""What language models are told, one file each, and what fills it in."""

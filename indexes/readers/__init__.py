@@ -11,7 +11,7 @@ from indexes.readers import counterpoint, jsonl, pubmed, pyserini, scifact, sour
 from indexes.readers.fields import came_keys
 from indexes.readers.records import Deletion, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.source import sources
-from retrieval.errors import BadInput
+from retrieval.core.errors import BadInput
 
 __all__ = ["FORMATS", "Deletion", "Format", "OnBad", "Record", "SkipBad", "detect", "raise_bad", "read", "sources"]
 

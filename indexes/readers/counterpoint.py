@@ -11,7 +11,7 @@ from typing import Any
 from indexes.readers import jsonl
 from indexes.readers.fields import RETRACTED, came, clean, identifier, join, required, text
 from indexes.readers.records import OnBad, RecordError, raise_bad
-from retrieval.values import Document, Section
+from retrieval.core.values import Document, Section
 
 KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted")
 

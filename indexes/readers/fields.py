@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from indexes.readers.records import RecordError
-from retrieval.values import Section
+from retrieval.core.values import Section
 
 RETRACTED = "Retracted Publication"
 """The publication type with which PubMed marks a retracted paper (the notice's own type is another one)."""

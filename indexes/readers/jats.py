@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from nli.headings import Part, under
-from nli.sentences import sentence_spans
-from retrieval.errors import BadInput
-from retrieval.paper import SectionKind
+from nli.text.headings import Part, under
+from nli.text.sentences import sentence_spans
+from retrieval.core.errors import BadInput
+from retrieval.core.paper import SectionKind
 
 # Beside the paper's own words: what stands in them is no sentence of its argument.
 _LEFT_AWAY = frozenset(

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from indexes.readers import source
 from indexes.readers.records import OnBad, RecordError
-from retrieval.errors import BadRecord
-from retrieval.values import Document
+from retrieval.core.errors import BadRecord
+from retrieval.core.values import Document
 
 LONGEST = 64 * 2**20
 """Bytes in a line, at most: a file without line breaks must not be read into memory whole."""

@@ -1,7 +1,7 @@
 """Reading one paper for its evidence: sentences, plain text, or the JATS XML of PubMed Central.
 
 Each format gives a text and parts of it, headings and sentences with their offsets; what a heading stands for is the same for
-all of them (nli.headings).
+all of them (nli.text.headings).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from indexes.readers import jats, source
 from indexes.readers.fields import whole_characters
-from nli.abstracts import abstract_end
-from nli.headings import Part, heading_kind, looks_like_heading, placed
-from nli.sentences import sentence_spans
-from retrieval.errors import BadInput
-from retrieval.paper import Paper, SectionKind
+from nli.text.abstracts import abstract_end
+from nli.text.headings import Part, heading_kind, looks_like_heading, placed
+from nli.text.sentences import sentence_spans
+from retrieval.core.errors import BadInput
+from retrieval.core.paper import Paper, SectionKind
 
 MOST_SENTENCES = 20_000
 """A book has fewer; a file with more is no paper, and every sentence of it would be read by the models."""
@@ -71,7 +71,7 @@ def paper_of(
 
 
 def with_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
-    """The parts, those of the abstract marked as such where no heading names it (nli.abstracts)."""
+    """The parts, those of the abstract marked as such where no heading names it (nli.text.abstracts)."""
     if any(part.heading and heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
         return list(parts)
     end = abstract_end(text, parts)

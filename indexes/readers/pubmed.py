@@ -13,7 +13,7 @@ from lxml import etree
 from indexes.readers import pubmed_article, source
 from indexes.readers.fields import identifier
 from indexes.readers.records import Deletion, OnBad, Record, RecordError, raise_bad
-from retrieval.errors import BadInput, BadRecord
+from retrieval.core.errors import BadInput, BadRecord
 
 ROOTS = ("PubmedArticleSet", "PubmedBookArticleSet")
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")

@@ -11,7 +11,7 @@ from lxml import etree
 
 from indexes.readers.fields import RETRACTED, clean, identifier, join
 from indexes.readers.records import RecordError
-from retrieval.values import Document, Notice, Section
+from retrieval.core.values import Document, Notice, Section
 
 # An article's reference list stood among its corrections until 2018, by the dozen: it says nothing about the article.
 _NO_NOTICE = frozenset({"Cites"})

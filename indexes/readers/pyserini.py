@@ -9,7 +9,7 @@ from typing import Any
 from indexes.readers import jsonl
 from indexes.readers.fields import came, clean, identifier, required
 from indexes.readers.records import OnBad, RecordError, raise_bad
-from retrieval.values import Document
+from retrieval.core.values import Document
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:

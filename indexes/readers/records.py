@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from retrieval.errors import BadInput, BadRecord
-from retrieval.values import Document
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from indexes.readers import jsonl
 from indexes.readers.fields import came, clean, identifier, required, text
 from indexes.readers.records import OnBad, RecordError, raise_bad
-from retrieval.values import Document, Span
+from retrieval.core.values import Document, Span
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 
-from retrieval.errors import BadInput, BadRecord
+from retrieval.core.errors import BadInput, BadRecord
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".xml")
 """Names by which a file in a folder is taken for a source, with or without ".gz": PubMed's hold .md5 files too."""

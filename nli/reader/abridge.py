@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.roles import ROLES, shipped_roles, stretch
-from retrieval.aboutness import rare_words, share, words
+from nli.text.roles import ROLES, shipped_roles, stretch
+from retrieval.words.aboutness import rare_words, share, words
 
 RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")
 RESULTS_WEIGHT, CONCLUSION_WEIGHT = 0.2, 0.3

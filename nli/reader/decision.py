@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision import FARTHEST, Decision, margins
-from nli.judge import Reading
-from retrieval.values import Label, Verdict
+from nli.decision.document import FARTHEST, Decision, margins
+from nli.judges.judge import Reading
+from retrieval.core.values import Label, Verdict
 
 DISAGREEMENT = "the paper as a whole and its strongest sentence take opposite sides"
 """Why a document that is probable enough is called for no side."""
@@ -29,7 +29,7 @@ def marks(reading: Reading, gap: float, about: float) -> NDArray[np.float64]:
 
 
 def decide(decision: Decision, reading: Reading, gap: float = 0.0, about: float = 0.0) -> Verdict:
-    """The document's calibrated verdict; `gap` and `about` are those of `nli.decision.Decision`."""
+    """The document's calibrated verdict; `gap` and `about` are those of `nli.decision.document.Decision`."""
     found = marks(reading, gap, about)
     support, neutral, contradict = decision.probabilities(found[None])[0].tolist()
     label = decision.label(support, contradict)

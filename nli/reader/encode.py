@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from nli.reader.abridge import fitting, worth_reading
-from retrieval.spelling import american_text
+from retrieval.words.spelling import american_text
 
 START, CLOSE = "<s>", "</s>"
 CLAIM, TITLE, SENTENCE = range(3)

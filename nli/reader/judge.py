@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision import Decision
-from nli.embedded import LABELS, Calibration, decision_of
-from nli.judge import WINDOW, Abstract, Reading, lazily
+from nli.decision.document import Decision
+from nli.judges.embedded import LABELS, Calibration, decision_of
+from nli.judges.judge import WINDOW, Abstract, Reading, lazily
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
-from nli.sentences import sentence_spans
-from retrieval.engine import EncodedPair, Engine, collate, name_of, open_graph, read_card, read_tokenizer
-from retrieval.errors import ModelUnusable
-from retrieval.values import Premise, Verdict
+from nli.text.sentences import sentence_spans
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.values import Premise, Verdict
+from retrieval.runtime.engine import EncodedPair, Engine, collate, name_of, open_graph, read_card, read_tokenizer
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
 CLOSING = 3

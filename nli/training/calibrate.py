@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from nli.embedded import Calibration
+from nli.judges.embedded import Calibration
 
 
 def fitted(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> Calibration:

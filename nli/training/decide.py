@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from nli.decision import Decision
+from nli.decision.document import Decision
 
 MARGIN = 0.5
 """How far above all that was seen a document's sentences are still thought possible."""

@@ -19,18 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.decision import Decision, features
-from nli.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, decision_of
+from nli.decision.document import Decision, features
+from nli.judges.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, decision_of
 from nli.training.labelled import HELD_OUT, NAMES, clean, fold
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
-from retrieval.aboutness import about
-from retrieval.embedded import EmbeddedReranker
-from retrieval.rerank import passage
+from retrieval.core.values import Document, Premise
+from retrieval.rerank.embedded import EmbeddedReranker
+from retrieval.rerank.reranker import passage
 from retrieval.training.bm25 import Bm25
 from retrieval.training.command import told
 from retrieval.training.data import rows
 from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
-from retrieval.values import Document, Premise
+from retrieval.words.aboutness import about
 
 DEPTH, RERANKED = 5, 20
 """Documents judged for each claim, and how many of BM25's best the reranker chooses them from."""
@@ -139,7 +139,7 @@ class Reader:
 
 
 def odds(calibration: Calibration, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-    """[sentences, 2]: log odds of support and contradict against neutral, as `nli.decision.margins` gives them."""
+    """[sentences, 2]: log odds of support and contradict against neutral, as `nli.decision.document.margins` gives them."""
     shares = np.log(np.maximum(calibration.probabilities(logits), 1e-9))
     found: NDArray[np.float64] = np.clip(shares[:, [SUPPORT, CONTRADICT]] - shares[:, [NEUTRAL]], -8.0, 8.0)
     return found

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from retrieval.lexical import terms
 from retrieval.training.bm25 import Bm25
 from retrieval.training.data import rows
+from retrieval.words.lexical import terms
 
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 FOLDS = 6

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from nli.embedded import LABELS, STANCE_MODEL, EmbeddedJudge
-from retrieval.errors import CounterpointError
-from retrieval.values import Premise
+from nli.judges.embedded import LABELS, STANCE_MODEL, EmbeddedJudge
+from retrieval.core.errors import CounterpointError
+from retrieval.core.values import Premise
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from nli.headings import heading_kind
-from nli.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, stretch, tokens
-from nli.sentences import sentence_spans
+from nli.text.headings import heading_kind
+from nli.text.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, stretch, tokens
+from nli.text.sentences import sentence_spans
 from retrieval.training.data import rows
 
 FOLDS = 5

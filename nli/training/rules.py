@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nli.sentences import sentence_spans
+from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
 from nli.training.labelled import overlap
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from retrieval.lexical import terms
 from retrieval.training.bm25 import Bm25
 from retrieval.training.data import rows
+from retrieval.words.lexical import terms
 
 _LEAD_IN = re.compile(
     r"^(?:[A-Z][A-Z /&]+:\s*)?(?:(?:in (?:conclusion|summary|addition|contrast)|conclusions?|results?|findings|interpretation|"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.lexical import terms
+from retrieval.words.lexical import terms
 
 
 class Bm25:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 
-from retrieval.errors import CounterpointError
+from retrieval.core.errors import CounterpointError
 
 
 def training_options(prog: str, model: str) -> argparse.ArgumentParser:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from retrieval.errors import BadInput
+from retrieval.core.errors import BadInput
 
 
 def rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:

@@ -60,7 +60,7 @@ class Encoder(nn.Module):
         self.dropout = dropout
 
     def table(self) -> Tensor:
-        """[marks, width]: the sum of the parts' rows for every mark, in the order of `nli.marking.mark`."""
+        """[marks, width]: the sum of the parts' rows for every mark, in the order of `nli.wording.marking.mark`."""
         table: Tensor = self.marks[0]
         for part in list(self.marks)[1:]:
             table = (table[:, None, :] + part[None, :, :]).reshape(-1, WIDTH)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from retrieval.embedded import RELEVANCE_MODEL, EmbeddedReranker
-from retrieval.errors import CounterpointError
-from retrieval.rerank import passage
+from retrieval.core.errors import CounterpointError
+from retrieval.core.values import Document
+from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
+from retrieval.rerank.reranker import passage
 from retrieval.training.bm25 import Bm25
 from retrieval.training.data import rows
 from retrieval.training.measure import interval, ndcg
-from retrieval.values import Document
 
 
 @dataclass(frozen=True, slots=True)

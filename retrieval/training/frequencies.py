@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from retrieval.lexical import PLACES, place, terms
 from retrieval.training.data import rows
+from retrieval.words.lexical import PLACES, place, terms
 
 
 def word_weights(folder: Path) -> NDArray[np.float16]:
-    """[PLACES]: the idf of every place of the table behind `retrieval.lexical`."""
+    """[PLACES]: the idf of every place of the table behind `retrieval.words.lexical`."""
     return _idf(({place(term) for term in terms(text)} for text in _texts(folder)), PLACES)
 
 

@@ -19,11 +19,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from retrieval.lexical import lexical_scores
 from retrieval.training.bm25 import Bm25
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.loop import Recipe, descend
 from retrieval.training.questions import Relevant
+from retrieval.words.lexical import lexical_scores
 
 TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
 

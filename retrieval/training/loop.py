@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from tqdm import tqdm
 
-from retrieval.engine import EncodedPair, collate
-from retrieval.errors import ModelUnusable
+from retrieval.core.errors import ModelUnusable
+from retrieval.runtime.engine import EncodedPair, collate
 from retrieval.training.encoder import MarkedEncoder
 
 Batch = TypeVar("Batch")

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.rerank import passage
+from retrieval.core.values import Document
+from retrieval.rerank.reranker import passage
 from retrieval.training.data import rows
-from retrieval.values import Document
 
 FOLDS = 6
 HELD_OUT = 0

@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser
 
-from service.app import create_app
-from service.assemble import answerer_beside, assemble
-from service.defaults import ANSWERS, CONFIG, PROFILE
-from tests.browser.chromium import chromium
-from tests.served import serving
+from service.assembly import answerer_beside, assemble
+from service.configuration.defaults import ANSWERS, CONFIG, PROFILE
+from service.http.app import create_app
+from tests.helpers.chromium import chromium
+from tests.helpers.served import serving
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLAIM = "#claim=" + quote("Hydroxychloroquine reduces mortality in patients hospitalized with COVID-19.")

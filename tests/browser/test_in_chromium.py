@@ -15,11 +15,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from retrieval.index import Index
-from service.app import create_app
-from tests.answer_fakes import ScriptedGenerator, make_answerer
-from tests.browser.chromium import CHROMIUM, chromium
-from tests.fakes import make_grounder, make_index
-from tests.served import serving
+from service.http.app import create_app
+from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
+from tests.helpers.chromium import CHROMIUM, chromium
+from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.served import serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -215,7 +215,7 @@ def test_a_question_mark_suggests_and_the_reader_decides(open_page: Open) -> Non
 
 
 def example(name: str) -> Any:
-    return json.loads((Path(__file__).parents[2] / "service" / "examples" / f"{name}.json").read_text("utf-8"))
+    return json.loads((Path(__file__).parents[2] / "service" / "http" / "examples" / f"{name}.json").read_text("utf-8"))
 
 
 def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:

@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from eval.page.contents import page as contents
 from eval.page.render import html
-from tests.browser.chromium import CHROMIUM, chromium
-from tests.test_eval_report import made
+from tests.helpers.chromium import CHROMIUM, chromium
+from tests.helpers.reports import made
 
 pytestmark = [
     pytest.mark.slow,

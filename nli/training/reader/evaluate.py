@@ -17,9 +17,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision import Decision
-from nli.embedded import decision_of
-from nli.judge import Abstract
+from nli.decision.document import Decision
+from nli.judges.embedded import decision_of
+from nli.judges.judge import Abstract
 from nli.reader.judge import READER_MODEL, DocumentReader
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases as made
@@ -27,7 +27,7 @@ from nli.training.reader.cases import Case, Collection, Given
 from nli.training.reader.claim_only import fitted
 from nli.training.reader.examples import ordinary
 from nli.training.reader.fit import features, label_of, scifact_f1
-from retrieval.embedded import EmbeddedReranker
+from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import told
 from retrieval.training.measure import balanced_accuracy, calibration_error, interval, macro_f1
 

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nli.sentences import sentence_spans
+from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
 from nli.training.labelled import HELD_OUT, HELD_OUT_OF, NAMES, clean, fold, labelled, scifact_rivals
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import _NOMINAL, from_findings, from_prompts, shortened
 from nli.training.turns import framed, from_numbers
-from retrieval.lexical import terms
 from retrieval.training.bm25 import Bm25
 from retrieval.training.data import rows
+from retrieval.words.lexical import terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nli.decision import PLAIN, Decision
-from nli.embedded import Calibration
-from nli.judge import Abstract
+from nli.decision.document import PLAIN, Decision
+from nli.judges.embedded import Calibration
+from nli.judges.judge import Abstract
 from nli.reader.decision import at_odds, marks
 from nli.reader.judge import CLOSING, DocumentReader, reading_of
 from nli.training import calibrate, decide
@@ -30,7 +30,7 @@ from nli.training.reader import cases as made
 from nli.training.reader.cases import Case, Collection, Given
 from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.train import tokenizer
-from retrieval.embedded import EmbeddedReranker
+from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import told
 from retrieval.training.export import export
 from retrieval.training.loop import weights

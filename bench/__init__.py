@@ -1,0 +1,1 @@
+"""Every measurement of speed and memory; `python -m bench` runs the benchmark."""

@@ -1,0 +1,29 @@
+"""Our variants, put together for a comparison through the seams that the service uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nli.judges.judge import Judge
+from retrieval.rerank.reranker import Reranker
+from service.assembly import assemble
+from service.configuration.models import Models
+from service.grounding.ground import Grounder
+
+
+def every_sentence(grounder: Grounder) -> Grounder:
+    """The same where no sentence is left out unjudged (a profile's `skim` bounds them, which changes what is found)."""
+    models = grounder.models
+    profile = models.profile.model_copy(update={"skim": None})
+    return Grounder(grounder.index, grounder.config, Models(profile, models.rerankers, models.judges, models.encoders))
+
+
+def v5(index: Path) -> Grounder:
+    """The paper's V5 with the shipped models and the shipped profile."""
+    return assemble(index, "v5", "fast")
+
+
+def with_models(grounder: Grounder, judge: Judge, reranker: Reranker | None = None) -> Grounder:
+    """The same with another judge, and another reranker, behind the names that the paper's V5 uses."""
+    rerankers = {"relevance": reranker} if reranker else grounder.models.rerankers
+    return Grounder(grounder.index, grounder.config, Models(grounder.models.profile, rerankers, {"stance": judge}))

@@ -1,0 +1,137 @@
+"""The plain pipeline: V5 the way the paper and the TREC starter kit do it, with none of our shortcuts.
+
+BM25 through Pyserini on the same Lucene index, spaCy and negspacy over the text of every retrieved document at query time, every
+sentence with a cue judged by a Hugging Face model in batches of 32 in the order of arrival, no early stop, nothing stored, one
+step after the other. What it returns is written here anew, so that the comparison with `service.grounding.ground` can fail.
+
+**Sentences and cues.** negspacy's notion of a cue cannot be made ours by a term set: spaCy's tokenizer cuts "no-reflow" into
+three tokens and finds "no", it knows neither the acronym NO nor "no. 5", and a pseudo-negation also swallows the cue behind it.
+So spaCy and negspacy run with our 23 cues *as the cost they are*, and are timed; which sentences there are and which of them
+hold a cue is then taken from `nli.text.sentences` and `nli.text.cues`, computed from the text at query time and not timed, so
+that both pipelines judge the same sentences. How often negspacy itself says the same is measured (`negspacy_says`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import spacy
+from negspacy.negation import Negex
+from spacy.tokens import Doc
+
+from nli.judges.judge import Judge
+from nli.text.cues import as_typed, cues_by_sentence
+from nli.text.scope import termset
+from nli.text.sentences import document_spans
+from retrieval.bm25.lucene import K1, B, pyserini
+from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict
+from retrieval.index import Index
+from retrieval.rerank.reranker import Reranker, passage
+from retrieval.store.manifest import LUCENE
+
+Search = Callable[[str, int], list[str]]
+"""A query and a depth to the PMIDs found, best first."""
+CONTRADICT_DEPTH, SUPPORT_DEPTH, RETURNED = 1000, 100, 3
+"""The paper's: arXiv 2603.17580, V5."""
+
+
+@dataclass
+class Looked:
+    """What one branch returned and all it looked at; `seconds` by stage."""
+
+    documents: list[Document] = field(default_factory=list)
+    found: list[tuple[str, Sentence | None]] = field(default_factory=list)
+    premises: list[Premise] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Count the time of a block to a stage."""
+        began = time.perf_counter()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began
+
+
+class Plain:
+    """The plain pipeline over an index of ours: its Lucene part, and its texts without what else is stored with them."""
+
+    def __init__(self, index: Index, judge: Judge, reranker: Reranker, search: Search | None = None) -> None:
+        self.index, self.judge, self.reranker = index, judge, reranker
+        self._search = search or pyserini_search(index)
+        self._nlp = spacy.blank("en")
+        self._nlp.add_pipe("sentencizer")
+        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": termset()})  # type: ignore[assignment]
+
+    def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> Looked:
+        """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""
+        looked = Looked()
+        with looked.timed("retrieve"):
+            looked.documents = self.documents(claim, k)
+        with looked.timed("annotate"):
+            self.annotate(looked.documents)
+        sentences = [one for document in looked.documents for one in cue_sentences(document)]
+        titles = {document.pmid: document.title for document in looked.documents}
+        looked.premises = [Premise(one.text, titles[one.pmid]) for one in sentences]
+        with looked.timed("judge"):
+            looked.verdicts = list(self.judge(claim.text, looked.premises))
+        best: dict[str, tuple[float, Sentence]] = {}
+        for sentence, verdict in zip(sentences, looked.verdicts, strict=True):
+            likelier = sentence.pmid not in best or verdict.contradict > best[sentence.pmid][0]
+            if verdict.label == "contradict" and likelier:
+                best[sentence.pmid] = (verdict.contradict, sentence)
+        looked.found = [(pmid, sentence) for pmid, (_, sentence) in list(best.items())[:RETURNED]]
+        return looked
+
+    def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> Looked:
+        """The three documents that the reranker likes best, of BM25's first hundred that are not known, less those `without`."""
+        looked, known = Looked(), set(claim.known_pmids)
+        with looked.timed("retrieve"):
+            unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
+            looked.documents = [one for one in unknown if one.pmid not in without]
+        with looked.timed("rerank"):
+            scores = self.reranker(claim.text, [passage(document) for document in looked.documents])
+        order = sorted(range(len(scores)), key=lambda place: -scores[place])
+        looked.found = [(looked.documents[place].pmid, None) for place in order[:RETURNED]]
+        return looked
+
+    def documents(self, claim: Claim, k: int) -> list[Document]:
+        """BM25's best for question and claim, with their texts."""
+        pmids = self._search(f"{claim.question} {claim.text}".strip(), k)
+        return [entry.document for entry in self.index.entries(pmids)]
+
+    def annotate(self, documents: Sequence[Document]) -> list[Doc]:
+        """spaCy's sentences and negspacy's negations in every abstract."""
+        return list(self._nlp.pipe(document.abstract for document in documents))
+
+    def negspacy_says(self, document: Document) -> list[bool]:
+        """Of each sentence (our boundaries), whether negspacy finds a cue in it with our term set."""
+        doc = self._nlp.make_doc(as_typed(document.abstract))
+        preceding, following, _ = self._negex.process_negations(doc)
+        starts = [doc[first].idx for _, first, _ in (*preceding, *following)]
+        return [any(start <= at < end for at in starts) for start, end in document_spans(document)]
+
+
+def pyserini_search(index: Index) -> Search:
+    """BM25 by Pyserini's own searcher on the Lucene part of an index, with the paper's constants."""
+    pyserini()  # starts Java and hushes it; Pyserini's modules must come after that
+    # They make a client of OpenAI's when they are imported, and fail where there is no key. It is never used.
+    os.environ.setdefault("OPENAI_API_KEY", "none")
+    from pyserini.analysis import get_lucene_analyzer
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(str(index.folder / index.manifest.data / LUCENE))
+    searcher.set_bm25(K1, B)
+    searcher.set_analyzer(get_lucene_analyzer(stopwords=False))
+    return lambda query, k: [hit.docid for hit in searcher.search(query, k)]
+
+
+def cue_sentences(document: Document) -> list[Sentence]:
+    """The sentences of a document that hold a cue, found in its text now."""
+    spans: Sequence[Span] = document_spans(document)
+    held = {index for index, _ in cues_by_sentence(document.abstract, spans)}
+    return [Sentence(document.pmid, i, *spans[i], document.abstract[slice(*spans[i])]) for i in sorted(held)]

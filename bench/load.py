@@ -1,0 +1,99 @@
+"""Load on a running service: `python -m bench.load http://127.0.0.1:8000 --pid PID --clients 64 --seconds 60`.
+
+Every client grounds one claim after the other; a 503 is obeyed (Retry-After), and `--leaving` of them hang up on each request
+after a second. Prints the outcomes, the latency of what was answered, the throughput, and the memory of the process with its
+children in the first and the last sixth of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import statistics
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import httpx
+import psutil
+
+DRUGS = ("Aspirin", "Metformin", "Vitamin D", "Hydrocortisone", "Amiodarone", "Simvastatin", "Insulin", "Tamsulosin")
+EFFECTS = ("reduces mortality", "lowers blood pressure", "prevents stroke", "increases the risk of bleeding", "relieves pain")
+PATIENTS = ("in diabetes", "in heart failure", "in older adults", "after surgery", "in chronic kidney disease")
+CLAIMS = [f"{drug} {effect} {patients}." for drug, effect, patients in itertools.product(DRUGS, EFFECTS, PATIENTS)]
+
+
+@dataclass
+class Seen:
+    """What happened: outcomes by status, seconds of each answer, and (second, bytes) of the service's memory."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+    memory: list[tuple[float, int]] = field(default_factory=list)
+
+
+async def client(url: str, number: int, until: float, seen: Seen, patience: float = 120) -> None:
+    """Claims one after the other until the time is over; hangs up where an answer takes more than `patience` seconds."""
+    async with httpx.AsyncClient(base_url=url, timeout=patience) as connection:
+        for claim in itertools.islice(itertools.cycle(CLAIMS), number * 3, None):
+            if time.monotonic() >= until:
+                return
+            began = time.monotonic()
+            try:
+                answer = await connection.post("/v1/ground", json={"claim": claim})
+            except httpx.HTTPError as error:
+                seen.outcomes[type(error).__name__] += 1
+                continue
+            told = " with Retry-After" if "retry-after" in answer.headers else ""
+            seen.outcomes[f"{answer.status_code}{told}"] += 1
+            if answer.status_code == 200:
+                seen.seconds.append(time.monotonic() - began)
+            elif told:
+                await asyncio.sleep(min(float(answer.headers["retry-after"]), max(0.0, until - time.monotonic())))
+
+
+async def memory(pid: int, began: float, until: float, seen: Seen) -> None:
+    """Resident memory once a second."""
+    service = psutil.Process(pid)
+    while time.monotonic() < until and service.is_running():
+        family = [service, *service.children(recursive=True)]
+        seen.memory.append((time.monotonic() - began, sum(one.memory_info().rss for one in family)))
+        await asyncio.sleep(1)
+
+
+async def load(url: str, pid: int, clients: int, seconds: float, leaving: int) -> Seen:
+    """All clients at once, the first `leaving` of them impatient, after one request that warms the service."""
+    seen = Seen()
+    async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
+        (await connection.post("/v1/ground", json={"claim": CLAIMS[0]})).raise_for_status()
+    began = time.monotonic()
+    until = began + seconds
+    each = (client(url, number, until, seen, 1 if number < leaving else 120) for number in range(clients))
+    await asyncio.gather(memory(pid, began, until, seen), *each)
+    return seen
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.load", description="Load on a running service.")
+    parser.add_argument("url")
+    parser.add_argument("--pid", type=int, required=True, help="the service's process")
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--leaving", type=int, default=0, help="how many of them hang up after a second, again and again")
+    options = parser.parse_args()
+    seen = asyncio.run(load(options.url, options.pid, options.clients, options.seconds, options.leaving))
+    sixth = max(options.seconds / 6, 1)
+    first = statistics.mean(size for second, size in seen.memory if second <= sixth) / 1e6
+    last = statistics.mean(size for second, size in seen.memory if second >= options.seconds - sixth) / 1e6
+    print(f"outcomes: {dict(seen.outcomes)}")
+    if len(seen.seconds) > 1:
+        cuts = statistics.quantiles(seen.seconds, n=20)
+        rate = len(seen.seconds) / options.seconds
+        print(f"answered {len(seen.seconds)}: {rate:.2f} a second, p50 {cuts[9]:.1f} s, p95 {cuts[18]:.1f} s")
+    print(f"memory: {first:,.0f} MB in the first sixth, {last:,.0f} MB in the last ({100 * (last / first - 1):+.1f} %)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""V5's contradiction branch at depth 1000: plain against ours, claim by claim in one process, stage by stage.
+
+For each claim ours (the shipped engine, every sentence asked about until three documents are found) and the plain pipeline
+(torch) are timed in turn, the other one first the next time; no verdict is kept on disk. Then ours is timed as it ships, and
+checked: with the torch model behind our seam both branches must return what the plain pipeline returns, and of all pairs that it
+judged the share is counted to which the shipped engine gives another label.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.contenders.ours import every_sentence, v5, with_models
+from bench.contenders.plain import RETURNED, Looked, Plain
+from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
+from bench.harness.setting import Options, Row, cache_at, claims_of, ratio_row
+from retrieval.core.disk_cache import OFF
+from retrieval.core.values import Claim
+from service.grounding.ground import Grounder, GroundStage, Side
+
+OPTIONS = ("claims", "seed")
+FLIPS = 0.005
+"""The largest share of verdicts that the shipped engine may change."""
+
+
+def run(options: Options) -> dict[str, Any]:
+    """One record a claim."""
+    with cache_at(OFF):
+        ships = v5(options.index)
+        ours = every_sentence(ships)
+        plain = Plain(ours.index, TorchJudge(), TorchReranker())
+        twin = with_models(ours, plain.judge, plain.reranker)
+        # The last claim only wakes everything up.
+        *claims, first = claims_of(ours.index, options.claims + 1, options.seed)
+        timed(ours, first)
+        plain.contradict(first, k=20)
+        records = [
+            record(claim, number % 2 == 0, ours, ships, plain, twin)
+            for number, claim in enumerate(tqdm(claims, desc="contradiction branch", unit=" claims", disable=None))
+        ]
+        ours.index.close()
+    return {"claims": records}
+
+
+def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plain: Plain, twin: Grounder) -> dict[str, Any]:
+    """Everything measured of one claim."""
+    if ours_first:
+        seconds, side = timed(ours, claim)
+    looked = plain.contradict(claim)
+    if not ours_first:
+        seconds, side = timed(ours, claim)
+    ships_seconds, ships_side = timed(ships, claim)
+    twin_seconds, twin_side = timed(twin, claim)
+    shipped = list(ours.models.judges["stance"](claim.text, looked.premises))
+    says = [(plain.negspacy_says(one), one) for one in looked.documents]
+    cued = [entry.cue_sentences() for entry in ours.index.entries([one.pmid for one in looked.documents])]
+    agreed = sum(
+        said == (place in {sentence.index for sentence in stored})
+        for (whole, _), stored in zip(says, cued, strict=True)
+        for place, said in enumerate(whole)
+    )
+    return {
+        "claim": claim.id,
+        "plain": looked.seconds,
+        "ours": seconds,
+        "ours_as_it_ships": ships_seconds,
+        "ours_with_torch": twin_seconds,
+        "documents": len(looked.documents),
+        "pairs": len(looked.premises),
+        "judged": side.counts.judged,
+        "identical_contradict": shown(twin_side) == found(looked),
+        "identical_support": same_support(claim, plain, twin, looked),
+        "same_with_shipped": shown(side) == found(looked),
+        "same_as_it_ships": shown(ships_side) == found(looked),
+        "contradictions": len(looked.found),
+        "flips": sum(a.label != b.label for a, b in zip(looked.verdicts, shipped, strict=True)),
+        "sentences": sum(len(whole) for whole, _ in says),
+        "negspacy_agrees": agreed,
+    }
+
+
+def timed(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Side]:
+    """Our branch, and its seconds by stage; what stands between two stages counts to the first."""
+    marks: list[tuple[str, float]] = []
+
+    def tell(stage: GroundStage) -> None:
+        marks.append((stage.name, time.perf_counter()))
+
+    began = time.perf_counter()
+    side = grounder.run_branch(claim, "contradict", tell=tell)
+    ended = time.perf_counter()
+    at = dict(marks)
+    return {"retrieve": at["judge"] - began, "judge": ended - at["judge"]}, side
+
+
+def shown(side: Side) -> list[tuple[str, int | None]]:
+    """What our branch returned: documents and the sentence of each."""
+    return [(one.document.pmid, one.sentence.index if one.sentence else None) for one in side.evidence]
+
+
+def found(looked: Looked) -> list[tuple[str, int | None]]:
+    """What the plain branch returned."""
+    return [(pmid, sentence.index if sentence else None) for pmid, sentence in looked.found]
+
+
+def same_support(claim: Claim, plain: Plain, twin: Grounder, against: Looked) -> bool:
+    """Whether the support branches return the same documents (the paper's returns no sentences)."""
+    taken = frozenset(pmid for pmid, _ in against.found)
+    ours = twin.run_branch(claim, "support", without=taken)
+    return [one.document.pmid for one in ours.evidence] == [pmid for pmid, _ in plain.support(claim, without=taken).found]
+
+
+def rows(result: dict[str, Any]) -> list[Row]:
+    """The whole branch, its stages, and what was checked."""
+    records = result["claims"]
+    n, pairs = len(records), sum(one["pairs"] for one in records)
+    flips = sum(one["flips"] for one in records)
+    same = sum(one["identical_contradict"] for one in records)
+    support = sum(one["identical_support"] for one in records)
+    kept = sum(one["same_with_shipped"] for one in records)
+    skimmed = sum(one["same_as_it_ships"] for one in records)
+    full = sum(one["contradictions"] == RETURNED for one in records)
+    agreed = sum(one["negspacy_agrees"] for one in records) / max(1, sum(one["sentences"] for one in records))
+    judged = statistics.median(one["judged"] for one in records)
+
+    def times(who: str, *stages: str) -> list[float]:
+        return [sum(one[who][stage] for stage in stages or one[who]) for one in records]
+
+    annotate = statistics.median(times("plain", "annotate"))
+    return [
+        ratio_row(f"V5, contradiction branch, k=1000, {n} claims", times("plain"), times("ours"), "s", bar=20),
+        ratio_row("– retrieve: BM25 and the texts", times("plain", "retrieve"), times("ours", "retrieve"), "s"),
+        Row("– annotate: sentences and cues", f"{annotate:.3g} s", "stored", ""),
+        ratio_row("– judge", times("plain", "judge"), times("ours", "judge"), "s"),
+        ratio_row("– the same float model in torch behind both", times("plain"), times("ours_with_torch"), "s"),
+        ratio_row("– ours as it ships: skim bounds what is judged", times("plain"), times("ours_as_it_ships"), "s"),
+        Row("– the same contradictions as plain, as it ships", "", "", f"{skimmed} of {n} claims"),
+        Row("– claims with three contradictions, where ours can stop early", "", "", f"{full} of {n} claims"),
+        Row(
+            "– pairs judged, median of a claim",
+            f"{statistics.median(one['pairs'] for one in records):,.0f}", f"{judged:,.0f}", "",
+        ),
+        Row("– identical output with the same model: contradictions", "", "", f"{same} of {n} claims", "all", same == n),
+        Row("– identical output with the same model: supports", "", "", f"{support} of {n} claims", "all", support == n),
+        Row("– the same contradictions with the shipped engine", "", "", f"{kept} of {n} claims"),
+        Row(
+            "– verdicts that the shipped engine flips", "", "",
+            f"{flips:,} of {pairs:,} ({100 * flips / max(1, pairs):.2f} %)", f"≤ {100 * FLIPS:g} %", flips <= FLIPS * pairs,
+        ),
+        Row("– sentences where negspacy's own cue agrees with the stored one", "", "", f"{100 * agreed:.1f} %"),
+    ]  # fmt: skip
+
+
+def failed(result: dict[str, Any]) -> str | None:
+    """What must not be: another output with the same model."""
+    wrong = [one["claim"] for one in result["claims"] if not (one["identical_contradict"] and one["identical_support"])]
+    return f"with the same model ours and plain differ on the claims of {', '.join(wrong)}" if wrong else None

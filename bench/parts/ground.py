@@ -1,0 +1,51 @@
+"""`/ground` of our variant on a warm service, over real HTTP: claims that it never saw, and the same again."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.harness.serving import drawn, served
+from bench.harness.setting import Options, Row, amount
+
+OPTIONS = ("asked", "seed")
+
+
+def run(options: Options) -> dict[str, Any]:
+    """The seconds of every request, in two rounds over the same claims."""
+    warming, asked = drawn(options)
+    with served(options.index) as service:
+        list(service.ask(warming))
+        seconds = {
+            name: list(tqdm(service.ask(asked), desc=f"/ground, {name}", total=len(asked), unit=" claims", disable=None))
+            for name in ("unseen", "repeated")
+        }
+        return {"ready": service.ready, **seconds}
+
+
+def rows(result: dict[str, Any]) -> list[Row]:
+    """p50 and p95 of both rounds, and the start."""
+    n = len(result["unseen"])
+    unseen, late = quantiles(result["unseen"])
+    again, again_late = quantiles(result["repeated"])
+    return [
+        Row(
+            f"`/ground`, our variant, warm service, p50 of {n} claims it never saw",
+            "",
+            amount(unseen, "s"),
+            "",
+            "1 s",
+            unseen <= 1,
+        ),
+        Row("– p95", "", amount(late, "s"), ""),
+        Row("– the same claims again: p50", "", amount(again, "s"), ""),
+        Row("– the same claims again: p95", "", amount(again_late, "s"), ""),
+        Row("– `counterpoint serve`, from its start until it is ready", "", amount(result["ready"], "s"), ""),
+    ]
+
+
+def quantiles(seconds: list[float]) -> tuple[float, float]:
+    """p50 and p95."""
+    return statistics.median(seconds), statistics.quantiles(seconds, n=20, method="inclusive")[18]

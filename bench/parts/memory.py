@@ -1,0 +1,44 @@
+"""Resident memory of a service on the index, the Java machine included: warm, and after fifty claims more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.harness.serving import WARMING, drawn, served
+from bench.harness.setting import Options, Row, amount
+
+OPTIONS = ("asked", "seed")
+BAR = 2.5e9
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Bytes: ready, after the claims that warm it up, and after each further claim."""
+    # Other claims than those whose time is measured would change nothing; the service is another one.
+    warming, asked = drawn(options)
+    with served(options.index) as service:
+        ready = service.memory()
+        list(service.ask(warming))
+        warm = service.memory()
+        asking = tqdm(service.ask(asked), desc="memory", total=options.asked, unit=" claims", disable=None)
+        return {"ready": ready, "warm": warm, "after": [service.memory() for _ in asking]}
+
+
+def rows(result: dict[str, Any]) -> list[Row]:
+    """Warm, at the end, and the most seen."""
+    after, gb = result["after"], 1e9
+    most = max(after)
+    return [
+        Row(
+            f"memory of the service after {len(after)} claims (RSS, Java included)",
+            "",
+            amount(after[-1] / gb, "GB"),
+            "",
+            "2.5 GB",
+            most <= BAR,
+        ),
+        Row("– ready, before any claim", "", amount(result["ready"] / gb, "GB"), ""),
+        Row(f"– warm, after {WARMING} claims", "", amount(result["warm"] / gb, "GB"), ""),
+        Row("– the most after any claim", "", amount(most / gb, "GB"), ""),
+    ]

@@ -1,0 +1,98 @@
+"""A Task A run, end to end: the plain V5 sentence by sentence against our batch run of the same items.
+
+Ours runs in a fresh process with an empty cache (its start is not counted, neither is plain's): V5 with every sentence judged,
+which gives what plain gives; V5 as it ships, where the profile bounds the sentences that are judged; and our own variant.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.contenders.ours import every_sentence
+from bench.contenders.plain import Plain
+from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
+from bench.harness.alone import alone
+from bench.harness.setting import NotHere, Options, Row, amount, fresh_cache, ratio_row
+from retrieval.core.values import Claim
+from retrieval.index import Index
+from service.assembly import assemble
+from service.trec.task_a.items import Item, read_items
+
+OPTIONS = ("items", "seed")
+INPUT = "biogen/task_a_input.json"
+VARIANTS = {
+    "V5, every sentence judged": ("v5", True),
+    "V5 as it ships": ("v5", False),
+    "our variant": ("counterpoint", False),
+}
+BAR = 15
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Seconds of all the items for each of ours, and of each sentence for plain."""
+    path = options.data / INPUT
+    if not path.is_file():
+        raise NotHere(f"Task A is not measured: there is no {path}; name the data folder with --data.")
+    everything = read_items(path)
+    items = everything[: options.items] if options.items else everything
+    seconds = {}
+    for name, (config, every) in VARIANTS.items():
+        seconds[name] = alone(ours, options.index, path, len(items), config, every)
+    index = Index(options.index)
+    plain = Plain(index, TorchJudge(), TorchReranker())
+    plain.contradict(items[0].claims()[0], k=20)
+    claims = [claim for item in items for claim in item.claims()]
+    each = [plainly(plain, claim) for claim in tqdm(claims, desc="Task A, plain", unit=" sentences", disable=None)]
+    index.close()
+    return {"items": len(items), "sentences_in_all": sum(len(item.answer) for item in everything), "ours": seconds, "plain": each}
+
+
+def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float:
+    """Seconds of our batch run of the first items, the index open and the models awake."""
+    from service.trec.task_a.run import run as run_items
+
+    with fresh_cache(), TemporaryDirectory(prefix="bench-run-") as folder:
+        grounder = assemble(index, config, "fast")
+        grounder = every_sentence(grounder) if every else grounder
+        grounder.ground(Claim("Aspirin prevents stroke."))
+        chosen: list[Item] = read_items(path)[:items]
+        began = time.perf_counter()
+        run_items(chosen, path, grounder, Path(folder) / "run.jsonl", "bench", config)
+        took = time.perf_counter() - began
+        grounder.index.close()
+    return took
+
+
+def plainly(plain: Plain, claim: Claim) -> float:
+    """Seconds of one sentence, both branches, its line of the run made."""
+    began = time.perf_counter()
+    against = [pmid for pmid, _ in plain.contradict(claim).found]
+    for_it = [pmid for pmid, _ in plain.support(claim, without=frozenset(against)).found]
+    json.dumps({"text": claim.text, "supported_citations": for_it, "contradicted_citations": against})
+    return time.perf_counter() - began
+
+
+def rows(result: dict[str, Any]) -> list[Row]:
+    """Totals of the items that were run; of all items a projection, called so, where only some were."""
+    plain, n, whole = sum(result["plain"]), len(result["plain"]), result["sentences_in_all"]
+    told = [
+        ratio_row(f"Task A run, {n} sentences: plain V5 / {name}", [plain], [seconds], "s", bar=BAR if number == 0 else None)
+        for number, (name, seconds) in enumerate(result["ours"].items())
+    ]
+    if n < whole:
+        told += [
+            Row(
+                f"– projected to all {whole} sentences: {name}",
+                amount(plain * whole / n, "s"),
+                amount(took * whole / n, "s"),
+                "a projection",
+            )
+            for name, took in result["ours"].items()
+        ]
+    return told

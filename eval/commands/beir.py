@@ -1,0 +1,87 @@
+"""`counterpoint eval beir`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.commands import ProfileOption, say, told, typed
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from eval.retrieval.ranking import RankingReport
+
+WORK = Path("beir.work")
+MEASURES = ("nDCG@10", "R@100")
+
+JsonOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there.", show_default=False)]
+
+
+def beir(
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", metavar="FILE", help="JSON lines with _id, title and text.", show_default=False)
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option("--queries", metavar="FILE", help="JSON lines with _id and text.", show_default=False)
+    ] = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option("--qrels", metavar="FILE", help="BEIR's table of judgements, or TREC's four columns.", show_default=False),
+    ] = None,
+    scifact: Annotated[
+        Path | None,
+        typer.Option("--scifact", metavar="DIR", help="SciFact's own files in place of the three.", show_default=False),
+    ] = None,
+    dense: Annotated[bool, typer.Option("--dense", help="Also the profile's encoder, and it fused with BM25.")] = False,
+    rerank: Annotated[
+        str | None,
+        typer.Option("--rerank", metavar="NAME", help="Also BM25 reranked by this model of the profile.", show_default=False),
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=1000, help="How many are reranked.")] = 100,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[
+        Path, typer.Option("--work", metavar="DIR", help="Where indexes and scores are kept; a stopped run goes on there.")
+    ] = WORK,
+    json: JsonOption = None,
+) -> None:
+    """Measure retrieval on a collection in BEIR's layout: nDCG@10 and R@100, BM25 with and without stop words."""
+    with told():
+        from retrieval.core.errors import BadInput
+        from service.trec.journal import check_target
+
+        files = (corpus, queries, qrels)
+        if bool(scifact) == any(files) or (any(files) and not all(files)):
+            raise BadInput("Name a collection either by --corpus, --queries and --qrels, or by --scifact.")
+        if json:
+            check_target(json, overwrite=True)
+        from eval.retrieval.beir import measure
+        from eval.retrieval.collection import read_beir, read_scifact_as_beir
+        from service.configuration.config import load_profile
+
+        models = load_profile(profile)
+        if scifact:
+            collection = read_scifact_as_beir(scifact, work)
+        else:
+            assert corpus and queries and qrels
+            collection = read_beir(corpus, queries, qrels, work)
+        say(f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are kept in {work}.")
+        command = typed()
+        report = measure(collection, work, models, MEASURES, command, rerank, depth, dense)
+        shown([report], json, report)
+
+
+def shown(reports: Sequence[RankingReport], json: Path | None, whole: object = None) -> None:
+    """Print tables, and write them, or the `whole` that they are of, where that is asked for."""
+    from eval.retrieval.ranking import report_json, table
+    from retrieval.core.errors import writing
+    from retrieval.store.manifest import write_atomically
+
+    for report in reports:
+        typer.echo("\n".join(table(report)))
+    if json:
+        with writing("the report", json):
+            write_atomically(json, report_json(reports if whole is None else whole))
+        say(f"Wrote {json}.")

@@ -1,0 +1,108 @@
+"""`counterpoint eval claims` and `counterpoint eval titles`; heavy things are imported when they run, so that --help answers at
+once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eval.commands.beir import JsonOption
+from service.cli.commands import ConfigOption, IndexOption, ProfileOption, say, told, typed
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from eval.claims.report import ClaimsReport
+
+WORK = Path("claims.work")
+
+WorkOption = Annotated[
+    Path, typer.Option("--work", metavar="DIR", help="Where what was grounded is kept; a stopped run goes on there.")
+]
+
+
+def claims(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV with pmid, claim and stance (support or contradict: what the paper says), and perhaps kind.",
+            show_default=False,
+        ),
+    ],
+    index: IndexOption,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            "--train",
+            metavar="CSV",
+            help="Such a file of other papers: a baseline that reads the claims alone is trained on it.",
+            show_default=False,
+        ),
+    ] = None,
+    work: WorkOption = WORK,
+    json: JsonOption = None,
+) -> None:
+    """Measure claims about papers of an index: is each paper shown on the side that the file says it is on?"""
+    with told():
+        from eval.claims.reading import read_paper_claims
+
+        _check_targets(json, [one for one in (file, train) if one])
+        asked = read_paper_claims(file)
+        to_learn = read_paper_claims(train) if train else []
+        from eval.claims.baseline import claim_only
+        from eval.claims.measuring import check_held, measure_claims
+        from service.assembly import assemble
+
+        # What is wrong with the files is told before the hours, not after them.
+        baseline = claim_only(to_learn, asked, train) if train else None
+        grounder = assemble(index, config, profile)
+        check_held(asked, grounder.index.store, file, index)
+        say(f"Grounding {len(asked)} claims of {file} with {config} over {index}; what is done is kept in {work}.")
+        _tell(measure_claims(asked, file, grounder, work, typed(), baseline), json)
+
+
+def titles(
+    index: IndexOption,
+    most: Annotated[int, typer.Option("-n", min=1, help="How many papers are drawn, at most.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed draws other papers.")] = 13,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    work: WorkOption = WORK,
+    json: JsonOption = None,
+) -> None:
+    """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
+    with told():
+        _check_targets(json, [])
+        from eval.claims.measuring import measure_titles
+        from service.assembly import assemble
+
+        grounder = assemble(index, config, profile)
+        say(f"Grounding up to {most} titles of {index}, and these turned round, with {config}; what is done is kept in {work}.")
+        _tell(measure_titles(grounder, most, seed, work, typed()), json)
+
+
+def _check_targets(json: Path | None, read: list[Path]) -> None:
+    from retrieval.core.errors import BadInput
+    from service.trec.journal import check_target
+
+    if json is None:
+        return
+    check_target(json, overwrite=True)
+    if json.resolve() in {one.resolve() for one in read}:
+        raise BadInput(f"--json names {json}, which is read; give the report a name of its own.")
+
+
+def _tell(report: ClaimsReport, json: Path | None) -> None:
+    from eval.claims.report import report_json, report_lines
+    from retrieval.core.errors import writing
+    from retrieval.store.manifest import write_atomically
+
+    typer.echo("\n".join(report_lines(report)))
+    if json:
+        with writing("the report", json):
+            write_atomically(json, report_json(report))
+        say(f"Wrote {json}.")

@@ -1,0 +1,78 @@
+"""`counterpoint eval crossgenre`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eval.commands.beir import JsonOption, shown
+from service.cli.commands import ProfileOption, say, told, typed
+from service.configuration import defaults
+
+WORK = Path("crossgenre.work")
+
+
+def crossgenre(
+    headlines: Annotated[
+        Path,
+        typer.Option(
+            "--headlines", metavar="FILE", help="JSON lines with headline and abstracts; PubMedQA's, BioASQ's; or topics."
+        ),
+    ],
+    corpus: Annotated[
+        Path, typer.Option("--corpus", metavar="FILE", help="Documents in Counterpoint's JSON lines, or a built index.")
+    ],
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", help="bm25 or bm25+, with -plain, -stems, -abbreviations or -lay; may be repeated, all without."
+        ),
+    ] = None,
+    view: Annotated[str, typer.Option("--view", help="What of an abstract counts: whole, conclusions or ends.")] = "whole",
+    titles: Annotated[bool, typer.Option("--titles/--no-titles", help="Whether the title counts.")] = True,
+    rerank: Annotated[
+        str | None,
+        typer.Option("--rerank", metavar="NAME", help="Rerank the candidates by this model of the profile.", show_default=False),
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=500, help="How many candidates are reranked.")] = 500,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="Rerank for so many headlines, drawn the same every time.")
+    ] = None,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[
+        Path, typer.Option("--work", metavar="DIR", help="Where terms and scores are kept; a stopped run goes on there.")
+    ] = WORK,
+    json: JsonOption = None,
+) -> None:
+    """Measure how lay claims find the abstracts of their studies: candidates by BM25 and BM25+, then reranked."""
+    with told():
+        from eval.retrieval.abstract_views import check_view
+        from service.trec.journal import check_target
+
+        check_view(view)
+        if json:
+            check_target(json, overwrite=True)
+        from eval.retrieval.collection import written_documents
+        from eval.retrieval.crossgenre import measure, methods, read_headlines
+        from eval.retrieval.kept_index import KeptScores, is_index
+        from indexes.readers import read
+        from service.configuration.config import load_profile
+        from service.configuration.models import load_reranker
+
+        chosen, asked, models = methods(method or ["all"]), read_headlines(headlines), load_profile(profile)
+        documents = corpus if is_index(corpus) else written_documents(corpus, work, lambda: read(corpus, "counterpoint"))
+        reranker = KeptScores(load_reranker(rerank, models), work) if rerank else None
+        say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are kept in {work}.")
+        command = typed()
+        found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)
+        if found.candidates:
+            typer.echo(f"{found.known:,} of {found.asked:,} headlines report an abstract that the corpus holds.")
+        else:
+            typer.echo(
+                "No headline says which abstract it reports, so no figure is right or wrong. Of the first method's best are also:"
+            )
+        for title, shares in found.agreement.items():
+            typer.echo(f"{title:<50}" + "".join(f"  {share:>5.0%} of {k}" for k, share in shares.items()))
+        shown([one for one in (found.candidates, found.again) if one], json, found)

@@ -1,0 +1,76 @@
+"""`counterpoint eval evidencebench`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.commands import ProfileOption, say, told, typed
+from service.configuration import defaults
+
+WORK = Path("evidencebench.work")
+
+
+def evidencebench(
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--data", metavar="FILE", help="EvidenceBench's JSON lines, gzipped or not; may be repeated.", show_default=False
+        ),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", help="er-optimal, er-10, result-er-optimal or result-er-5; may be repeated, all without."),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            help="A method by name; may be repeated. all stands for those without a language model.",
+        ),
+    ] = None,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[
+        Path, typer.Option("--work", metavar="DIR", help="Where readings of the papers are kept; a stopped run goes on there.")
+    ] = WORK,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there, each paper's too.", show_default=False)
+    ] = None,
+) -> None:
+    """Measure on EvidenceBench which sentences of a paper are chosen as evidence: aspect recall by task and method."""
+    with told():
+        from eval.evidence.evidencebench import read_cases, tasks
+        from eval.evidence.methods import methods
+        from retrieval.core.errors import BadInput, writing
+        from retrieval.store.manifest import write_atomically
+        from service.configuration.config import load_profile
+        from service.trec.journal import check_target
+
+        if not data:
+            raise BadInput(
+                "--data is missing: name EvidenceBench's file, which https://github.com/EvidenceBench/EvidenceBench has."
+            )
+        from eval.evidence.language_models import LLM_NAMES, llm_methods
+
+        names, models = method or ["all"], load_profile(profile)
+        wanted, chosen = tasks(task or ["all"]), methods(names, LLM_NAMES)
+        chosen += llm_methods(names, models, work)
+        if json:
+            check_target(json, overwrite=True)
+        cases = read_cases(data)
+        from eval.evidence.readings import Readings
+        from eval.evidence.report import make_report, report_json, table
+        from service.reading.evidence import load_finder
+
+        finder = load_finder(models)
+        say(f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; what is read is kept in {work}.")
+        readings = {case.id: reading for case, reading in Readings(work, finder.reader).of(cases)}
+        command = typed()
+        report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
+        typer.echo("\n".join(table(report)))
+        if json:
+            with writing("the report", json):
+                write_atomically(json, report_json(report))
+            say(f"Wrote {json}.")

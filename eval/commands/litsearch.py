@@ -1,0 +1,60 @@
+"""`counterpoint eval litsearch`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from eval.commands.beir import JsonOption, shown
+from service.cli.commands import ProfileOption, say, told, typed
+from service.configuration import defaults
+
+WORK = Path("litsearch.work")
+
+
+def litsearch(
+    queries: Annotated[
+        Path, typer.Option("--queries", metavar="FILE", help="LitSearch's: JSON lines with query, specificity, corpusids.")
+    ],
+    corpus: Annotated[
+        Path,
+        typer.Option("--corpus", metavar="FILE", help="Its corpus: corpusid, title, abstract, citations, perhaps full_paper."),
+    ],
+    text: Annotated[
+        Literal["title-abstract", "full"], typer.Option("--text", help="What of a paper is searched.")
+    ] = "title-abstract",
+    dense: Annotated[bool, typer.Option("--dense", help="Also the profile's encoder, and it fused with BM25.")] = False,
+    llm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--llm",
+            help="vanilla or onehop: the profile's language model reorders what was found, or that widened; may be repeated.",
+        ),
+    ] = None,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[
+        Path, typer.Option("--work", metavar="DIR", help="Where index and answers are kept; a stopped run goes on there.")
+    ] = WORK,
+    json: JsonOption = None,
+) -> None:
+    """Measure how questions of researchers find their papers: recall at 5 and 20, by BM25, vectors and language models."""
+    with told():
+        from service.configuration.config import load_profile
+        from service.reading.evidence import ENCODER, chat_of
+        from service.trec.journal import check_target
+
+        models = load_profile(profile)
+        chat = chat_of(models) if llm else None
+        if json:
+            check_target(json, overwrite=True)
+        from eval.retrieval.litsearch import hops, measure, read_library, read_questions
+        from service.configuration.models import load_encoder
+
+        wanted = hops(llm or ())
+        questions, library = read_questions(queries), read_library(corpus, work, text)
+        encoder = load_encoder(ENCODER, models) if dense else None
+        say(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; what is made is kept in {work}.")
+        command = typed()
+        shown(measure(questions, library, work, command, text, encoder, chat, wanted), json)

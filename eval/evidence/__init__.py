@@ -1,0 +1,1 @@
+"""Evidence inside a paper, measured on EvidenceBench."""

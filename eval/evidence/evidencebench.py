@@ -1,0 +1,175 @@
+"""EvidenceBench (Wang et al. 2025, arXiv 2504.18736): which sentences of a paper are evidence for a hypothesis, by aspect.
+
+Each paper's evidence was taken apart into aspects, and for every aspect it is known which sentences show it. A method
+chooses k sentences; **aspect recall** is the share of the aspects that at least one of them shows, averaged over papers. A task
+says whether all aspects count or only those of results, and how large k is: fixed, or for each paper the fewest that could show
+them all.
+
+The data (CC BY-NC-SA) is evaluated with and never trained on; https://github.com/EvidenceBench/EvidenceBench has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from eval.measures.names import named, repeated
+from indexes.readers.jsonl import lines, parse
+from indexes.readers.paper import paper_of
+from indexes.readers.records import RecordError
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.paper import Paper, SectionKind
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One of the benchmark's four tasks; `k` None stands for each paper's own optimal count."""
+
+    name: str
+    results_only: bool
+    k: int | None
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("er-optimal", False, None),
+        Task("er-10", False, 10),
+        Task("result-er-optimal", True, None),
+        Task("result-er-5", True, 5),
+    )
+}
+
+
+def tasks(names: Sequence[str]) -> list[Task]:
+    """The tasks of these names, each once; `all` stands for the four."""
+    return [TASKS[name] for name in named(names, TASKS, "task")]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a task asks of one paper: the sentences of each aspect, how many may be chosen, and a choice that shows the most."""
+
+    aspects: tuple[frozenset[int], ...]
+    k: int
+    best: tuple[int, ...]
+
+    def recall(self, chosen: Sequence[int]) -> float:
+        """The share of the aspects that a chosen sentence shows; of more than `k` the first count."""
+        kept = set(chosen[: self.k])
+        return sum(not aspect.isdisjoint(kept) for aspect in self.aspects) / len(self.aspects)
+
+    def expected(self, sentences: int) -> float:
+        """The mean recall of `k` sentences drawn at random from so many, without replacement."""
+        k = min(self.k, sentences)
+        draws = comb(sentences, k)
+        return sum(1 - comb(sentences - len(aspect), k) / draws for aspect in self.aspects) / len(self.aspects)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One paper with its hypothesis; `goals` by task, without those that it has no aspects for."""
+
+    id: str
+    hypothesis: str
+    paper: Paper
+    goals: dict[str, Goal]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Choice(_Strict):
+    one_selection_of_sentences: list[int]
+
+
+class _Optimal(_Choice):
+    optimal: int
+
+
+class _Record(_Strict):
+    """What is read of a record; the names are the benchmark's."""
+
+    id: str
+    hypothesis: str
+    paper_as_candidate_pool: list[str]
+    sentence_types_in_candidate_pool: list[str]
+    aspect_list_ids: list[str]
+    results_aspect_list_ids: list[str] | None = None
+    aspect2sentence_indices: dict[str, list[int]]
+    evidence_retrieval_at_optimal_evaluation: _Optimal
+    evidence_retrieval_at_10_evaluation: _Choice
+    results_evidence_retrieval_at_optimal_evaluation: _Optimal | None = None
+    results_evidence_retrieval_at_5_evaluation: _Choice | None = None
+
+
+_KINDS: dict[str, SectionKind] = {"abstract": "abstract"}
+_HEADING = "section_name"
+
+
+def read_cases(paths: Sequence[Path]) -> list[Case]:
+    """The cases of JSON lines files, gzipped or not; raises `BadInput` in one sentence for what is not the benchmark's."""
+    cases: list[Case] = []
+    for path in paths:
+        for number, line in lines(path):
+            where = f"line {number}"
+            try:
+                cases.append(_case(parse(line), f"{path}, {where}"))
+            except (RecordError, ValueError) as fault:
+                raise BadRecord(path, where, f"{_told(fault)}; expected a record of EvidenceBench.") from None
+    if not cases:
+        raise BadInput(f"{', '.join(map(str, paths)) or '--data'} holds no record; name a file of EvidenceBench.")
+    twice = repeated(case.id for case in cases)
+    if twice is not None:
+        raise BadInput(f"The paper {twice} is there twice; name each file of EvidenceBench once.")
+    return cases
+
+
+def _told(fault: Exception) -> str:
+    if isinstance(fault, ValidationError):
+        first = fault.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(fault)
+
+
+def _case(data: dict[str, Any], where: str) -> Case:
+    record = _Record.model_validate(data)
+    types = record.sentence_types_in_candidate_pool
+    if len(types) != len(record.paper_as_candidate_pool):
+        raise ValueError(f"{len(record.paper_as_candidate_pool)} sentences came with {len(types)} types")
+    paper = paper_of(
+        record.paper_as_candidate_pool,
+        [_KINDS.get(one) for one in types],
+        headings=[one == _HEADING for one in types],
+        where=where,
+        id=record.id,
+    )
+    optimal, results = record.evidence_retrieval_at_optimal_evaluation, record.results_evidence_retrieval_at_optimal_evaluation
+    ten, five = record.evidence_retrieval_at_10_evaluation, record.results_evidence_retrieval_at_5_evaluation
+    goals = {
+        "er-optimal": _goal(record, record.aspect_list_ids, optimal.optimal, optimal),
+        "er-10": _goal(record, record.aspect_list_ids, 10, ten),
+    }
+    if record.results_aspect_list_ids and results and five:
+        goals["result-er-optimal"] = _goal(record, record.results_aspect_list_ids, results.optimal, results)
+        goals["result-er-5"] = _goal(record, record.results_aspect_list_ids, 5, five)
+    return Case(record.id, record.hypothesis, paper, goals)
+
+
+def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> Goal:
+    count = len(record.paper_as_candidate_pool)
+    shown = []
+    for aspect in aspects:
+        found = frozenset(record.aspect2sentence_indices.get(aspect, ()))
+        if not found or min(found) < 0 or max(found) >= count:
+            raise ValueError(f"the aspect {aspect} has no sentence among the {count} of the paper, or one out of their range")
+        shown.append(found)
+    if not shown:
+        raise ValueError("it has no aspects")
+    return Goal(tuple(shown), k, tuple(choice.one_selection_of_sentences))

@@ -1,0 +1,52 @@
+"""Language models as methods of the EvidenceBench table: each answer is kept, so that a stopped run asks for no paper twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.evidence.evidencebench import Case, Task
+from eval.evidence.methods import Chooser, Method
+from eval.scifact.journal import digest
+from generation.prompts.evidence import STRATEGIES, Strategy, ask
+from nli.evidence import Reading
+from retrieval.core.errors import GO_ON, writing
+from retrieval.runtime.chat import Chat
+from retrieval.store.manifest import write_atomically
+from service.configuration.config import Profile
+from service.reading.evidence import chat_of
+
+_TITLES: dict[Strategy, str] = {
+    "plain": "language model, reasoning first",
+    "shots": "language model, eight examples",
+    "sections": "language model, section by section",
+}
+PREFIX = "llm-"
+LLM_NAMES = tuple(PREFIX + strategy for strategy in STRATEGIES)
+
+
+def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[Method]:
+    """The methods of those names that are language models', with the profile's; answers are kept in `folder`."""
+    strategies = [strategy for strategy in STRATEGIES if PREFIX + strategy in names]
+    if not strategies:
+        return []
+    chat = chat_of(profile)
+    return [Method(PREFIX + one, f"{_TITLES[one]} ({chat.model})", _chooser(chat, one, folder)) for one in strategies]
+
+
+def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
+    def chooser(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+        k = min(case.goals[task.name].k, len(case.paper.body))
+        texts = [sentence.text for sentence in case.paper.sentences]
+        key = digest([chat.model, chat.base_url, strategy, case.hypothesis, texts, k, task.results_only])[:24]
+        path = folder / f"{PREFIX}{strategy}-{key}.json"
+        try:
+            return [int(index) for index in json.loads(path.read_text("utf-8"))]
+        except (OSError, ValueError, TypeError):
+            chosen = ask(chat, strategy, case.hypothesis, case.paper, k, task.results_only).indices
+        with writing("the model's answers", folder, GO_ON):
+            write_atomically(path, json.dumps(chosen))
+        return chosen
+
+    return chooser

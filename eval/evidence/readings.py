@@ -1,0 +1,67 @@
+"""What the models say of each paper, made once and kept: a table of many methods reads every paper a single time."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from tqdm import tqdm
+
+from eval.evidence.evidencebench import Case
+from nli.evidence import EvidenceReader, Reading
+from retrieval.core.errors import GO_ON, writing
+from retrieval.core.values import Verdict
+from retrieval.dense.encoder import Vectors
+
+
+class Readings:
+    """Readings in a folder, a file each, named by paper, hypothesis and models; a stopped run goes on with what is there."""
+
+    def __init__(self, folder: Path, reader: EvidenceReader) -> None:
+        self._folder, self._reader = folder, reader
+
+    def of(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Reading]]:
+        """Each case with its reading, from the folder or made now; a bar tells how far it is."""
+        with writing("the readings", self._folder, GO_ON):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
+                path = self._folder / f"{self._key(case)}.npz"
+                reading = _load(path)
+                if reading is None:
+                    reading = self._reader.read(case.hypothesis, case.paper)
+                    _save(reading, path)
+                yield case, reading
+
+    def _key(self, case: Case) -> str:
+        kinds = [(sentence.text, sentence.kind == "abstract", sentence.heading) for sentence in case.paper.sentences]
+        facts = json.dumps([self._reader.name, case.hypothesis, case.paper.title, kinds])
+        return hashlib.sha256(facts.encode()).hexdigest()[:24]
+
+
+def _save(reading: Reading, path: Path) -> None:
+    shares = [(v.support, v.neutral, v.contradict) if v else (np.nan,) * 3 for v in reading.verdicts]
+    content = io.BytesIO()
+    np.savez(
+        content, relevance=reading.relevance, verdicts=np.array(shares), vectors=reading.vectors, hypothesis=reading.hypothesis
+    )
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(content.getvalue())
+    os.replace(temporary, path)
+
+
+def _load(path: Path) -> Reading | None:
+    """The reading in a file; None where there is none, or one that a full disk cut off."""
+    try:
+        with np.load(path) as file:
+            shares = file["verdicts"]
+            verdicts = tuple(None if np.isnan(row[0]) else Verdict(*map(float, row)) for row in shares)
+            vectors: Vectors = file["vectors"]
+            return Reading(file["relevance"], verdicts, vectors, file["hypothesis"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None

@@ -1,0 +1,1 @@
+"""Retrieval measured on collections of others: BEIR's layout, CrossGenre, LitSearch."""

@@ -1,0 +1,48 @@
+"""What of an abstract is searched and reranked: all of it, or the parts that say what a study is about and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nli.text.headings import heading_kind
+from retrieval.core.errors import BadInput
+from retrieval.rerank.reranker import passage
+from retrieval.store.documents import Entry
+
+_EDGE = 3
+_TOLD = ("introduction", "conclusion")
+
+
+def _whole(entry: Entry) -> str:
+    return entry.document.abstract
+
+
+def _conclusions(entry: Entry) -> str:
+    """The sections labelled background (or aim) and conclusion; the whole where the abstract has no such labels."""
+    document = entry.document
+    kept = [part for part in document.sections if heading_kind(part.label) in _TOLD]
+    return " ".join(document.abstract[part.start : part.end] for part in kept) or document.abstract
+
+
+def _ends(entry: Entry) -> str:
+    """The first and the last three sentences, each once."""
+    texts = [sentence.text for sentence in entry.sentences()]
+    return " ".join(texts if len(texts) <= 2 * _EDGE else texts[:_EDGE] + texts[-_EDGE:])
+
+
+VIEWS: dict[str, Callable[[Entry], str]] = {"whole": _whole, "conclusions": _conclusions, "ends": _ends}
+
+
+def viewed(entry: Entry, view: str, titles: bool) -> str:
+    """The text of a document in this view, its title before it where `titles` says so."""
+    text = VIEWS[view](entry)
+    if not titles:
+        return text
+    return passage(replace(entry.document, abstract=text))
+
+
+def check_view(view: str) -> None:
+    """Raise `BadInput` for a view that does not exist."""
+    if view not in VIEWS:
+        raise BadInput(f"There is no view {view!r}; the views are {', '.join(VIEWS)}.")

@@ -1,0 +1,121 @@
+"""Test collections for retrieval: documents, queries, and which documents answer which query.
+
+BEIR's layout (Thakur et al. 2021, arXiv 2104.08663) is read as it is handed out: corpus.jsonl with _id, title and text,
+queries.jsonl with _id and text, and qrels either as its tab-separated table with a header or as TREC's four columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.scifact.files import find
+from eval.scifact.journal import content_sha256, digest
+from indexes.readers import jsonl
+from indexes.readers.fields import identifier, required, text
+from indexes.readers.records import RecordError
+from indexes.readers.scifact import read as read_scifact
+from retrieval.core.errors import BadInput, BadRecord, writing
+from retrieval.core.values import Document
+from retrieval.store.manifest import write_atomically
+
+Qrels = Mapping[str, Mapping[str, int]]
+"""For each query the grades of its judged documents; above 0 is relevant."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Queries by id, their judged documents, and the file of documents in Counterpoint's own format."""
+
+    name: str
+    documents: Path
+    queries: Mapping[str, str]
+    qrels: Qrels
+
+
+def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collection:
+    """A collection in BEIR's layout, plain or gzipped; its documents are written into `work` in our own format.
+
+    Only queries with a relevant document count, as in BEIR. Raises `BadInput` in one sentence for a file that is not as expected.
+    """
+    judged = read_qrels(qrels)
+    asked = {one: words for one, words in jsonl.records(queries, _query) if one in judged}
+    lacking = next((one for one in judged if one not in asked), None)
+    if lacking is not None:
+        raise BadInput(f"{qrels} judges the query {lacking}, which {queries} does not hold; name the queries that belong to it.")
+    written = written_documents(corpus, work, lambda: (document for _, document in jsonl.records(corpus, _document)))
+    return Collection(corpus.name, written, asked, judged)
+
+
+def read_scifact_as_beir(data: Path, work: Path) -> Collection:
+    """SciFact as BEIR has it: the 300 claims of the dev set as queries, every document that a claim cites as relevant."""
+    files = find(data)
+    asked: dict[str, str] = {}
+    judged: dict[str, dict[str, int]] = {}
+    for one, (claim, cited) in jsonl.records(files.claims, _claim):
+        asked[one], judged[one] = claim, dict.fromkeys(cited, 1)
+    if not asked:
+        raise BadInput(f"{files.claims} holds no claims that cite a document.")
+    return Collection("SciFact", written_documents(files.corpus, work, lambda: read_scifact(files.corpus)), asked, judged)
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Relevant documents by query: BEIR's table (query-id, corpus-id, score) or TREC's (query, 0, document, grade)."""
+    judged: dict[str, dict[str, int]] = {}
+    for number, line in jsonl.lines(path):
+        parts = line.decode("utf-8", "replace").split()
+        if number == 1 and parts[:2] == ["query-id", "corpus-id"]:
+            continue
+        try:
+            query, document, grade = parts if len(parts) == 3 else (parts[0], *parts[2:])
+            if int(grade) > 0:
+                judged.setdefault(query, {})[document] = int(grade)
+        except (ValueError, IndexError):
+            expected = "expected a query, a document and a grade, or TREC's four columns with a 0 between the first two"
+            raise BadRecord(path, f"line {number}", f"{expected}; came {len(parts)} columns.") from None
+    if not judged:
+        raise BadInput(f"{path} names no relevant document; expected a table of queries, documents and grades.")
+    return judged
+
+
+def written_documents(source: Path, work: Path, documents: Any) -> Path:
+    """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
+    path = work / f"documents-{digest([source.name, content_sha256(source)])[:16]}.jsonl"
+    if not path.exists():
+        with writing("the documents", work):
+            work.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, "".join(_lines(documents())))
+    return path
+
+
+def _lines(documents: Iterable[Document]) -> Iterator[str]:
+    seen = set()
+    for one in documents:
+        if one.pmid in seen:
+            raise BadInput(f"The document {one.pmid} is there twice; every id must be unique.")
+        seen.add(one.pmid)
+        yield json.dumps({"pmid": one.pmid, "title": one.title, "abstract": one.abstract}) + "\n"
+    if not seen:
+        raise BadInput("The corpus holds no document; an index needs at least one.")
+
+
+def _query(record: Mapping[str, Any], _number: int) -> tuple[str, str]:
+    required(record, "_id", "text")
+    return identifier(record["_id"], "_id"), text(record, "text")
+
+
+def _document(record: Mapping[str, Any], _number: int) -> tuple[str, Document]:
+    required(record, "_id", "text")
+    one = identifier(record["_id"], "_id")
+    return one, Document(one, text(record, "title"), text(record, "text"))
+
+
+def _claim(record: Mapping[str, Any], _number: int) -> tuple[str, tuple[str, list[str]]]:
+    required(record, "id", "claim", "cited_doc_ids")
+    cited = record["cited_doc_ids"]
+    if not isinstance(cited, list):
+        raise RecordError('expected a list in "cited_doc_ids"')
+    return identifier(record["id"], "id"), (text(record, "claim"), [str(one) for one in cited])

@@ -1,0 +1,229 @@
+"""Lay claims and the abstracts of their studies (Zuo, Acharya and Banerjee 2020, EMNLP): candidates by BM25 and BM25+, reranked.
+
+A headline asks for the abstracts that it reports. Candidates are found with and without the preprocessing of retrieval.words.lay,
+so that its effect is a figure; a pointwise reranker then orders the best of them by the headline as it was written.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.measures.names import named, repeated
+from eval.retrieval.abstract_views import check_view, viewed
+from eval.retrieval.kept_index import KEPT, KeptScores, open_index, reranked, watched
+from eval.retrieval.ranking import RankingReport, Run, make_report
+from eval.scifact.journal import digest
+from indexes.guard import stoppable
+from indexes.readers import jsonl
+from indexes.readers.fields import came_keys, identifier, text
+from indexes.readers.records import RecordError
+from retrieval.bm25.bm25_plus import DELTA, TermIndex
+from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.index import Index
+from retrieval.store.manifest import write_atomically
+from retrieval.words.lay import Tokens, expand, lay_query, lower_case_words, stems
+from service.trec.task_b.topics import read_topics
+
+DEPTH = 500
+CANDIDATES = ("R@1", "R@5", "R@20", "R@100", "R@500", "RR")
+RERANKED = ("R@1", "R@3", "R@5", "R@20", "RR")
+_CHUNK = 1000
+_SEED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How candidates are found: the terms of documents and queries, what is done to a query first, and BM25+'s δ (0: BM25)."""
+
+    name: str
+    title: str
+    terms: str
+    ready: Callable[[str], str]
+    delta: float
+
+
+TERMS: dict[str, Tokens] = {"words": lower_case_words, "stems": stems}
+QUERIES: dict[str, tuple[str, str, Callable[[str], str]]] = {
+    "plain": ("words", "lower-cased words", str),
+    "stems": ("stems", "stems without stop words", str),
+    "abbreviations": ("stems", "stems, abbreviations written out", expand),
+    "lay": ("stems", "stems, abbreviations, question words dropped", lay_query),
+}
+"""By the end of a method's name: the terms of documents and queries, in words, and what is done to a query first."""
+METHODS = {
+    name: Method(name, f"{name.partition('-')[0].upper()}, {title}", terms, ready, delta)
+    for start, delta in (("bm25", 0.0), ("bm25+", DELTA))
+    for name, (terms, title, ready) in ((f"{start}-{end}", query) for end, query in QUERIES.items())
+}
+
+
+def methods(names: Sequence[str]) -> list[Method]:
+    """The methods of these names, each once; `all` stands for every one."""
+    return [METHODS[name] for name in named(names, METHODS, "method")]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A lay claim and the documents it reports; none where nobody has said which."""
+
+    id: str
+    text: str
+    abstracts: tuple[str, ...] = ()
+
+
+# By the keys of its records: the lay claim and the documents that it reports.
+_FORMATS = (("headline", "abstracts"), ("QUESTION", "pmid"), ("body", "pmids"))
+
+
+def read_headlines(path: Path) -> list[Headline]:
+    """Headlines of JSON lines: `headline` with `abstracts` (ids), or the records of PubMedQA or BioASQ; a .json file: topics.
+
+    Raises `BadInput` in one sentence for what is none of these.
+    """
+    if path.suffix == ".json":
+        return [Headline(topic.id, topic.question) for topic in read_topics(path)]
+    found = list(jsonl.records(path, _headline))
+    if not found:
+        raise BadInput(f"{path} holds no headline; expected JSON lines with headline and abstracts.")
+    twice = repeated(one.id for one in found)
+    if twice is not None:
+        raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")
+    return found
+
+
+def _headline(record: Mapping[str, Any], number: int) -> Headline:
+    keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
+    if keys is None:
+        known = " or ".join(" with ".join(pair) for pair in _FORMATS)
+        raise RecordError(f"expected {known}, came {came_keys(record)}")
+    asked, reported = keys
+    words = text(record, asked)
+    if not words:
+        raise RecordError(f'expected words in "{asked}", came an empty text')
+    given = record[reported]
+    # BioASQ's lists hold an empty id here and there.
+    listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
+    named = [identifier(one, reported) for one in listed]
+    return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(named)))
+
+
+@dataclass(frozen=True)
+class CrossGenre:
+    """The tables: candidates, and reranked where that was asked for; `agreement` where no headline has a document to find."""
+
+    asked: int
+    known: int
+    candidates: RankingReport | None
+    again: RankingReport | None
+    agreement: Mapping[str, Mapping[int, float]]
+
+
+@stoppable("the benchmark", KEPT)
+def measure(
+    headlines: Sequence[Headline],
+    corpus: Path,
+    chosen: Sequence[Method],
+    work: Path,
+    command: str,
+    view: str = "whole",
+    titles: bool = True,
+    reranker: KeptScores | None = None,
+    depth: int = DEPTH,
+    sample: int | None = None,
+) -> CrossGenre:
+    """Candidates of every headline by every method, and these reranked; what is read and scored stays in `work`.
+
+    Only documents that the corpus holds can be found, and headlines without one are left out of the figures. Of `sample`
+    headlines (the same ones every time) the candidates are reranked.
+    """
+    check_view(view)
+    index = open_index(corpus, work)
+    try:
+        held = index.store.holds(sorted({one for headline in headlines for one in headline.abstracts}))
+        qrels = {one.id: {pmid: 1 for pmid in one.abstracts if pmid in held} for one in headlines}
+        qrels = {one: grades for one, grades in qrels.items() if grades}
+        if not qrels and any(one.abstracts for one in headlines):
+            raise BadInput(f"None of the abstracts that the headlines report is in {corpus}; name the corpus that holds them.")
+        asked = {one.id: one.text for one in headlines if one.id in qrels or not qrels}
+        postings = {terms: _postings(index, terms, view, titles, work) for terms in dict.fromkeys(one.terms for one in chosen)}
+        runs: dict[str, Run] = {one.title: _candidates(one, asked, postings[one.terms]) for one in chosen}
+        name = f"{corpus.name}, view {view}, {'with' if titles else 'without'} titles"
+        if not qrels:
+            return CrossGenre(len(headlines), 0, None, None, _agreement(list(runs.items())))
+        report = make_report(f"Candidates in {name}", qrels, runs, CANDIDATES, command)
+        again = None
+        if reranker:
+            picked = set(random.Random(_SEED).sample(sorted(qrels), min(sample or len(qrels), len(qrels))))
+            few = {one: grades for one, grades in qrels.items() if one in picked}
+            words = {one: asked[one] for one in few}
+            first = next(iter(runs))
+            # Beside the reranked ones, so that what reranking gains is a difference over the same headlines.
+            better: dict[str, Run] = {f"{first}, not reranked": {one: runs[first][one] for one in few}}
+            better |= _again(runs, words, index, reranker, depth, view, titles)
+            again = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
+        return CrossGenre(len(headlines), len(qrels), report, again, {})
+    finally:
+        index.close()
+
+
+def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> TermIndex:
+    """The corpus in this view as postings; its terms are kept in `work`, as analysing them takes longest."""
+    path = work / f"terms-{digest([index.manifest.id, terms, view, titles])[:16]}.txt"
+    if not path.exists():
+        pmids = [pmid for batch in index.store.texts(_CHUNK) for pmid, _, _ in batch]
+        made: list[str] = []
+        pieces = {str(at): "" for at in range(0, len(pmids), _CHUNK)}
+        for at, _ in watched(f"reading thousands of abstracts as {terms}", pieces):
+            some = pmids[int(at) : int(at) + _CHUNK]
+            found = TERMS[terms]([viewed(entry, view, titles) for entry in index.entries(some)])
+            made += [f"{pmid}\t{' '.join(each)}\n" for pmid, each in zip(some, found, strict=True)]
+        with writing("the terms", work, GO_ON):
+            work.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, "".join(made))
+    with path.open(encoding="utf-8") as file:
+        parts = (line.rstrip("\n").partition("\t") for line in file)
+        return TermIndex((pmid, words.split(" ") if words else ()) for pmid, _, words in parts)
+
+
+def _candidates(method: Method, asked: Mapping[str, str], postings: TermIndex) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one, words in watched(method.title, asked):
+        (terms,) = TERMS[method.terms]([method.ready(words)])
+        found[one] = [hit.pmid for hit in postings.search(terms, DEPTH, method.delta)]
+    return found
+
+
+def _again(
+    runs: Mapping[str, Run],
+    asked: Mapping[str, str],
+    index: Index,
+    reranker: KeptScores,
+    depth: int,
+    view: str,
+    titles: bool,
+) -> dict[str, Run]:
+    """Every method's candidates reranked; a document that several methods find is scored once."""
+    found: dict[str, dict[str, list[str]]] = {title: {} for title in runs}
+    for one, words in watched(f"reranking by {reranker.name}", asked):
+        pmids = sorted({pmid for run in runs.values() for pmid in run[one][:depth]})
+        texts = [viewed(entry, view, titles) for entry in index.entries(pmids)]
+        scores = dict(zip(pmids, reranker(words, texts), strict=True))
+        for title, run in runs.items():
+            found[title][one] = reranked(scores, run[one], depth)
+    return dict(found)
+
+
+def _agreement(runs: Sequence[tuple[str, Run]]) -> dict[str, dict[int, float]]:
+    """The mean share of the first method's best documents that each other method has among as many of its own."""
+    (_, first), *others = runs
+    return {
+        title: {
+            k: sum(len({*first[one][:k]} & {*run[one][:k]}) / max(1, len(first[one][:k])) for one in first) / len(first)
+            for k in (5, 20, 100)
+        }
+        for title, run in others
+    }

@@ -1,0 +1,172 @@
+"""Indexes and scores that a work folder keeps between runs of a benchmark, so that a stopped one goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from eval.retrieval.ranking import Run
+from eval.scifact.journal import content_sha256, digest
+from indexes.build import build
+from indexes.lucene_writer import contents
+from indexes.readers import read
+from indexes.readers.records import Deletion
+from indexes.vectors import add_vectors
+from retrieval.bm25.lucene import K1, B, on_lucene_thread, pyserini
+from retrieval.core.code_hash import code_sha256
+from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.core.values import Hit
+from retrieval.dense.encoder import Encoder
+from retrieval.index import Index
+from retrieval.rerank.fusion import reciprocal_rank_fusion
+from retrieval.rerank.reranker import Reranker
+from retrieval.store.manifest import NAME
+
+KEPT = "what was read and scored is kept, and the same command goes on from there"
+_BATCH = 1000
+
+
+def is_index(path: Path) -> bool:
+    """Whether a path is a built index rather than a file of documents."""
+    return (path / NAME).is_file()
+
+
+def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint") -> Index:
+    """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there from before.
+
+    `corpus` may be a built index, which is opened as it is.
+    """
+    if is_index(corpus):
+        return Index(corpus)
+    # An index has one encoder's vectors, so that another encoder asks for another index.
+    facts = [content_sha256(corpus), code_sha256(["indexes.build"]), *(one.name for one in encoders)]
+    folder = work / f"index-{digest(facts)[:16]}"
+    with writing("the index", work, GO_ON):
+        work.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            build([corpus], folder, format=format)
+        for encoder in encoders:
+            add_vectors(folder, encoder)
+    return Index(folder)
+
+
+class StandardBM25:
+    """BM25 as Anserini's flat BEIR indexes have it: title and text in one field, its default English analyzer.
+
+    That analyzer takes out 33 stop words ("no" and "not" among them) and stems by Porter; k1 0.9, b 0.4. It is here to compare
+    with, beside our own index, which keeps every word.
+    """
+
+    def __init__(self, corpus: Path, work: Path) -> None:
+        folder = work / f"standard-{digest(corpus.name)[:16]}"
+        with writing("the index", work, GO_ON):
+            if not folder.exists():
+                _index_standard(corpus, folder)
+
+        def opened() -> Any:
+            modules = pyserini()
+            searcher = modules.searcher(str(folder))
+            searcher.set_bm25(K1, B)
+            searcher.set_analyzer(modules.analyzer(stopwords=True))
+            return searcher
+
+        self._searcher = on_lucene_thread(opened)
+
+    def __call__(self, query: str, k: int) -> list[str]:
+        """The ids of the best `k` documents, best first."""
+        return on_lucene_thread(lambda: [hit.docid for hit in self._searcher.search(query, k)])
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        on_lucene_thread(self._searcher.close)
+
+
+def _index_standard(corpus: Path, folder: Path) -> None:
+    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    documents = (one for one in read(corpus, "counterpoint") if not isinstance(one, Deletion))
+    try:
+        indexer = on_lucene_thread(lambda: pyserini().indexer(["-index", str(temporary)], False, 1))
+        while batch := list(islice(documents, _BATCH)):
+            lines = [json.dumps({"id": one.pmid, "contents": contents(one.title, one.abstract)}) for one in batch]
+            taken = on_lucene_thread(lambda lines=lines: indexer.addRawDocuments(lines))  # type: ignore[misc]
+            if taken != len(lines):
+                raise BadInput(f"Lucene took only {taken} of {len(lines)} documents of {corpus}.")
+        on_lucene_thread(indexer.close)
+        os.rename(temporary, folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequence[str]]) -> dict[str, list[str]]:
+    """Each query searched, with a bar."""
+    return {one: list(search(text)) for one, text in watched(name, queries)}
+
+
+def ids(found: Mapping[str, Sequence[Hit]]) -> Run:
+    """The documents of each query's hits, in their order."""
+    return {one: [hit.pmid for hit in hits] for one, hits in found.items()}
+
+
+def by_vectors(
+    index: Index, encoder: Encoder, queries: Mapping[str, str], words: Mapping[str, Sequence[Hit]], depth: int
+) -> dict[str, Run]:
+    """Two runs, so deep: the encoder's vectors alone, and fused with the hits by `words` by reciprocal ranks."""
+    vectors = index.dense(encoder.name)
+    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in watched("vectors", queries)}
+    fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:depth] for one in queries}
+    return {f"vectors, {encoder.name}": ids(near), "BM25 and vectors fused": ids(fused)}
+
+
+def watched(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The queries with a bar."""
+    yield from tqdm(queries.items(), desc=name, unit=" queries", disable=None)
+
+
+class KeptScores:
+    """A reranker whose scores are kept on disk, a line a query: a stopped run scores no query twice."""
+
+    def __init__(self, reranker: Reranker, work: Path) -> None:
+        self.name, self._reranker = reranker.name, reranker
+        self._path = work / f"scores-{digest([reranker.name, code_sha256([type(reranker).__module__])])[:16]}.jsonl"
+        self._known: dict[str, list[float]] = {}
+        if self._path.exists():
+            for line in self._path.read_text("utf-8", errors="replace").splitlines():
+                try:
+                    record = json.loads(line)
+                    self._known[record["key"]] = [float(score) for score in record["scores"]]
+                except (ValueError, KeyError, TypeError):
+                    continue  # torn by a kill: the query is scored again
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        key = digest([query, list(texts)])[:24]
+        if len(self._known.get(key, ())) != len(texts):
+            self._known[key] = self._reranker(query, texts)
+            with writing("the scores", self._path, GO_ON):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write("\n" * _torn(self._path) + json.dumps({"key": key, "scores": self._known[key]}) + "\n")
+        return self._known[key]
+
+
+def _torn(path: Path) -> bool:
+    """Whether a file ends within a line."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if not size:
+            return False
+        file.seek(size - 1)
+        return file.read(1) != b"\n"
+
+
+def reranked(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
+    """The first `depth` of `pmids` in the order of their scores, equal ones as they were; the others behind them."""
+    return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]

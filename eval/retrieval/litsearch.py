@@ -1,0 +1,182 @@
+"""LitSearch (Ajith et al. 2024, arXiv 2407.18940): questions of researchers, and the papers that they look for.
+
+A question is specific (five papers at most are meant) or broad (up to twenty); the measure is the share of its papers among the
+first 5 or 20. Retrieval is over title and abstract or the full text. A language model may reorder what was found: as it is
+(vanilla), or with the papers that the first ones cite among it (one-hop). The data is at
+https://github.com/princeton-nlp/LitSearch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from eval.retrieval.collection import written_documents
+from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, watched
+from eval.retrieval.ranking import RankingReport, Run, make_report
+from eval.scifact.journal import digest
+from generation.prompts.paper_order import Order, in_order, order_by
+from indexes.guard import stoppable
+from indexes.readers import jsonl
+from indexes.readers.fields import identifier, required, text
+from indexes.readers.records import RecordError
+from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.core.values import Document
+from retrieval.dense.encoder import Encoder
+from retrieval.index import Index
+from retrieval.runtime.chat import Chat
+from retrieval.store.manifest import write_atomically
+
+Reading = Literal["title-abstract", "full"]
+DEPTH = 200
+"""How deep is retrieved, and how many candidates one hop leads to at most."""
+CITING = 50
+"""Whose citations widen the candidates: the first so many."""
+ORDERED = {"vanilla": 100, "onehop": DEPTH}
+"""How many candidates the language model orders, by how they come about: as found, or widened by citations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What someone looks for and the papers that are meant."""
+
+    id: str
+    text: str
+    specific: bool
+    papers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Library:
+    """The papers: our own file of them as they are read, and what each cites among them."""
+
+    documents: Path
+    cites: Mapping[str, Sequence[str]]
+
+
+def read_questions(path: Path) -> list[Question]:
+    """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids."""
+    found = list(jsonl.records(path, _question))
+    if not found:
+        raise BadInput(f"{path} holds no question; expected JSON lines with query, specificity and corpusids.")
+    return found
+
+
+def _question(record: Mapping[str, Any], number: int) -> Question:
+    required(record, "query", "specificity", "corpusids")
+    words, specific, papers = text(record, "query"), record["specificity"], record["corpusids"]
+    if not words:
+        raise RecordError('expected words in "query", came an empty text')
+    if specific not in (0, 1) or not isinstance(papers, list) or not papers:
+        raise RecordError('expected 0 or 1 in "specificity" and a list of ids, not empty, in "corpusids"')
+    return Question(str(number), words, specific == 1, tuple(dict.fromkeys(identifier(one, "corpusids") for one in papers)))
+
+
+def read_library(path: Path, work: Path, reading: Reading) -> Library:
+    """LitSearch's corpus as JSON lines: corpusid, title, abstract, citations (ids), and full_paper for `full`."""
+    read = list(jsonl.records(path, lambda record, _number: _paper(record, reading)))
+    cites = {paper.pmid: cited for paper, cited in read}
+    known = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
+    return Library(written_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
+
+
+def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[str]]:
+    body = "full_paper" if reading == "full" else "abstract"
+    required(record, "corpusid", "title", "abstract", body)
+    cited = record.get("citations") or []
+    if not isinstance(cited, list):
+        raise RecordError('expected a list of ids in "citations"')
+    paper = Document(identifier(record["corpusid"], "corpusid"), text(record, "title"), text(record, body))
+    return paper, [str(other) for other in cited]
+
+
+def hops(names: Sequence[str]) -> list[str]:
+    """These ways of reordering, each once; raises `BadInput` for one that does not exist."""
+    for name in names:
+        if name not in ORDERED:
+            raise BadInput(f"There is no reordering {name!r}; it is {' or '.join(ORDERED)}.")
+    return list(dict.fromkeys(names))
+
+
+def widened(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int = CITING, most: int = DEPTH) -> list[str]:
+    """The first `citing` papers and those that they cite, in the order of who cites them, `most` in all."""
+    first = list(dict.fromkeys(pmids[:citing]))
+    return list(dict.fromkeys([*first, *(other for one in first for other in cites.get(one, ()))]))[:most]
+
+
+class KeptOrders:
+    """A chat model's orders, a file each: a stopped run asks for no window twice."""
+
+    def __init__(self, chat: Chat, work: Path) -> None:
+        self._chat, self._work = chat, work
+
+    def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
+        """The order of these papers, from the folder or asked for now."""
+        facts = [self._chat.model, self._chat.base_url, question, [(one.pmid, one.abstract) for one in papers]]
+        path = self._work / f"order-{digest(facts)[:24]}.json"
+        try:
+            kept = [int(place) for place in json.loads(path.read_text("utf-8"))]
+            if sorted(kept) == list(range(len(papers))):
+                return kept
+        except (OSError, ValueError, TypeError):
+            pass
+        found = list(order_by(self._chat, question, papers))
+        with writing("the model's answers", self._work, GO_ON):
+            write_atomically(path, json.dumps(found))
+        return found
+
+
+@stoppable("the benchmark", KEPT)
+def measure(
+    questions: Sequence[Question],
+    library: Library,
+    work: Path,
+    command: str,
+    title: str,
+    encoder: Encoder | None = None,
+    chat: Chat | None = None,
+    chosen: Sequence[str] = (),
+) -> tuple[RankingReport, ...]:
+    """A table for specific questions and one for broad ones; BM25, vectors, both fused, and the last of these reordered."""
+    lacking = next((one for asked in questions for one in asked.papers if one not in library.cites), None)
+    if lacking is not None:
+        raise BadInput(
+            f"A question looks for the paper {lacking}, which the corpus does not hold; name the corpus it belongs to."
+        )
+    index = open_index(library.documents, work, [encoder] if encoder else [])
+    try:
+        runs = _found(questions, index, encoder)
+        name, start = list(runs.items())[-1]
+        if chat:
+            order = KeptOrders(chat, work)
+            for hop in chosen:
+                runs[f"{name}, {hop} by {chat.model}"] = _ordered(questions, start, library, index, order, hop)
+    finally:
+        index.close()
+    tables = []
+    for kind, specific, measures in (("Specific", True, ("R@5", "R@20")), ("Broad", False, ("R@20",))):
+        asked = {one.id: dict.fromkeys(one.papers, 1) for one in questions if one.specific is specific}
+        if asked:
+            tables.append(make_report(f"{kind} questions, {title}", asked, runs, measures, command))
+    return tuple(tables)
+
+
+def _found(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
+    asked = {one.id: one.text for one in questions}
+    words = {one: index.search(said, DEPTH) for one, said in watched("BM25", asked)}
+    return {"BM25": ids(words)} | (by_vectors(index, encoder, asked, words, DEPTH) if encoder else {})
+
+
+def _ordered(
+    questions: Sequence[Question], start: Run, library: Library, index: Index, order: Order, hop: str
+) -> dict[str, list[str]]:
+    run: dict[str, list[str]] = {}
+    asked = {one.id: one.text for one in questions}
+    for one, said in watched(f"{hop} reranking", asked):
+        ranked = widened(start[one], library.cites) if hop == "onehop" else list(start[one])
+        papers = [entry.document for entry in index.entries(ranked[: ORDERED[hop]])]
+        run[one] = [*(paper.pmid for paper in in_order(order, said, papers)), *ranked[ORDERED[hop] :]]
+    return run

@@ -1,0 +1,97 @@
+"""How good rankings are, by ir_measures, with bootstrap intervals over the queries and paired differences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+
+import ir_measures
+
+from eval.measures.formulas import Tally, share
+from eval.measures.report_data import Difference, Figure
+from eval.measures.resampling import Resampler
+from eval.retrieval.collection import Qrels
+
+Run = Mapping[str, Sequence[str]]
+"""For each query the documents found, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A method: each measure's mean over the queries with its 95 % interval, and how it differs from the first row's."""
+
+    method: str
+    figures: Mapping[str, Figure]
+    differences: Mapping[str, Difference]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingReport:
+    """What was measured, on how many queries, and with what."""
+
+    title: str
+    queries: int
+    command: str
+    rows: tuple[Row, ...]
+
+
+def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[float]]:
+    """Each measure for each query of `qrels`, in its order; 0 for a query that found nothing.
+
+    Measures are named as ir_measures does (nDCG@10, R@100, RR); trec_eval computes them.
+    """
+    # A score that falls with the rank stands for the order, so that equal scores are never put in another one.
+    scored = {query: {one: float(-rank) for rank, one in enumerate(run.get(query, ()))} for query in qrels}
+    scored = {query: found for query, found in scored.items() if found}
+    parsed = [ir_measures.parse_measure(name) for name in measures]
+    judged = {query: dict(grades) for query, grades in qrels.items()}
+    found: dict[str, dict[str, float]] = {str(one): {} for one in parsed}
+    for one in ir_measures.iter_calc(parsed, judged, scored) if scored else ():
+        found[str(one.measure)][one.query_id] = float(one.value)
+    return {name: [found[str(one)].get(query, 0.0) for query in qrels] for name, one in zip(measures, parsed, strict=True)}
+
+
+def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> RankingReport:
+    """Every run by every measure; bootstrap samples are of queries and the same for all runs."""
+    resampler = Resampler(len(qrels))
+    rows: list[Row] = []
+    first: dict[str, Tally] = {}
+    for method, run in runs.items():
+        values = by_query(qrels, run, measures)
+        tallies = {name: Tally.of([(value, 1.0) for value in values[name]], share) for name in measures}
+        first = first or tallies
+        figures = {name: resampler.figure(tallies[name]) for name in measures}
+        differences = {name: resampler.difference(tallies[name], first[name]) for name in measures} if rows else {}
+        rows.append(Row(method, figures, differences))
+    return RankingReport(title, len(qrels), command, tuple(rows))
+
+
+def table(report: RankingReport) -> list[str]:
+    """The report as lines for a terminal."""
+    measures = list(report.rows[0].figures)
+    wide = max(len(row.method) for row in report.rows) + 2
+    lines = [f"{report.title}, {report.queries:,} queries; mean and 95 % bootstrap interval"]
+    lines.append(" " * wide + "".join(f"{name:>22}" for name in measures))
+    for row in report.rows:
+        lines.append(f"{row.method:<{wide}}" + "".join(f"{_shown(row.figures[name]):>22}" for name in measures))
+    for row in report.rows[1:]:
+        told = ", ".join(f"{name} {_difference(row.differences[name])}" for name in measures)
+        lines.append(f"{row.method} less {report.rows[0].method}: {told}")
+    return lines
+
+
+def report_json(report: object) -> str:
+    """A report, or a list of them, whole."""
+    if isinstance(report, list | tuple):
+        return json.dumps([asdict(one) for one in report], indent=2) + "\n"
+    assert is_dataclass(report) and not isinstance(report, type)
+    return json.dumps(asdict(report), indent=2) + "\n"
+
+
+def _shown(figure: Figure) -> str:
+    return f"{figure.value or 0:.4f} {figure.low or 0:.3f}–{figure.high or 0:.3f}"
+
+
+def _difference(one: Difference) -> str:
+    return f"{one.value or 0:+.4f} ({one.low or 0:+.4f} to {one.high or 0:+.4f}, p {one.p or 0:.3f})"

@@ -1,0 +1,214 @@
+"""From results to figures: each measure as a tally over claims, so that it can be resampled and compared.
+
+`measures` says in words what `tallies` counts; a test holds the two to the same keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eval.measures.formulas import Tally, f1, precision, recall, reciprocal_ranks, share
+from eval.measures.report_data import Measure
+from eval.scifact.files import LabelledClaim
+from eval.scifact.observing import STANCES, ClaimResult
+from eval.scifact.official import MAX_ABSTRACT_SENTENCES, count
+from eval.scifact.predictions import Predicted
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Stance
+
+CUT = 3
+DEPTHS = (3, 10, 20, 50, 100, 500, 1000)
+FORMULAS = {"precision": precision, "recall": recall, "f1": f1}
+_OFFICIAL = {
+    "abstract_label_only": "abstract level, label only: a predicted document is right if it is gold and its label is",
+    "abstract_rationalized": "abstract level, label and rationale: and if a whole gold rationale is among its first "
+    f"{MAX_ABSTRACT_SENTENCES} predicted sentences",
+    "sentence_selection": "sentence level, selection only: a predicted sentence is right if all of its gold rationale is",
+    "sentence_label": "sentence level, selection and label: and if its document's label is right",
+}
+Rankings = Sequence[Mapping[Stance, Sequence[str]]]
+"""Of each claim, in order: a ranking for each stance."""
+
+
+def tallies(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], retrieved: Mapping[Stance, int]) -> dict[str, Tally]:
+    """Every figure of a variant; `retrieved` is how many documents each branch retrieves."""
+    whole = [{stance: one.side(stance).whole for stance in STANCES} for one in results]
+    returned = [{stance: [hit.pmid for hit in one.side(stance).returned] for stance in STANCES} for one in results]
+    listed = [
+        {stance: [hit.pmid for hit in (*one.side(stance).returned, *one.side(stance).uncertain)] for stance in STANCES}
+        for one in results
+    ]
+    found: dict[str, Tally] = {
+        **ranking_tallies(claims, whole),
+        **_mrr("mrr.stance_correct", claims, returned, CUT),
+        **_mrr("mrr.listed", claims, listed, CUT),
+        **_pairs(claims, returned),
+        **_listed(claims, listed),
+        **_silence(claims, returned),
+        **{f"scifact.{key}": one for key, one in official_tallies(claims, [r.predicted() for r in results]).items()},
+    }
+    for stance in STANCES:
+        found |= _retrieval(stance, results, retrieved[stance])
+    return found
+
+
+def ranking_tallies(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict[str, Tally]:
+    """The paper's measure of rankings, which is blind to stance, of whole rankings and cut."""
+    return {**_mrr("mrr.whole", claims, rankings, None), **_mrr("mrr.at3", claims, rankings, CUT)}
+
+
+def _mrr(key: str, claims: Sequence[LabelledClaim], rankings: Rankings, cut: int | None) -> dict[str, Tally]:
+    """Reciprocal rank of the first gold document of a stance in the ranking for that stance, over the claims that have one.
+
+    Weighted is the mean over both, which is the paper's equation 3 (arXiv 2603.17580; `eval.measures.formulas.weighted_mrr`).
+    """
+    sums = {}
+    for stance in STANCES:
+        with_gold = {str(i): one.gold_of(stance) for i, one in enumerate(claims) if one.gold_of(stance)}
+        runs = {i: list(rankings[int(i)][stance]) for i in with_gold}
+        ranks = dict(zip(with_gold, reciprocal_ranks(with_gold, runs, cut), strict=True))
+        sums[stance] = Tally.of(((ranks[str(i)], 1.0) if str(i) in ranks else (0.0, 0.0) for i in range(len(claims))), share)
+    weighted = Tally(sums["support"].counts + sums["contradict"].counts, share)
+    return {**{f"{key}.{stance}": sums[stance] for stance in STANCES}, f"{key}.weighted": weighted}
+
+
+def _pairs(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, Tally]:
+    found: dict[str, Tally] = {}
+    for stance in STANCES:
+        counts = []
+        for claim, lists in zip(claims, returned, strict=True):
+            first, gold = lists[stance][:CUT], claim.gold_of(stance)
+            counts.append((len(gold & set(first)), len(first), len(gold)))
+        found |= {f"pairs.{stance}.{name}": Tally.of(counts, formula) for name, formula in FORMULAS.items()}
+    return found
+
+
+def _listed(claims: Sequence[LabelledClaim], listed: Rankings) -> dict[str, Tally]:
+    return {
+        f"listed.{stance}": Tally.of(
+            (
+                (len(one.gold_of(stance) & set(lists[stance])), len(one.gold_of(stance)))
+                for one, lists in zip(claims, listed, strict=True)
+            ),
+            share,
+        )
+        for stance in STANCES
+    }
+
+
+def _silence(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, Tally]:
+    silent = [not any(lists.values()) for lists in returned]
+    return {
+        f"silence.{name}_evidence": Tally.of(
+            ((nothing and bool(one.gold) is has, bool(one.gold) is has) for one, nothing in zip(claims, silent, strict=True)),
+            share,
+        )
+        for name, has in (("without", False), ("with", True))
+    }
+
+
+def official_tallies(claims: Sequence[LabelledClaim], predicted: Sequence[Predicted]) -> dict[str, Tally]:
+    """SciFact's official figures, by their official names."""
+    counts = [count(claim.gold, of_claim) for claim, of_claim in zip(claims, predicted, strict=True)]
+    parts = {
+        "abstract_label_only": [(c.labelled, c.predicted_documents, c.documents) for c in counts],
+        "abstract_rationalized": [(c.rationalized, c.predicted_documents, c.documents) for c in counts],
+        "sentence_selection": [(c.selected, c.predicted_sentences, c.sentences) for c in counts],
+        "sentence_label": [(c.selected_and_labelled, c.predicted_sentences, c.sentences) for c in counts],
+    }
+    return {f"{key}_{name}": Tally.of(of_claims, FORMULAS[name]) for key, of_claims in parts.items() for name in FORMULAS}
+
+
+def official_figures(claims: Sequence[LabelledClaim], predicted: Mapping[str, Predicted]) -> dict[str, float]:
+    """The official figures of predictions by claim id; every claim must be there, and no other, as the evaluator asks."""
+    ids = {one.claim.id for one in claims}
+    if ids != set(predicted):
+        missing, unknown = sorted(ids - set(predicted)), sorted(set(predicted) - ids)
+        told = f"{len(missing)} claims have none (such as {missing[0]})" if missing else f"{unknown[0]} is no claim of the file"
+        raise BadInput(f"The predictions do not fit the claims: {told}; every claim needs one line, evidence or not.")
+    ordered = [predicted[one.claim.id] for one in claims]
+    return {key: tally.value for key, tally in official_tallies(claims, ordered).items()}
+
+
+def _retrieval(stance: Stance, results: Sequence[ClaimResult], retrieved: int) -> dict[str, Tally]:
+    found = {}
+    for depth in DEPTHS:
+        # Deeper than the branch looks there is nothing to measure.
+        reached = depth <= retrieved
+        found[f"retrieval.{stance}.{depth}"] = Tally.of(
+            (
+                (sum(one.depth is not None and one.depth <= depth for one in gold), len(gold)) if reached else (0, 0)
+                for gold in (result.side(stance).gold for result in results)
+            ),
+            share,
+        )
+    return found
+
+
+def measures() -> tuple[Measure, ...]:
+    """What every figure is, in the order in which they are best read."""
+    of = {"support": "claims with supporting evidence", "contradict": "claims with contradicting evidence"}
+    listed: list[Measure] = []
+
+    def add(key: str, title: str, definition: str) -> None:
+        listed.append(Measure(key, title, definition))
+
+    for key, cut in (("whole", "whole rankings"), ("at3", f"rankings cut at {CUT}")):
+        for stance in STANCES:
+            add(
+                f"mrr.{key}.{stance}",
+                f"MRR {stance}, {cut}",
+                f"The paper's measure: reciprocal rank of the first gold document in all that the {stance} branch would return "
+                f"if it were not cut, mean over the {of[stance]}; {cut}. Whether a stance was seen plays no part in it.",
+            )
+        add(f"mrr.{key}.weighted", f"MRR weighted, {cut}", "The mean of both, weighted by their claims: the paper's equation 3.")
+    for stance in STANCES:
+        add(
+            f"mrr.stance_correct.{stance}",
+            f"MRR@{CUT} of the right stance, {stance}",
+            f"Reciprocal rank of the first document among the first {CUT} returned as {stance} that is gold for that stance, "
+            f"mean over the {of[stance]}.",
+        )
+    add("mrr.stance_correct.weighted", f"MRR@{CUT} of the right stance, weighted", "The mean over all claims with evidence.")
+    for part in (*STANCES, "weighted"):
+        add(
+            f"mrr.listed.{part}",
+            f"MRR@{CUT} of the right stance, the uncertain behind, {part}",
+            "The same over what a reader is shown: what is called uncertain stands behind what is returned.",
+        )
+    for stance in STANCES:
+        for name in FORMULAS:
+            add(
+                f"pairs.{stance}.{name}",
+                f"{name.capitalize()}@{CUT}, {stance}",
+                f"Over all claims, those without evidence included: (claim, document) pairs among the first {CUT} returned as "
+                f"{stance}, against the gold pairs of that stance; micro-averaged over pairs.",
+            )
+    for stance in STANCES:
+        add(
+            f"listed.{stance}",
+            f"Recall of {stance}, the uncertain included",
+            f"Share of the gold pairs of that stance among all that is returned or called uncertain as {stance}.",
+        )
+    add(
+        "silence.without_evidence",
+        "Silent without evidence",
+        "Share of the claims without evidence for which nothing is returned.",
+    )
+    add("silence.with_evidence", "Silent despite evidence", "Share of the claims with evidence for which nothing is returned.")
+    for key, words in _OFFICIAL.items():
+        for name in FORMULAS:
+            add(
+                f"scifact.{key}_{name}",
+                f"SciFact {key.replace('_', ' ')}, {name}",
+                f"Official, {words}; micro-averaged over all claims (Wadden et al. 2020, arXiv 2004.14974, section 4.2).",
+            )
+    for stance in STANCES:
+        for depth in DEPTHS:
+            add(
+                f"retrieval.{stance}.{depth}",
+                f"Recall of {stance} at {depth}",
+                f"Share of the gold (claim, document) pairs of the stance among the first {depth} documents that the {stance} "
+                "branch retrieves, before anything is reranked, filtered or judged; none where it retrieves fewer.",
+            )
+    return tuple(listed)

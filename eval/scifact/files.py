@@ -1,0 +1,129 @@
+"""SciFact's files: claims with the documents that bear on them, and where they lie (Wadden et al. 2020, arXiv 2004.14974)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Claim, Stance
+from service.grounding.claims import checked_claim
+
+LABELS: Mapping[str, Stance] = {
+    "SUPPORT": "support",
+    "SUPPORTS": "support",
+    "REFUTE": "contradict",
+    "REFUTES": "contradict",
+    "CONTRADICT": "contradict",
+    "CONTRADICTS": "contradict",
+}
+"""The data set says CONTRADICT, its earlier release REFUTE, its kin have the plurals."""
+_ORIGIN = "the data are at https://github.com/allenai/scifact (data.tar.gz: corpus.jsonl and claims_dev.jsonl)"
+_RECORD = "a SciFact claim with id, claim and evidence was expected"
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What a document says about a claim, and the sets of its sentences (counted from 0) each of which proves it."""
+
+    stance: Stance
+    rationales: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledClaim:
+    """A claim with the documents that bear on it, by PMID; none where the corpus holds no evidence."""
+
+    claim: Claim
+    gold: Mapping[str, Gold]
+
+    def gold_of(self, stance: Stance) -> frozenset[str]:
+        """The documents of one stance."""
+        return frozenset(pmid for pmid, gold in self.gold.items() if gold.stance == stance)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The claims to evaluate on and the documents to look in."""
+
+    claims: Path
+    corpus: Path
+
+
+def find(data: str | Path | None, claims: Path | None = None, corpus: Path | None = None) -> Files:
+    """The dev claims and the corpus of a folder that holds SciFact's files (or holds `scifact`); a file that is named stands."""
+    if claims and corpus:
+        return Files(claims, corpus)
+    if not data:
+        raise BadInput(f"No data folder is named; give --data DIR or set COUNTERPOINT_DATA ({_ORIGIN}).")
+    given = Path(data)
+    root = given / "scifact" if (given / "scifact").is_dir() else given
+    return Files(claims or _in(root, "claims_dev"), corpus or _in(root, "corpus"))
+
+
+def _in(root: Path, name: str) -> Path:
+    for suffix in (".jsonl", ".jsonl.gz"):
+        if (root / f"{name}{suffix}").is_file():
+            return root / f"{name}{suffix}"
+    raise BadInput(f"{root} has no {name}.jsonl or {name}.jsonl.gz; name the folder with SciFact's files ({_ORIGIN}).")
+
+
+def read_claims(path: Path) -> list[LabelledClaim]:
+    """The claims of a file, plain or gzipped, in its order."""
+    claims: dict[str, LabelledClaim] = {}
+    for number, record in read_records(path, _RECORD):
+        one = _labelled(path, number, record)
+        if one.claim.id in claims:
+            raise BadRecord(path, f"line {number}", f"the claim {one.claim.id} is there a second time; every id must stand once.")
+        claims[one.claim.id] = one
+    if not claims:
+        raise BadInput(f"{path} holds no claims; {_ORIGIN}.")
+    return list(claims.values())
+
+
+def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `expected` says what each should be."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read to its end ({error}); name a file of JSON lines, plain or gzipped.") from None
+    records = []
+    for number, line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise BadRecord(path, f"line {number}", f"{expected}, and this is no JSON object.")
+        records.append((number, record))
+    return records
+
+
+def _labelled(path: Path, number: int, record: Mapping[str, Any]) -> LabelledClaim:
+    try:
+        claim = checked_claim(str(record["claim"]), id=str(record["id"]))
+        gold = {str(pmid): _gold(sets) for pmid, sets in (record.get("evidence") or {}).items()}
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        raise BadRecord(path, f"line {number}", f"{_RECORD} ({type(error).__name__}: {error}).") from None
+    except BadInput as error:
+        raise BadRecord(path, f"line {number}", str(error)) from None
+    return LabelledClaim(claim, gold)
+
+
+def _gold(sets: Any) -> Gold:
+    stances = {stance_of(one["label"]) for one in sets}
+    if len(stances) != 1:
+        raise ValueError("the rationales of one document should have one label")
+    return Gold(stances.pop(), tuple(tuple(int(index) for index in one["sentences"]) for one in sets))
+
+
+def stance_of(label: Any) -> Stance:
+    """The stance that a label names."""
+    if label not in LABELS:
+        raise ValueError(f"the label {label!r} is none of {', '.join(LABELS)}")
+    return LABELS[label]

@@ -1,0 +1,96 @@
+"""One claim grounded by one variant, and what is kept of it: all that any measure reads, and nothing that needs a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.measures.losses import Fate, fate
+from eval.scifact.files import LabelledClaim
+from eval.scifact.predictions import Predicted, Prediction
+from eval.scifact.tracing import trace
+from retrieval.core.values import BranchCounts, Evidence, Stance
+from service.grounding.ground import Grounder
+
+STANCES: tuple[Stance, Stance] = ("support", "contradict")
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A document that a branch returned, the sentence it showed, the judge's probabilities for that sentence (support, neutral,
+    contradict) where it was judged, and the score that ranked it."""
+
+    pmid: str
+    sentence: int | None
+    verdict: tuple[float, float, float] | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFate:
+    """A gold document: its rank in what its branch retrieved (None where it is not there), and what became of it."""
+
+    pmid: str
+    depth: int | None
+    fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One branch for one claim: what it returned and what it calls uncertain, best first; how much it looked at; and, where the
+    claim has gold documents of this stance, `whole`, all it would return if it were not cut, down to the last of them, and what
+    became of each."""
+
+    returned: tuple[Returned, ...]
+    counts: BranchCounts
+    whole: tuple[str, ...] = ()
+    gold: tuple[GoldFate, ...] = ()
+    uncertain: tuple[Returned, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """Both branches for one claim."""
+
+    claim: str
+    support: Side
+    contradict: Side
+
+    def side(self, stance: Stance) -> Side:
+        """The branch of a stance."""
+        return self.support if stance == "support" else self.contradict
+
+    def predicted(self) -> Predicted:
+        """What the variant says of the claim, in SciFact's terms."""
+        return {
+            one.pmid: Prediction(stance, () if one.sentence is None else (one.sentence,))
+            for stance in ("contradict", "support")
+            for one in self.side(stance).returned
+        }
+
+
+def observe(grounder: Grounder, labelled: LabelledClaim) -> ClaimResult:
+    """Ground a claim as a user would, then see what became of its gold documents."""
+    once = Grounder(grounder.index, grounder.config, grounder.models.remembering())
+    grounding = once.ground(labelled.claim)
+    evidence = {"support": grounding.supporting, "contradict": grounding.contradicting}
+    pmids = {stance: {one.document.pmid for one in evidence[stance]} for stance in STANCES}
+
+    def side(stance: Stance, other: Stance) -> Side:
+        returned = tuple(_returned(one) for one in evidence[stance])
+        uncertain = tuple(_returned(one) for one in grounding.uncertain if one.stance == stance)
+        gold = labelled.gold_of(stance)
+        if not gold:
+            return Side(returned, grounding.checked[stance], uncertain=uncertain)
+        seen = trace(once, labelled.claim, stance, gold)
+        depths = {pmid: rank for rank, pmid in enumerate(seen.retrieved, 1)}
+        fates = tuple(
+            GoldFate(pmid, depths.get(pmid), fate(pmid, stance, seen, pmids[stance], pmids[other])) for pmid in sorted(gold)
+        )
+        return Side(returned, grounding.checked[stance], seen.whole, fates, uncertain)
+
+    return ClaimResult(labelled.claim.id, side("support", "contradict"), side("contradict", "support"))
+
+
+def _returned(one: Evidence) -> Returned:
+    verdict = (one.verdict.support, one.verdict.neutral, one.verdict.contradict) if one.verdict else None
+    return Returned(one.document.pmid, one.sentence.index if one.sentence else None, verdict, float(one.score))

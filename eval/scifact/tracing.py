@@ -1,0 +1,149 @@
+"""What a branch did for a claim, seen from outside: the branch is run again with some of its steps left out or its end moved.
+
+Only the claim's gold documents are looked for, and only after the claim was grounded: nothing here reaches what is returned.
+With models that remember (service.configuration.models), running a branch again costs little: it asks them mostly what was asked
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from eval.measures.losses import Trace
+from nli.judges.judge import Abstract, Judge, Reader, Reading
+from retrieval.core.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
+from retrieval.store.documents import Entry
+from service.configuration.config import Branch
+from service.configuration.models import Models
+from service.grounding.ground import Grounder
+
+
+class Overheard:
+    """A judge that notes what it is asked about: (title, text)."""
+
+    def __init__(self, judge: Judge, heard: set[tuple[str, str]]) -> None:
+        self.name, self.decision = judge.name, judge.decision
+        self._judge, self._heard = judge, heard
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """The judge's own verdicts."""
+
+        def noted() -> Iterator[Premise]:
+            for premise in premises:
+                self._heard.add((premise.title, premise.text))
+                yield premise
+
+        return self._judge(claim, noted())
+
+
+class OverheardReader(Overheard):
+    """The same for a reader: an abstract's sentences are noted as asked about."""
+
+    def __init__(self, reader: Reader, heard: set[tuple[str, str]]) -> None:
+        super().__init__(reader, heard)
+        self._reader = reader
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """The reader's own readings."""
+        asked = list(documents)
+        self._heard.update((one.title, sentence) for one in asked for sentence in one.sentences)
+        return self._reader.read_abstracts(claim, asked)
+
+
+def overheard(judge: Judge, heard: set[tuple[str, str]]) -> Judge:
+    """The judge, noting what it is asked about."""
+    return OverheardReader(judge, heard) if isinstance(judge, Reader) else Overheard(judge, heard)
+
+
+def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
+    """What the branch of a stance did for a claim, as far as the gold documents of that stance need it."""
+    branch = grounder.config.contradict if stance == "contradict" else grounder.config.support
+    k, unread = branch.retrieve.k, {"filter": None, "judge": None}
+    retrieved = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
+    ranked = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieved
+    reads = branch.judge.documents if branch.judge else None
+    placed = [rank for rank, pmid in enumerate(ranked, 1) if pmid in gold]
+    judging = branch.judge is not None
+    if not placed:
+        nothing: dict[str, Label] = {}
+        return Trace(retrieved, ranked, reads, frozenset(), frozenset() if judging else None, nothing if judging else None, ())
+    reach = placed[-1] if branch.select.rule in ("first", "top") else len(ranked)
+    branch = _stopped(grounder, branch, reach)
+    heard: set[tuple[str, str]] = set()
+    listening = _listening(grounder, heard)
+    found = _run(listening, claim, stance, branch, reach, label=branch.select.label or stance)
+    whole = _pmids(found)
+    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
+    entries = list(grounder.index.entries([pmid for pmid in ranked if pmid in gold]))
+    passed = frozenset(entry.pmid for entry in entries if _passes(branch, entry))
+    asked = frozenset(entry.pmid for entry in entries if not heard.isdisjoint(_texts(entry))) if judging else None
+    labels = _labels(grounder, claim, stance, branch, found, asked & gold) if asked is not None else None
+    return Trace(retrieved, ranked, reads, passed, asked, labels, whole[:last])
+
+
+def _stopped(grounder: Grounder, branch: Branch, reach: int) -> Branch:
+    """The branch, judging no document behind the last gold one: in the `first` rule these cannot change its rank.
+
+    Where the profile bounds what is asked (skim), fewer documents would mean other sentences: all are read as always.
+    """
+    step = branch.judge
+    if step is None or branch.select.rule != "first" or (step.skim and grounder.models.profile.skim):
+        return branch
+    return branch.model_copy(update={"judge": step.model_copy(update={"documents": min(reach, step.documents or reach)})})
+
+
+def _listening(grounder: Grounder, heard: set[tuple[str, str]]) -> Grounder:
+    models = grounder.models
+    judges = {name: overheard(judge, heard) for name, judge in models.judges.items()}
+    return Grounder(grounder.index, grounder.config, Models(models.profile, models.rerankers, judges, models.encoders))
+
+
+def _labels(
+    grounder: Grounder, claim: Claim, stance: Stance, branch: Branch, found: tuple[Evidence, ...], asked: frozenset[str]
+) -> dict[str, Label]:
+    """What the judge, by the branch's rule, calls the documents that it was asked about."""
+    if branch.select.rule == "penalised":
+        # This rule returns every document; those under its floor are backfill.
+        verdicts = {one.document.pmid: one.verdict for one in found if one.verdict}
+        floor = branch.select.penalty.floor
+        return {pmid: "contradict" if one.contradict >= floor else one.label for pmid, one in verdicts.items() if pmid in asked}
+    own, opposite = stance, OPPOSITE[stance]
+    of_own = set(_pmids(found))
+    of_opposite: set[str] = set()
+    if asked - of_own:
+        of_opposite = set(_pmids(_run(grounder, claim, stance, branch, branch.retrieve.k, label=opposite)))
+    return {pmid: own if pmid in of_own else opposite if pmid in of_opposite else "neutral" for pmid in asked}
+
+
+def _passes(branch: Branch, entry: Entry) -> bool:
+    if branch.filter:
+        return entry.cue_sentence_count() > 0
+    return branch.judge is None or len(entry) > 0
+
+
+def _texts(entry: Entry) -> set[tuple[str, str]]:
+    """All that a judge may be asked about a document: its sentences, or its abstract."""
+    title = entry.document.title
+    return {(title, entry.document.abstract), *((title, sentence.text) for sentence in entry.sentences())}
+
+
+def _pmids(evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    return tuple(one.document.pmid for one in evidence)
+
+
+def _run(
+    grounder: Grounder,
+    claim: Claim,
+    stance: Stance,
+    branch: Branch,
+    n: int,
+    rule: str | None = None,
+    label: Stance | None = None,
+    **steps: Any,
+) -> tuple[Evidence, ...]:
+    """What the branch returns with some steps changed; which sentence it would show is never asked of a model."""
+    ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
+    changed = branch.model_copy(update={**steps, "select": ending, "evidence": None})
+    config = grounder.config.model_copy(update={stance: changed})
+    return Grounder(grounder.index, config, grounder.models).run_branch(claim, stance).evidence

@@ -1,0 +1,146 @@
+"""The evaluation: one index, and one pass of every variant over all claims, kept claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from eval.measures.report_data import Report
+from eval.retrieval.kept_index import open_index
+from eval.scifact.files import Files, LabelledClaim, read_claims
+from eval.scifact.journal import Journal
+from eval.scifact.observing import ClaimResult, observe
+from eval.scifact.predictions import Predicted
+from eval.variants.reporting import Ran, make_report
+from retrieval.core.code_hash import code_sha256
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
+from service.configuration.config import GroundingConfig, Profile, load_config, load_profile, shipped
+from service.configuration.models import Models, load_models
+from service.grounding.ground import Grounder
+
+_REMEMBERED_MB = 600
+"""The vectors of all of SciFact's abstracts."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The report, and what each variant says of each claim."""
+
+    report: Report
+    ids: tuple[str, ...]
+    predicted: Mapping[str, tuple[Predicted, ...]]
+
+
+def configurations(names: Sequence[str]) -> list[GroundingConfig]:
+    """The variants of these names (or paths); `all` stands for every shipped one. Each once, and no two of one name."""
+    wanted = dict.fromkeys(name for given in names for name in (shipped("configs") if given == "all" else [given]))
+    configs: dict[str, GroundingConfig] = {}
+    for name in wanted:
+        config = load_config(name)
+        if config.name in configs and configs[config.name] != config:
+            raise BadInput(f"Two configurations have the name {config.name!r}; give {name} a name of its own in its file.")
+        configs[config.name] = config
+    return list(configs.values())
+
+
+def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str) -> Evaluation:
+    """Index the corpus once, ground every claim with every variant, and measure.
+
+    `folder` keeps the index and the result of each claim: the same evaluation goes on there where it was stopped, and another
+    over the same corpus finds in it what it shares with this one. `command` is told in the report.
+    """
+    claims = read_claims(files.claims)
+    shelf = _Shelf(_roomy(load_profile(profile)))
+    with writing("the evaluation's results", folder, GO_ON):
+        folder.mkdir(parents=True, exist_ok=True)
+        # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
+        models = [shelf.models(config) for config in configs]
+        index = open_index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())], format="scifact")
+        try:
+            grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
+            variants = _ran(claims, grounders, shelf.all, folder)
+            report = make_report(claims, variants, index, files, shelf.all.profile, command)
+        finally:
+            index.close()
+    predicted = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
+    return Evaluation(report, tuple(one.claim.id for one in claims), predicted)
+
+
+def _roomy(profile: Profile) -> Profile:
+    """The profile with a shipped reranker that remembers more vectors: claims come back to the same documents."""
+    rerankers = {
+        name: {"remembered_mb": _REMEMBERED_MB, **options} if options.get("kind") == "embedded" else options
+        for name, options in profile.rerankers.items()
+    }
+    return profile.model_copy(update={"rerankers": rerankers})
+
+
+class _Shelf:
+    """The models of one profile, each once for all variants: what a reranker keeps of documents serves them all."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.all = Models(profile, {}, {})
+
+    def models(self, config: GroundingConfig) -> Models:
+        """What a variant needs; from then on it is among `all`."""
+        every, new = self.all, load_models(config, self.all.profile)
+        return Models(
+            every.profile,
+            {name: every.rerankers.setdefault(name, one) for name, one in new.rerankers.items()},
+            {name: every.judges.setdefault(name, one) for name, one in new.judges.items()},
+            {name: every.encoders.setdefault(name, one) for name, one in new.encoders.items()},
+        )
+
+
+def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models: Models, folder: Path) -> list[Ran]:
+    """One pass over all claims, each grounded by every variant before the next, so that no model is asked the same thing twice.
+
+    `models` are all that any of the variants needs. What an earlier try finished is taken from it.
+    """
+    with ExitStack() as stack:
+        journals = [stack.enter_context(journal_of(grounder, folder)) for grounder in grounders]
+        todo = len(claims) * len(grounders)
+        bar = stack.enter_context(tqdm(total=todo, desc="grounding", unit=" claims", disable=None))
+        results: list[list[ClaimResult]] = [[] for _ in grounders]
+        try:
+            for claim in claims:
+                shared = models.remembering()
+                for grounder, journal, own in zip(grounders, journals, results, strict=True):
+                    known = journal.get(claim)
+                    if known is None:
+                        known = observe(Grounder(grounder.index, grounder.config, shared), claim)
+                        journal.add(claim, known)
+                    own.append(known)
+                    bar.update()
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped after {sum(map(len, results))} of {todo} claims, each variant's counted; they are kept, and the same "
+                "command goes on from there."
+            ) from None
+    return [
+        Ran(grounder.config, grounder.models.names(), grounding_code(grounder.models), tuple(own))
+        for grounder, own in zip(grounders, results, strict=True)
+    ]
+
+
+def journal_of(grounder: Grounder, folder: Path) -> Journal:
+    """What a grounder's configuration and models, by this code, have found over its index so far, kept in a folder."""
+    facts = {
+        "corpus_sha256": grounder.index.manifest.corpus_sha256,
+        "config": grounder.config.model_dump(mode="json"),
+        "profile": grounder.models.profile.model_dump(mode="json"),
+        "models": grounder.models.names(),
+        "code": grounding_code(grounder.models),
+    }
+    return Journal(folder, grounder.config.name, facts)
+
+
+def grounding_code(models: Models) -> str:
+    """The hash of the source that a grounding with these models runs through."""
+    loaded = (*models.rerankers.values(), *models.judges.values(), *models.encoders.values())
+    kinds = {type(one).__module__ for one in loaded}
+    return code_sha256(["service.grounding.ground", "eval.scifact.observing", *sorted(kinds)])

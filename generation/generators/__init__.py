@@ -1,0 +1,1 @@
+"""Who writes an answer: quotations from the papers, a chat server, a model run here."""

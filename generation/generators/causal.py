@@ -1,0 +1,87 @@
+"""A language model of the Hugging Face hub, run here, writes the answer: any causal one with a chat template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from generation.draft import Draft, Limits, Source
+from generation.generators.chat import NONE, whole_sentences
+from generation.prompts.prompt import Prompt, filled
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.values import Topic, Usage
+from retrieval.runtime.torch_runtime import Precision, Row, Runtime, refuse_below
+
+_SMALLEST = 20
+"""Words of each abstract below which an answer is not worth asking for."""
+
+
+class CausalGenerator:
+    """A `Generator`: greedy decoding of at most `max_tokens` tokens, so that the same inputs give the same answer.
+
+    Of each abstract `document_words` are given, fewer where the prompt would not fit the model's window. The sampling that a
+    model's own settings ask for is left out.
+    """
+
+    extractive = False
+
+    def __init__(
+        self,
+        model: str,
+        max_tokens: int = 600,
+        document_words: int = 400,
+        device: str = "auto",
+        revision: str | None = None,
+        precision: Precision = "auto",
+    ) -> None:
+        refuse_below(1, max_tokens=max_tokens)
+        refuse_below(_SMALLEST, document_words=document_words)
+        self._runtime = Runtime(model, "CausalLM", device, precision, revision)
+        if not self._runtime.with_template.chat_template:
+            raise ModelUnusable(f"The model {model} has no chat template; choose one that is tuned to follow instructions.")
+        self._max_tokens, self._document_words = max_tokens, document_words
+        self.name = self._runtime.name
+
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
+        """The model's answer."""
+        return self._ask(lambda words: filled(prompt, topic, sources, words), self._max_tokens)
+
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+        """The sentence as the model corrects it; an empty draft where it says that it cannot."""
+        return self._ask(lambda words: filled("rewrite", topic, sources, words, sentence), min(self._max_tokens, 200))
+
+    def _ask(self, prompt: Callable[[int], Prompt], max_tokens: int) -> Draft:
+        ids = self._fitting(prompt, self._runtime.limit - max_tokens)
+        runtime = self._runtime
+        with runtime.running():
+            written = runtime.network.generate(
+                **runtime.batch([Row(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
+            )
+        new = written[0].tolist()[len(ids) :]
+        text = runtime.tokenizer.decode(new, skip_special_tokens=True)
+        text = whole_sentences(text) if len(new) >= max_tokens else text
+        return Draft("" if NONE.fullmatch(text) else text, usage=Usage(1, len(ids), len(new)))
+
+    def _fitting(self, prompt: Callable[[int], Prompt], room: int) -> list[int]:
+        """The prompt's tokens, with as many words of each abstract as fit into `room`, halved until they do."""
+        words, ids = self._document_words, list[int]()
+        while words >= _SMALLEST:
+            ids = self._templated(prompt(words))
+            if len(ids) <= room:
+                return ids
+            words //= 2
+        raise ModelUnusable(
+            f"The prompt takes {len(ids):,} tokens and the window of {self.name} leaves {room:,}; "
+            "give fewer documents or another model."
+        )
+
+    def _templated(self, prompt: Prompt) -> list[int]:
+        """The tokens of the chat; where a template knows no system message the instructions lead the user's."""
+        tokenizer = self._runtime.with_template
+        system, user = {"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}
+        try:
+            text = tokenizer.apply_chat_template([system, user], tokenize=False, add_generation_prompt=True)
+        except Exception:  # templates raise Jinja's errors for roles that they do not know
+            user["content"] = f"{prompt.system}\n\n{prompt.user}"
+            text = tokenizer.apply_chat_template([user], tokenize=False, add_generation_prompt=True)
+        encoding = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False)
+        return list(encoding.ids)

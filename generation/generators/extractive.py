@@ -1,0 +1,163 @@
+"""The embedded generator: an answer quoted from the papers. No network, no language model, the same bytes every time.
+
+From the sentences that can stand alone (generation.sentences.candidates) those are chosen that are relevant to question and
+narrative, central among what the other papers say, and not said already (maximal marginal relevance, Carbonell and Goldstein
+1998, doi:10.1145/290941.291025). They stand in the order context → mechanism → significance → intervention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.draft import Cited, Draft, DraftSentence, Limits, Source
+from generation.sentences.candidates import Candidate, Part, all_candidates
+from generation.sentences.findings import told_findings
+from generation.sentences.phrases import phrases
+from generation.sentences.roles import ORDER, role
+from retrieval.core.errors import BadConfig
+from retrieval.core.values import Topic
+from retrieval.rerank.reranker import Reranker
+from retrieval.words.aboutness import rare_words, share, words
+from retrieval.words.subject import subject
+
+_PARTS: dict[Part, float] = {"conclusions": 1.0, "results": 0.6, "unknown": 0.5, "background": 0.1, "methods": 0.0}
+
+
+_ASKS_BACKGROUND = phrases("asks background")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What makes a sentence worth quoting; each part is 0 to 1 before it is weighted."""
+
+    question: float = 1.0
+    narrative: float = 0.3
+    relevance: float = 0.8
+    document: float = 0.4
+    centrality: float = 0.4
+    part: float = 0.6
+    plainness: float = 0.8
+
+
+class ExtractiveGenerator:
+    """A `Generator` that only quotes.
+
+    At most `sentences` and `words` are written, at most `each` from one paper. The sentence nearest to the question must hold
+    the share `subject` of its telling words, or there is nothing to write; the others at least half of what that one holds.
+    `novelty` is what a sentence loses for repeating another (0 to 1); one that repeats it with a similarity of at least `same`
+    is cited beside it.
+    """
+
+    extractive = True
+
+    def __init__(
+        self,
+        reranker: Reranker | None = None,
+        sentences: int = 7,
+        words: int = 170,
+        each: int = 2,
+        subject: float = 0.5,
+        novelty: float = 0.6,
+        same: float = 0.5,
+    ) -> None:
+        if sentences < 1 or words < 1 or each < 1 or not (0 <= subject <= 1 and 0 <= novelty <= 1 and 0 <= same <= 1):
+            raise BadConfig(
+                f"sentences {sentences}, words {words}, each {each}, subject {subject}, novelty {novelty}, same {same} "
+                "do not fit; expected three counts of at least 1 and three shares of 0 to 1."
+            )
+        self._reranker, self._sentences, self._words, self._each = reranker, sentences, words, each
+        self._subject, self._novelty, self._same, self._weights = subject, novelty, same, Weights()
+        self.name = f"extractive with {reranker.name}" if reranker else "extractive"
+
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
+        """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models.
+
+        Where the sources were read for the question, what each found is told and nothing else.
+        """
+        if any(source.finding for source in sources):
+            return Draft(sentences=tuple(told_findings(sources, self._sentences, min(self._words, limits.words))))
+        wanted = subject(topic.question)
+        able_to = all_candidates(sources)
+        if not _ASKS_BACKGROUND.search(topic.question):
+            # What a paper says of others, or before it begins, carries no statement.
+            able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
+        shares = [(one, share(wanted, words(one.text))) for one in able_to]
+        most = max((held for _, held in shares), default=0.0)
+        if most < self._subject or not most:
+            return Draft()
+        able = [one for one, held in shares if held >= most / 2]
+        alike = similarities([one.text for one in able])
+        scores = self._scores(topic, wanted, able, alike)
+        chosen = self._chosen(able, scores, alike, limits)
+        places = sorted(chosen, key=lambda place: (ORDER.index(role(able[place].text)), -scores[place]))
+        return Draft(sentences=tuple(DraftSentence(able[p].text, self._cited(p, able, alike)) for p in places))
+
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+        """A quotation cannot be rewritten."""
+        return Draft()
+
+    def _scores(
+        self, topic: Topic, wanted: dict[str, float], able: Sequence[Candidate], alike: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """[candidates]: how much each is worth quoting."""
+        told, by = subject(topic.narrative), self._weights
+        last = max(one.source.number for one in able)
+        elsewhere = np.array([[one.source.number != other.source.number for other in able] for one in able])
+        relevance = np.array(self._reranker(topic.question, [one.text for one in able]) if self._reranker else [0.0] * len(able))
+        return (
+            by.question * np.array([share(wanted, words(one.text)) for one in able])
+            + by.narrative * np.array([share(told, words(one.text)) for one in able])
+            + by.relevance * _scaled(relevance)
+            + by.document * np.array([1 - (one.source.number - 1) / last for one in able])
+            + by.centrality * _scaled((alike * elsewhere).sum(axis=1))
+            + by.part * np.array([_PARTS[one.part] for one in able])
+            + by.plainness * np.array([one.plainness for one in able])
+        )
+
+    def _chosen(
+        self, able: Sequence[Candidate], scores: NDArray[np.float64], alike: NDArray[np.float64], limits: Limits
+    ) -> list[int]:
+        """The places chosen, best first: each time the one with the best score less what it repeats."""
+        chosen: list[int] = []
+        left, room = list(range(len(able))), min(self._words, limits.words)
+        while left and len(chosen) < self._sentences:
+            repeated = {i: max((float(alike[i, j]) for j in chosen), default=0.0) for i in left}
+            best = max(left, key=lambda i: (scores[i] * (1 - self._novelty * repeated[i]), -i))
+            left.remove(best)
+            length, number = len(able[best].text.split()), able[best].source.number
+            if (
+                repeated[best] < self._same
+                and length <= room
+                and self._each > sum(able[j].source.number == number for j in chosen)
+            ):
+                chosen.append(best)
+                room -= length
+        return chosen
+
+    def _cited(self, place: int, able: Sequence[Candidate], alike: NDArray[np.float64]) -> tuple[Cited, ...]:
+        """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""
+        own = able[place].source.number
+        near = sorted((j for j in range(len(able)) if alike[place, j] >= self._same), key=lambda j: (-alike[place, j], j))
+        return tuple(Cited(number) for number in dict.fromkeys([own, *(able[j].source.number for j in near)]))
+
+
+def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
+    """[texts, texts]: the cosine of their words, weighted by rarity; 0 on the diagonal."""
+    weighted = [rare_words(text) for text in texts]
+    lengths = [sum(weight * weight for weight in one.values()) ** 0.5 or 1.0 for one in weighted]
+    found = np.zeros((len(texts), len(texts)))
+    for i, one in enumerate(weighted):
+        for j in range(i):
+            shared = one.keys() & weighted[j].keys()
+            found[i, j] = found[j, i] = sum(one[term] ** 2 for term in sorted(shared)) / (lengths[i] * lengths[j])
+    return found
+
+
+def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values moved to 0 to 1; all 0 where they are all the same."""
+    spread = float(values.max() - values.min())
+    return (values - values.min()) / spread if spread > 0 else np.zeros_like(values)

@@ -1,0 +1,26 @@
+"""Whether a sentence denies what a claim says: by the negations of the clause that speaks of the claim's outcome.
+
+"Although the capsule does not reduce diarrhea, bowel habits stay regular" denies that it prevents diarrhea; "dill has no effect,
+but garlic lowers cholesterol" does not deny that garlic does. A judge may be led astray by the rest of such a sentence; words of
+negation beside the outcome are plain. Claims that a finding of no difference bears out ("is safe") are denied by none of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from generation.sentences.phrases import alternatives, phrases
+
+_CLAUSE = re.compile(rf"[,;:]\s+|\s+(?={alternatives('clause (opening)')}\s)", re.IGNORECASE)
+_DENIES, _AFFIRMED = phrases("denies"), phrases("affirmed by no difference")
+
+
+def denies(text: str, claim: str, about: Callable[[str], float]) -> bool:
+    """Whether the clause of a text that is most about the outcome (by `about`, 0 to 1) denies an affirmative claim."""
+    if _AFFIRMED.search(claim) or not _DENIES.search(text):
+        return False
+    clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
+    # Of clauses that are as much about it the last one stands: what is said last counts.
+    best = max(range(len(clauses)), key=lambda place: (about(clauses[place]), place), default=0)
+    return bool(clauses) and _DENIES.search(clauses[best]) is not None

@@ -1,0 +1,80 @@
+"""The first sentence of an answer to a question that asks for yes or no, in our own words: verdict, claim, how many papers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from generation.leads.question import Asked
+from retrieval.core.values import LeadVerdict
+
+SURE, LIKELY = 0.8, 0.6
+"""From these certainties on a verdict is said outright, and as probable; below it is only possible."""
+_MOST_WORDS = 40
+"""A claim of more words is not repeated."""
+
+
+def how_sure(certainty: float) -> str:
+    """A word for a calibrated probability."""
+    return "sure" if certainty >= SURE else "probable" if certainty >= LIKELY else "possible"
+
+
+def lead_text(
+    question: str,
+    asked: Asked,
+    verdict: LeadVerdict,
+    certainty: float,
+    studies_for: Sequence[str],
+    studies_against: Sequence[str],
+    silent: int,
+) -> str:
+    """One sentence; `studies_for` and `studies_against` name the kind of each paper that takes a side ("a randomised trial")."""
+    claim = asked.claim if asked.sound and len(asked.claim.split()) <= _MOST_WORDS else ""
+    yes, no, told = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
+    quoted = f"“{' '.join(question.split())}”"
+    if verdict == "unclear":
+        of = f"of the {silent} papers found on this, none says" if silent > 1 else "the one paper found on this does not say"
+        return f"Unclear: {of} plainly {f'whether {claim}' if claim else f'what the answer to {quoted} is'}."
+    if verdict == "mixed":
+        for_it, against = f"{_count(yes)} ({_kinds(studies_for)})", f"{_count(no)} ({_kinds(studies_against)})"
+        if claim:
+            find, deny = "finds" if yes == 1 else "find", "does not" if no == 1 else "do not"
+            return f"Mixed: {for_it} {find} that {claim}, {against} {deny}."
+        return f"Mixed: {for_it} say yes to {quoted}, {against} say no."
+    carried = studies_for if verdict == "yes" else studies_against
+    word = {
+        "yes": {"sure": "Yes", "probable": "Probably yes", "possible": "Possibly yes"},
+        "no": {"sure": "No", "probable": "Probably not", "possible": "Possibly not"},
+    }[verdict][how_sure(certainty)]
+    who = _of_all(len(carried), told, carried)
+    if not claim:
+        return f"{word}: {who} {'says' if len(carried) == 1 else 'say'} so to {quoted}."
+    if verdict == "yes":
+        return f"{word}: {claim}, by {who}."
+    return f"{word}: {who} did not find that {claim}."
+
+
+def _of_all(some: int, told: int, studies: Sequence[str]) -> str:
+    if told == 1:
+        return f"the one paper that tells ({_kinds(studies)})"
+    if some == told:
+        return f"{'both' if some == 2 else f'all {some}'} papers that tell ({_kinds(studies)})"
+    return f"{some} of {told} papers that tell ({_kinds(studies)})"
+
+
+def _count(number: int) -> str:
+    return f"{number} {'paper' if number == 1 else 'papers'}"
+
+
+def _kinds(studies: Sequence[str]) -> str:
+    """ "2 randomised trials and a cohort study"."""
+    counted = [name if count == 1 else f"{count} {_plural(name)}" for name, count in Counter(studies).items()]
+    return " and ".join([", ".join(counted[:-1]), counted[-1]] if len(counted) > 1 else counted)
+
+
+def _plural(name: str) -> str:
+    """ "a randomised trial" as "randomised trials", "a study in animals" as "studies in animals"."""
+    bare = name.removeprefix("a ").removeprefix("an ")
+    first, _, rest = bare.partition(" in ")
+    first = f"{first[:-1]}ies" if first.endswith("y") else f"{first}s"
+    return f"{first} in {rest}" if rest else first

@@ -1,0 +1,104 @@
+"""Asking a language model which sentences of a paper are evidence: in one go, after worked examples, or section by section.
+
+The model sees numbered sentences and answers with numbers: what comes back is always a sentence of the paper, word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
+from string import Template
+from typing import Literal, get_args
+
+from generation.prompts.prompt import Prompt, plain
+from retrieval.core.paper import Paper, PaperSentence
+from retrieval.runtime.chat import Chat, ChatUnanswered
+
+Strategy = Literal["plain", "shots", "sections"]
+"""Reasoning first and then the numbers; the same after eight worked examples; section by section and then a final choice."""
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+MAX_TOKENS = 1500
+_BREAK = "\n---\n"
+_ANSWER = re.compile(r"ANSWER\s*:?\**\s*([^\n]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_NONE = re.compile(r"\W*none\b", re.IGNORECASE)
+_WANTED = {
+    False: "any part of the evidence: who and what was studied, how, and what came out",
+    True: "results only: what the study itself found, not how it was done and not what is known from others",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The numbers of the sentences that a model chose, best first, and how many requests it took."""
+
+    indices: tuple[int, ...]
+    requests: int
+
+
+def ask(chat: Chat, strategy: Strategy, hypothesis: str, paper: Paper, k: int, results_only: bool = False) -> Chosen:
+    """At most `k` sentences of the paper; raises `ChatUnanswered` where the model names none that can be read."""
+    if strategy == "sections":
+        return _by_sections(chat, hypothesis, paper, k, results_only)
+    name = "evidence-shots" if strategy == "shots" else "evidence-plain"
+    return Chosen(_numbers(chat, name, hypothesis, paper.body, k, results_only), 1)
+
+
+def _by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> Chosen:
+    """Up to `k` of every section, then the best `k` of all these; a section may have none, the paper must have one."""
+    found: list[PaperSentence] = []
+    requests = 0
+    for _, section in groupby(paper.body, key=lambda sentence: sentence.kind):
+        sentences = list(section)
+        chosen = _numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only, may_be_none=True)
+        found += [paper.sentences[index] for index in sorted(chosen)]
+        requests += 1
+    if not found:
+        raise ChatUnanswered(f"The model {chat.model} found no evidence in any section of the paper.")
+    if len(found) <= k:
+        return Chosen(tuple(sentence.index for sentence in found), requests)
+    return Chosen(_numbers(chat, "evidence-merge", hypothesis, found, k, results_only), requests + 1)
+
+
+def _numbers(
+    chat: Chat,
+    name: str,
+    hypothesis: str,
+    sentences: Sequence[PaperSentence],
+    k: int,
+    results_only: bool,
+    may_be_none: bool = False,
+) -> tuple[int, ...]:
+    prompt = prompted(name, hypothesis, sentences, k, results_only)
+    reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)
+    chosen = read_numbers(reply.text, {sentence.index for sentence in sentences})
+    if chosen or (may_be_none and chosen is not None):
+        return chosen[:k]
+    raise ChatUnanswered(f"The model {chat.model} named no sentence of the paper in a line that begins with ANSWER.")
+
+
+def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
+    """The numbers of the last ANSWER line that are sentences, in its order, each once; None where there is no such line.
+
+    An answer of "none" is no number: an empty tuple.
+    """
+    lines = _ANSWER.findall(reply)
+    if not lines:
+        return None
+    numbers = tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in known))
+    return numbers if numbers or _NONE.match(lines[-1]) else None
+
+
+def prompted(name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool = False) -> Prompt:
+    """The prompt of this name (generation/prompts) with the sentences, numbered as in the paper, under their sections."""
+    system, _, task = files("generation.prompts").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
+    lines: list[str] = []
+    for (kind, section), group in groupby(sentences, key=lambda one: (one.kind, one.section)):
+        lines.append(f'<section kind="{kind}" title="{plain(section).replace(chr(34), "")}">')
+        lines += [f"[{one.index}] {plain(one.text)}" for one in group]
+        lines.append("</section>")
+    user = Template(task).substitute(hypothesis=plain(hypothesis), k=k, wanted=_WANTED[results_only], sentences="\n".join(lines))
+    return Prompt(system.strip(), user.strip())

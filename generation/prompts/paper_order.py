@@ -1,0 +1,64 @@
+"""Asking a language model to put papers in order for a question: lists of some twenty, from the end of the ranking to its top.
+
+A list is longer than a model can order at once, so a window moves over it from its end: each time the better half is carried on
+into the next window (Sun et al. 2023, arXiv 2304.09542, section 3.2). The prompt is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from string import Template
+
+from generation.prompts.evidence import read_numbers
+from generation.prompts.prompt import Prompt, plain
+from retrieval.core.values import Document
+from retrieval.runtime.chat import Chat, ChatUnanswered
+
+WINDOW, STEP = 20, 10
+WORDS = 200
+"""Of each abstract, so that twenty fit into what a small model reads."""
+MAX_TOKENS = 600
+_BREAK = "\n---\n"
+Order = Callable[[str, Sequence[Document]], Sequence[int]]
+"""A question and papers to their order: places in what was given, best first."""
+
+
+def order_by(chat: Chat, question: str, papers: Sequence[Document]) -> tuple[int, ...]:
+    """The order that the model gives these papers, those that it leaves out behind the others as they were.
+
+    Raises `ChatUnanswered` where it names none of them.
+    """
+    prompt = prompted(question, papers)
+    reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)
+    numbers = read_numbers(reply.text, set(range(1, len(papers) + 1)))
+    if not numbers:
+        raise ChatUnanswered(f"The model {chat.model} named no paper in a line that begins with ANSWER.")
+    named = [number - 1 for number in numbers]
+    return (*named, *(place for place in range(len(papers)) if place not in named))
+
+
+def prompted(question: str, papers: Sequence[Document]) -> Prompt:
+    """The prompt with the papers numbered from 1; a paper's text cannot close its own mark."""
+    system, _, task = files("generation.prompts").joinpath("rank-papers.md").read_text("utf-8").partition(_BREAK)
+    listed = [
+        f"<paper>\n[{number}] {plain(paper.title)}\n{plain(' '.join(paper.abstract.split()[:WORDS]))}\n</paper>"
+        for number, paper in enumerate(papers, 1)
+    ]
+    user = Template(task).substitute(question=plain(question), papers="\n".join(listed), count=len(papers))
+    return Prompt(system.strip(), user.strip())
+
+
+def in_order(order: Order, question: str, papers: Sequence[Document]) -> list[Document]:
+    """All of the papers, ordered window by window from the last to the first."""
+    found = list(papers)
+    end = len(found)
+    while end > 0:
+        start = max(0, end - WINDOW)
+        part = found[start:end]
+        if len(part) > 1:
+            found[start:end] = [part[place] for place in order(question, part)]
+        if start == 0:
+            break
+        end -= STEP
+    return found

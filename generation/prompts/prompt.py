@@ -1,0 +1,65 @@
+"""Filling in a prompt: a file of instructions, and beneath its line of dashes what the task puts in.
+
+Documents are data: each stands between marks that its own text cannot close, so that an abstract that gives orders is only
+quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+
+from generation.draft import Source
+from retrieval.core.errors import BadConfig
+from retrieval.core.values import Topic
+
+_BREAK = "\n---\n"
+_TEMPLATE_MARK = re.compile(r"\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS))\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a chat model is sent: the instructions, and the task."""
+
+    system: str
+    user: str
+
+
+def filled(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, sentence: str = "") -> Prompt:
+    """The prompt of this name for a topic and its sources, each abstract cut after the sentence that reaches `words`."""
+    file = files("generation.prompts").joinpath(f"{name}.md")
+    if not file.is_file():
+        raise BadConfig(f"There is no prompt called {name!r}.")
+    system, _, task = file.read_text("utf-8").partition(_BREAK)
+    user = Template(task).substitute(
+        documents="\n".join(fenced(source, words) for source in sources),
+        question=plain(topic.question),
+        narrative=plain(topic.narrative) or "none",
+        topic=plain(topic.topic) or "none",
+        sentence=plain(sentence),
+    )
+    return Prompt(system.strip(), user.strip())
+
+
+def fenced(source: Source, words: int | None = None) -> str:
+    """A document between its marks, with its number and PMID."""
+    kept: list[str] = []
+    for sentence in source.sentences:
+        if words is not None and sum(len(one.split()) for one in kept) >= words:
+            break
+        kept.append(sentence.text)
+    lines = [
+        f'<document number="{source.number}" pmid="{plain(source.document.pmid)}">',
+        f"Title: {plain(source.document.title)}",
+        plain(" ".join(kept)),
+        "</document>",
+    ]
+    return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """One line without the signs that marks are made of, ours or a chat template's."""
+    return _TEMPLATE_MARK.sub(r"(\1)", " ".join(text.split()).replace("<", "‹").replace(">", "›"))

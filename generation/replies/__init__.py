@@ -1,0 +1,1 @@
+"""From a language model's reply to a draft: its citation marks, its sentences."""

@@ -1,0 +1,104 @@
+"""From a language model's reply to draft sentences: its marks read and taken out, its text split, its extras dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from generation.draft import Cited, DraftSentence, Source
+from generation.replies.citations import Mark, marks
+from retrieval.core.values import Span
+
+Splitter = Callable[[str], Sequence[Span]]
+
+# A mark is carried through the splitting as one private character and its number in the list of marks.
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_HELD = re.compile(rf"\s*{_OPEN}(\d+){_CLOSE}")
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_REFERENCES = re.compile(r"^\W*(?:references|sources|citations|bibliography)\W*$", re.IGNORECASE | re.MULTILINE)
+_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#+\s+|>\s+)")
+_BOLD_LABEL = re.compile(r"^\*\*[^*]{1,60}?:?\*\*:?\s*(?=\S)")
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_BEHIND = re.compile(rf"([.?!][”\"’')]?)((?:\s*{_OPEN}\d+{_CLOSE})+)(?=\s*(?:$|[A-Z0-9À-ÖØ-Þ“\"(]))", re.MULTILINE)
+# Behind these words, or at the beginning, a mark stands for the paper itself: "[1] reports that …, while [2] found no …".
+_BEFORE_NOUN = re.compile(
+    r"(?:^|[.;:!?]\s+|\b(?:while|whereas|although|though|but|and|or|in|by|from|per|to|of|with|against|unlike|that)\s+)$",
+    re.IGNORECASE,
+)
+_AFTER_NOUN = re.compile(r"\s*(?:,\s*)?[a-z]")
+_REPORTS = re.compile(
+    r"^[\s,:]*(?:(?:also|however)\s+)?(?:(?:and|with)\s+)?(?:report|find|found|show|suggest|observe|note|conclude|indicate|demonstrate|state|describe)"
+    r"(?:s|ed|d|n)?\b\s*(?:that\b)?\s*",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(r"[\s,;:]*\b(?:while|whereas|although|though|but|and|in contrast to|unlike)?[\s,;:]*$", re.IGNORECASE)
+_FEWEST = 3
+"""A line of fewer words without a mark and a stop is a heading."""
+
+
+def draft_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> list[DraftSentence]:
+    """The sentences of a reply with the sources that each cites; `split` gives the sentences' offsets in a text."""
+    numbers = {source.document.pmid: source.number for source in sources}
+    pmids = {source.number: source.document.pmid for source in sources}
+    text = _THINKING.sub(" ", text)
+    cut = _REFERENCES.search(text)
+    text = _EMPHASIS.sub(
+        "", "\n".join(_BOLD_LABEL.sub("", _BULLET.sub("", line)) for line in text[: cut and cut.start()].split("\n"))
+    )
+    found = marks(text, numbers)
+    held = _BEHIND.sub(lambda match: f"{match.group(2)}{match.group(1)}", _carried(text, found, pmids))
+    sentences = [one for block in held.split("\n") for one in _of_block(block, split, found)]
+    return [one for one in sentences if one.cited or len(one.text.split()) >= _FEWEST]
+
+
+def _carried(text: str, found: Sequence[Mark], pmids: dict[int, str]) -> str:
+    """The text with each mark as a held number; marks that stand for a paper leave its PMID in their place."""
+    parts, at = [], 0
+    for place, mark in enumerate(found):
+        before = text[at : mark.start]
+        parts.append(before)
+        line = text[: mark.start].rsplit("\n", 1)[-1]
+        noun = _BEFORE_NOUN.search(line) and _AFTER_NOUN.match(text[mark.end :])
+        named = [pmids[number] for number in mark.numbers if number in pmids]
+        if noun and named:
+            parts.append(" and ".join(f"PMID {pmid}" for pmid in named) + f"{_OPEN}{place}{_CLOSE}")
+        else:
+            parts.append(f" {_OPEN}{place}{_CLOSE}")
+        at = mark.end
+    return "".join(parts) + text[at:]
+
+
+def _of_block(block: str, split: Splitter, found: Sequence[Mark]) -> Iterator[DraftSentence]:
+    for start, end in split(block):
+        sentence = block[start:end]
+        places = list(_HELD.finditer(sentence))
+        text = _tidy(_HELD.sub("", sentence))
+        if not re.search(r"\w", text):
+            continue
+        cited: dict[int, str] = {}
+        for order, match in enumerate(places):
+            part = _part(sentence, places, order) if _names_paper(sentence, match) else ""
+            for number in found[int(match.group(1))].numbers:
+                cited.setdefault(number, part)
+        yield DraftSentence(text, tuple(Cited(number, part) for number, part in cited.items()))
+
+
+def _names_paper(sentence: str, match: re.Match[str]) -> bool:
+    """Whether the mark stands for the paper, its PMID being written out before it."""
+    return re.search(r"PMID \S+$", sentence[: match.start()]) is not None
+
+
+def _part(sentence: str, places: Sequence[re.Match[str]], order: int) -> str:
+    """What the sentence reports of the paper: its words up to the next paper, without the verb that reports."""
+    for later in range(order, len(places)):
+        end = next((m.start() for m in places[later + 1 :] if _names_paper(sentence, m)), len(sentence))
+        said = re.sub(r"PMID \S+\s*$", "", _HELD.sub("", sentence[places[later].end() : end]))
+        said = _TRAILING.sub("", _REPORTS.sub("", said))
+        if len(said.split()) >= _FEWEST:
+            return _tidy(said)
+    return ""
+
+
+def _tidy(text: str) -> str:
+    text = re.sub(r"\s+", " ", text).strip()
+    return re.sub(r"\(\s*\)", "", re.sub(r"\s+([.,;:!?])", r"\1", text)).strip()

@@ -1,0 +1,1 @@
+"""Which sentences can stand in an answer, and what each does there."""

@@ -1,0 +1,145 @@
+"""Sentences of abstracts that can stand alone in an answer: findings and statements, not aims, methods, questions or fragments.
+
+A sentence is shown from its first telling word on: a section's label, a connective ("However,") or a phrase that only says who
+found it ("We found that") is cut off, and what is left stands word for word in the abstract. A phrase that weakens ("suggest
+that") goes only where the rest is hedged itself. The phrases are data: generation/sentences/phrases.txt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from generation.draft import Source
+from generation.sentences.labels import label
+from generation.sentences.phrases import alternatives, phrases
+from retrieval.core.values import Sentence
+
+Part = Literal["background", "methods", "results", "conclusions", "unknown"]
+
+SHORTEST, LONGEST = 8, 48
+"""Words that a sentence must and may have."""
+
+_PARTS: tuple[tuple[Part, re.Pattern[str]], ...] = (
+    (
+        "conclusions",
+        re.compile(r"conclusion|interpretation|discussion|summary|significance|implication|relevance", re.IGNORECASE),
+    ),
+    ("results", re.compile(r"result|finding|outcome\b", re.IGNORECASE)),
+    ("methods", re.compile(r"method|design|setting|participant|patients|material|measure|intervention|objective", re.IGNORECASE)),
+    ("methods", re.compile(r"aim|purpose|goal", re.IGNORECASE)),
+    ("background", re.compile(r"background|introduction|context|importance|rationale", re.IGNORECASE)),
+)
+_CONNECTIVE = re.compile(rf"^(?:{alternatives('connective (opening)')}\s*,\s+)+")
+_FINDER = rf"^{alternatives('finder (opening)')}(?:\s+{alternatives('finder aside')})*\s+"
+_SURE = re.compile(rf"{_FINDER}{alternatives('found')}\s+that\s+")
+_WEAK = re.compile(rf"{_FINDER}{alternatives('suggested')}\s+that\s+")
+_HEDGED = phrases("hedge")
+_HEDGE_WITHIN = 7
+"""A hedge must stand within so many words, before any comma, to weaken the statement itself and not a remark behind it."""
+_LEANING = [phrases(section) for section in ("anaphoric (opening)", "unanchored", "method (opening)", "method")]
+"""A sentence that holds any of these leans on what stood around it, or tells how and not what was found."""
+_BEGINS = re.compile(r"[“\"(\[]?(?:[A-ZÀ-ÖØ-Þα-ωΑ-Ω]|\d+(?:\.\d+)?\s?%|[a-z]{1,4}-?[A-Z0-9])")
+_DAMAGED = re.compile(r"[\u00ad•�]|\\u[0-9a-f]{4}|&\w+;")
+_JOINT = re.compile(r"(?<=[.!?]);\s+")
+"""Some abstracts were put together from their sections with semicolons."""
+_FIGURE = re.compile(r"\d")
+_ACRONYM = re.compile(r"\b[A-Z][A-Z0-9-]{1,}[a-z]?\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence that can stand alone: `text` is how it is shown, `part` which part of its abstract it is from."""
+
+    source: Source
+    sentence: Sentence
+    text: str
+    part: Part
+    plainness: float
+
+
+def candidates(source: Source) -> Iterator[Candidate]:
+    """The sentences of a source that can stand alone, in order."""
+    for sentence, part in zip(source.sentences, parts(source), strict=True):
+        if part != "methods":
+            for piece in pieces(sentence.text):
+                text = shown(piece)
+                if stands_alone(text):
+                    yield Candidate(source, sentence, text, part, plainness(text))
+
+
+def pieces(sentence: str) -> list[str]:
+    """A stored sentence as its source wrote it: several where sections were joined with semicolons."""
+    return _JOINT.split(sentence)
+
+
+def parts(source: Source) -> list[Part]:
+    """Which part of the abstract each sentence belongs to: by its section, else by the last label in the text, else by its
+    place."""
+    labelled = {section.start: section for section in source.document.sections if section.label}
+    if labelled:
+        return [_section(source, sentence) for sentence in source.sentences]
+    found: list[Part] = []
+    current: Part = "unknown"
+    for sentence in source.sentences:
+        own = label(sentence.text)
+        current = _named(own) if own else current
+        found.append(current)
+    if set(found) <= {"unknown"} and len(found) > 2:
+        found[0], found[-2:] = "background", ["conclusions", "conclusions"]
+    return found
+
+
+def _section(source: Source, sentence: Sentence) -> Part:
+    inside = (section.label for section in source.document.sections if section.start <= sentence.start < section.end)
+    return _named(next(inside, ""))
+
+
+def _named(words: str) -> Part:
+    return next((part for part, pattern in _PARTS if pattern.search(words)), "unknown")
+
+
+def shown(sentence: str) -> str:
+    """A sentence from its first telling word on, with a capital and a stop."""
+    text = " ".join(sentence.split())
+    text = text[len(label(text)) :]
+    for _ in range(2):
+        text = _CONNECTIVE.sub("", text)
+        sure, weak = _SURE.match(text), _WEAK.match(text)
+        if sure:
+            text = text[sure.end() :]
+        elif weak and _HEDGED.search(" ".join(text[weak.end() :].partition(",")[0].split()[:_HEDGE_WITHIN])):
+            text = text[weak.end() :]
+        text = text[:1].upper() + text[1:] if re.match(r"[a-z]+\b", text) else text
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def stands_alone(text: str) -> bool:
+    """Whether the text can be read without what stood around it, and says something that is not about how it was found."""
+    words = text.split()
+    return bool(
+        SHORTEST <= len(words) <= LONGEST
+        and _BEGINS.match(text)
+        and text.endswith(".")
+        and not _DAMAGED.search(text)
+        and text.count("(") == text.count(")")
+        and not any(pattern.search(text) for pattern in _LEANING)
+    )
+
+
+def plainness(text: str) -> float:
+    """1 for plain prose, less the more of the words are figures, brackets or acronyms, 0 to 1."""
+    words = text.split()
+    heavy = sum(bool(_FIGURE.search(word)) + 0.7 * bool(_ACRONYM.search(word)) + ("(" in word) for word in words)
+    return max(0.0, 1.0 - 1.5 * heavy / len(words))
+
+
+def all_candidates(sources: Sequence[Source]) -> list[Candidate]:
+    """Those of all sources, no text twice."""
+    found: dict[str, Candidate] = {}
+    for source in sources:
+        for one in candidates(source):
+            found.setdefault(one.text, one)
+    return list(found.values())

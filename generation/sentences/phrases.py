@@ -1,0 +1,42 @@
+"""The phrases of generation/sentences/phrases.txt, as one regular expression a section."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from retrieval.core.errors import ModelUnusable
+
+_FILE = Path(__file__).with_name("phrases.txt")
+
+
+def phrases(section: str) -> re.Pattern[str]:
+    """Finds any phrase of a section: at the beginning, in its own case, where the section is an opening; else anywhere."""
+    opening = section.endswith("(opening)")
+    return re.compile(f"{'^' if opening else BOUND}{alternatives(section)}(?!\\w)", 0 if opening else re.IGNORECASE)
+
+
+BOUND = r"(?<!\w)"
+
+
+def alternatives(section: str) -> str:
+    """A section's phrases as one group of a regular expression."""
+    return f"(?:{'|'.join(_sections()[section])})"
+
+
+@cache
+def _sections() -> dict[str, list[str]]:
+    try:
+        lines = _FILE.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ModelUnusable(f"The phrases {_FILE} cannot be read ({error}); reinstall the package.") from error
+    found: dict[str, list[str]] = {}
+    section = ""
+    for line in lines:
+        if line.startswith("["):
+            section = line.strip("[] ")
+            found[section] = []
+        elif line.strip() and not line.startswith("#"):
+            found[section] += [phrase.strip().replace(" ", r"\s+") for phrase in line.split(" / ")]
+    return found

@@ -1,0 +1,194 @@
+"""Giving an index its dense part: every document's vector, made once for each text, in one FAISS index beside Lucene's."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from tqdm import tqdm
+
+from indexes.guard import only_one, stoppable
+from indexes.lucene_writer import contents
+from indexes.vector_cache import VectorCache
+from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, writing
+from retrieval.core.values import Document
+from retrieval.dense.encoder import Encoder, Vectors
+from retrieval.dense.search import DenseIndex, packed_ids, read_ids
+from retrieval.store.documents import Store
+from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, data_files, read_manifest
+
+FLAT = "Flat"
+"""Every vector as it is, compared with every query: exact. Other strings of FAISS's factory trade exactness for room or time."""
+_BATCH = 64
+_Known = Callable[[list[str]], dict[str, Vectors]]
+
+
+@dataclass(frozen=True)
+class DenseReport:
+    """What came of it: the part, and how many documents were encoded for it; the vectors of the rest were there."""
+
+    part: DensePart
+    encoded: int
+
+
+def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory: str = FLAT) -> DenseReport:
+    """Give the index in `folder` the vectors that `encoder` makes, or bring those it has up to date.
+
+    Only texts that it has no vector for are encoded. A try that was stopped, or killed, goes on where it was; searches see
+    the new vectors when all are there. With `overwrite` the vectors of another encoder are replaced, and every document is
+    encoded anew.
+    """
+    read_manifest(folder)
+    command = f"`counterpoint index dense {folder}{' --overwrite' if overwrite else ''}` with the same profile"
+    with (
+        stoppable("the dense part", f"the vectors made so far are kept, and {command} goes on from there"),
+        writing("the vectors", folder, f"those made so far are kept: free some space, and {command} goes on from there"),
+        only_one(folder),
+    ):
+        manifest = read_manifest(folder)
+        old = None if overwrite else manifest.dense
+        if old and (old.encoder, old.factory) != (encoder.name, factory):
+            raise BadInput(
+                f"The index at {folder} has vectors of {old.encoder} ({old.factory}); add --overwrite to replace them by those "
+                f"of {encoder.name} ({factory})."
+            )
+        if old and manifest.vectors_fit:
+            return DenseReport(old, 0)
+        return _made(folder, manifest, encoder, factory, old)
+
+
+def _made(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old: DensePart | None) -> DenseReport:
+    data = folder / manifest.data
+    cache = VectorCache(folder, encoder.name)
+    with closing(cache):
+        vectors = _Making(encoder, cache, _kept(data, old) if old else lambda _: {})
+        index: Any = None
+        pmids: list[str] = []
+        texts: list[str] = []
+        with tqdm(desc="vectors", total=manifest.counts.documents, unit=" documents", disable=None, mininterval=0.5) as bar:
+            for documents in _documents(data / STORE, bar):
+                hashes = [text_hash(document) for document in documents]
+                batch = vectors(hashes, documents)
+                index = index if index is not None else _empty(batch.shape[1], factory)
+                index.add(batch)
+                pmids.extend(document.pmid for document in documents)
+                texts.extend(hashes)
+        if index is None:
+            raise BadInput(f"No document of the index at {folder} holds a word, so there is nothing to encode.")
+        stem = f"{DENSE}/{_digest(encoder.name, factory, manifest.corpus_sha256)[:12]}"
+        part = DensePart(encoder.name, index.d, factory, len(pmids), manifest.corpus_sha256, stem)
+        _write(data, part, index, pmids, texts)
+        _put_in_place(folder, manifest, part)
+        cache.drop()
+    return DenseReport(part, vectors.encoded)
+
+
+class _Making:
+    """Vectors for batches of documents: those known already, and the encoder's for the rest, kept as soon as they are made."""
+
+    def __init__(self, encoder: Encoder, cache: VectorCache, kept: _Known) -> None:
+        self._encoder, self._cache, self._kept = encoder, cache, kept
+        self.encoded = 0
+
+    def __call__(self, hashes: list[str], documents: list[Document]) -> Vectors:
+        known = self._kept(hashes)
+        known.update(self._cache.get([text for text in hashes if text not in known]))
+        new = {text: document for text, document in zip(hashes, documents, strict=True) if text not in known}
+        if new:
+            made = self._encoder.documents(list(new.values()))
+            if not np.isfinite(made).all():
+                raise ModelUnusable(f"The encoder {self._encoder.name} computed no number; fetch or install its weights again.")
+            self._cache.put(list(new), made)
+            self.encoded += len(new)
+            known.update(zip(new, made, strict=True))
+        return np.stack([known[text] for text in hashes]).astype(np.float32)
+
+
+def text_hash(document: Document) -> str:
+    """What tells whether a document's vector still fits it: a hash of all that an encoder reads."""
+    return _digest(document.title, document.abstract)[:24]
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+
+def _documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
+    """The documents of a store by PMID, in batches, without those that hold no word: BM25 does not find them either."""
+    with closing(Store(store)) as opened:
+        for batch in opened.texts(_BATCH):
+            documents = [Document(*text) for text in batch if contents(*text[1:])]
+            if documents:
+                yield documents
+            bar.update(len(batch))
+
+
+def _kept(data: Path, old: DensePart) -> _Known:
+    """The vectors of an earlier version, by the hash of the text; none where FAISS keeps only something like them."""
+    if old.factory != FLAT:
+        return lambda _: {}
+    index = DenseIndex(data, old)
+    rows = {text: row for row, text in enumerate(read_ids(data / old.ids)[1])}
+
+    def known(texts: list[str]) -> dict[str, Vectors]:
+        held = [text for text in texts if text in rows]
+        return dict(zip(held, index.vectors([rows[text] for text in held]), strict=True)) if held else {}
+
+    return known
+
+
+def _empty(width: int, factory: str) -> Any:
+    import faiss
+
+    try:
+        index = faiss.index_factory(width, factory, faiss.METRIC_INNER_PRODUCT)
+    except RuntimeError as error:
+        raise BadConfig(
+            f"FAISS makes no index of {factory!r} for vectors {width} wide; give a factory string such as Flat."
+        ) from error
+    if not index.is_trained:
+        raise BadConfig(
+            f"A FAISS index of {factory!r} must be trained first, which is not built yet; choose Flat, SQfp16 or HNSW32."
+        )
+    return index
+
+
+def _write(data: Path, part: DensePart, index: Any, pmids: list[str], texts: list[str]) -> None:
+    """Write the part's files whole, under names that nothing points to yet."""
+    import faiss
+
+    (data / DENSE).mkdir(exist_ok=True)
+    # Through a file of ours: given a path, FAISS passes over a disk that is full for the very last bytes.
+    writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG makes it when it is imported
+    _write_whole(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
+    _write_whole(data / part.ids, lambda file: file.write(packed_ids(pmids, texts)))
+
+
+def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    # An index that was updated shares its files with the version before: they are replaced, never written into.
+    temporary = path.with_suffix(".partial")
+    try:
+        with open(temporary, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:
+    """Let the manifest name the new part, and drop the files of the one before."""
+    data, own = folder / manifest.data, {part.vectors, part.ids}
+    files = {name: size for name, size in data_files(data).items() if not name.startswith(f"{DENSE}/") or name in own}
+    replace(manifest, files=files, dense=part).write(folder)
+    for path in (data / DENSE).iterdir():
+        if f"{DENSE}/{path.name}" not in own:
+            with suppress(OSError):
+                path.unlink()

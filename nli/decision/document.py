@@ -1,0 +1,104 @@
+"""From a document's sentences to the document: its strongest sentences and its relevance, joined by one small model.
+
+The most probable sentence alone is a poor witness: among ten sentences of an abstract one is easily mistaken, a second one that
+says the same makes it likelier, one that says the opposite less, a document far behind the best match is rarely evidence, and
+one that holds few of the claim's rare words hardly ever, be it the best that there is.
+Seven numbers weigh these against each other (multinomial logistic regression, symmetric in the two stances but for the biases),
+so a document's probabilities are calibrated too. They are fitted on claims that no model was trained on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.core.values import Label, Verdict
+
+FARTHEST = 4.0
+"""Gaps of relevance beyond this say nothing more."""
+_WIDEST = 8.0
+_DECIDED = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The weights of a stance's strongest and second sentence, of the other stance's strongest, of the gap and of aboutness; the
+    biases; the probability above which a document is called for a stance; and the `most` that sentences have ever been worth."""
+
+    strongest: float
+    second: float
+    against: float
+    gap: float
+    support: float
+    contradict: float
+    about: float = 0.0
+    thresholds: tuple[float, float] = (0.5, 0.5)
+    most: float = math.inf
+
+    def worth(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[documents, 2]: what the sentences of each say for it and against it, relevance and biases left out."""
+        s1, s2, c1, c2 = marks.T[:4]
+        for_it = self.strongest * s1 + self.second * s2 + self.against * c1
+        against = self.strongest * c1 + self.second * c2 + self.against * s1
+        return np.stack([for_it, against], axis=1)
+
+    def reach(self, gap: float, about: float) -> float:
+        """The highest probability that a document so relevant could get for either stance if its sentences were worth `most`.
+
+        It tells before any sentence is judged which documents cannot be called.
+        """
+        relevance = self.gap * min(max(gap, 0.0), FARTHEST) + self.about * about
+        return 1 / (1 + math.exp(-(self.most + relevance + max(self.support, self.contradict))))
+
+    def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[documents, 3] from what `features` made of each [documents, 6]."""
+        gap, about = marks.T[4:]
+        relevance = self.gap * gap + self.about * about
+        for_it, against = self.worth(marks).T + relevance
+        scores = np.stack([for_it + self.support, np.zeros_like(for_it), against + self.contradict], axis=1)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+        return found
+
+    def label(self, support: float, contradict: float) -> Label:
+        """The stance that is further above its threshold, neutral where neither is."""
+        over_support, over_contradict = support - self.thresholds[0], contradict - self.thresholds[1]
+        if max(over_support, over_contradict) <= 0:
+            return "neutral"
+        return "support" if over_support >= over_contradict else "contradict"
+
+    def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
+        """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's, `about`
+        the share of the claim's rare words that it holds (retrieval.words.aboutness)."""
+        support, neutral, contradict = self.probabilities(features(margins(verdicts), gap, about)[None, :])[0].tolist()
+        return Verdict(support, neutral, contradict, decided=self.label(support, contradict))
+
+
+PLAIN = Decision(strongest=1.0, second=0.0, against=0.0, gap=0.0, support=0.0, contradict=0.0)
+"""For judges without a fitted decision: the most probable sentence speaks for its document."""
+
+
+def margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
+    """[sentences, 2]: the log odds of support and of contradict against neutral.
+
+    Where a judge decided against its own probabilities (a language model over a small one), its decision counts as clear.
+    """
+    found = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
+    found = np.log(np.maximum(found, 1e-9))
+    odds: NDArray[np.float64] = np.clip(found[:, [0, 2]] - found[:, [1]], -_WIDEST, _WIDEST)
+    for row, verdict in enumerate(verdicts):
+        if verdict.decided is not None:
+            clear = (verdict.decided == "support", verdict.decided == "contradict")
+            odds[row] = [max(o, _DECIDED) if yes else min(o, -_DECIDED) for o, yes in zip(odds[row], clear, strict=True)]
+    return odds
+
+
+def features(odds: NDArray[np.float64], gap: float, about: float) -> NDArray[np.float64]:
+    """[6]: the strongest and second support, the strongest and second contradiction, the gap (at most `FARTHEST`), aboutness."""
+    padded = np.vstack([odds, np.full((2, 2), -_WIDEST)])
+    best = -np.sort(-padded, axis=0)[:2]
+    return np.array([best[0, 0], best[1, 0], best[0, 1], best[1, 1], min(max(gap, 0.0), FARTHEST), about])

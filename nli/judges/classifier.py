@@ -1,0 +1,117 @@
+"""Stance by any Hugging Face sequence classifier with the three labels of natural language inference.
+
+Such as MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli (Laurer et al. 2024,
+https://doi.org/10.1017/pan.2023.20) or jedick/DeBERTa-v3-base-mnli-fever-anli-scifact-citint. The premise comes
+first and the hypothesis, here the claim, second. Every model orders and names its labels as it likes, so they are
+read from its `id2label` and never assumed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, get_args
+
+from nli.decision.document import PLAIN
+from nli.judges.judge import lazily
+from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.values import Document, Premise, Verdict
+from retrieval.rerank.reranker import passage
+from retrieval.runtime.torch_runtime import Precision, Runtime, refuse_below
+
+Label = Literal["support", "neutral", "contradict"]
+Context = Literal["sentence", "title"]
+
+# What models call the three classes (MNLI, FEVER, SciFact and their descendants); compared without case, "_" and
+# "-" as " ".
+NAMES: dict[Label, tuple[str, ...]] = {
+    "support": ("entailment", "entails", "entail", "support", "supports", "supported"),
+    "neutral": ("neutral", "not enough info", "not enough information", "nei", "noinfo", "no info"),
+    "contradict": ("contradiction", "contradicts", "contradict", "refutes", "refute", "refuted"),
+}
+
+
+def _plain(name: object) -> str:
+    return " ".join(str(name).lower().replace("_", " ").replace("-", " ").split())
+
+
+def columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, str] | None = None) -> tuple[int, int, int]:
+    """Which of the model's outputs are support, neutral and contradict, by the names of its labels.
+
+    `labels` maps the model's own names to our three, for models whose names say nothing, and comes before `NAMES`.
+    """
+    own = {_plain(name) for name in id2label.values()}
+    for name, label in (labels or {}).items():
+        if _plain(name) not in own or label not in get_args(Label):
+            raise BadConfig(
+                f"labels: {name}: {label} does not fit the model {model}; expected its own label names "
+                f"({', '.join(map(str, id2label.values()))}) mapped to {', '.join(get_args(Label))}."
+            )
+    known: dict[str, str] = {name: label for label, names in NAMES.items() for name in names}
+    known |= {_plain(name): label for name, label in (labels or {}).items()}
+    found = {known[_plain(name)]: index for index, name in id2label.items() if _plain(name) in known}
+    if len(id2label) != 3 or len(found) != 3:
+        names = ", ".join(str(id2label[index]) for index in sorted(id2label))
+        raise ModelUnusable(
+            f"The judge {model} has the labels {names} where three are expected, named entailment, neutral and "
+            "contradiction (or support, not enough info, refute); choose a three-way NLI model, or where only the "
+            "names differ map them in the profile, "
+            "like labels: {LABEL_0: contradict, LABEL_1: neutral, LABEL_2: support}."
+        )
+    return found["support"], found["neutral"], found["contradict"]
+
+
+def softmax(logits: Sequence[float]) -> list[float]:
+    """exp(x_i) / Σ_j exp(x_j), shifted by the largest so that nothing overflows."""
+    top = max(logits)
+    weights = [math.exp(x - top) for x in logits]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+class ClassifierJudge:
+    """A `Judge`: the softmax of a three-way classifier. The premise is truncated to fit, never the claim.
+
+    `context` is what is read as the premise: its text alone ("sentence"), or "Title. Text" ("title"). `max_tokens`
+    counts premise, claim and special tokens. Premises are consumed `window` at a time and run `batch_size` at a
+    time: a window is what a rule that stops early may pay for in vain.
+    """
+
+    name: str
+    decision = PLAIN
+
+    def __init__(
+        self,
+        model: str,
+        max_tokens: int = 512,
+        context: Context = "sentence",
+        batch_size: int = 16,
+        window: int = 32,
+        device: str = "auto",
+        revision: str | None = None,
+        precision: Precision = "float32",
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        if context not in get_args(Context):
+            raise BadConfig(f"Unknown context {context!r}; expected one of {', '.join(get_args(Context))}.")
+        refuse_below(1, batch_size=batch_size, window=window)
+        refuse_below(8, max_tokens=max_tokens)
+        self._runtime = Runtime(model, "SequenceClassification", device, precision, revision)
+        self._columns = columns(model, self._runtime.config.id2label, labels)
+        self.name = self._runtime.name
+        self._max_tokens, self._context = max_tokens, context
+        self._batch_size, self._window = batch_size, window
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order, lazily."""
+        return lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
+
+    def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
+        rows = self._runtime.pairs(claim, [self._read(p) for p in premises], self._max_tokens, kept_first=False)
+        logits = self._runtime.logits(rows, self._batch_size)
+        return [Verdict(*softmax([row[column] for column in self._columns])) for row in logits]
+
+    def _read(self, premise: Premise) -> str:
+        if self._context == "sentence":
+            return premise.text
+        return passage(Document(pmid="", title=premise.title, abstract=premise.text))

@@ -1,0 +1,213 @@
+"""The judge's seam: what a sentence says about a claim.
+
+A judge is anything that turns a claim and premises into verdicts, in order and lazily, so that a rule that needs only the
+first three contradictions stops paying after the third.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol, runtime_checkable
+
+from nli.decision.document import Decision
+from retrieval.core.code_hash import code_sha256
+from retrieval.core.disk_cache import Kept, key
+from retrieval.core.values import Premise, Verdict
+
+WINDOW = 64
+"""Premises judged at a time: enough to sort by length, few enough that a rule that stops early saves work."""
+_TWO_WAY_WINDOW = 16
+"""Premises that are read both ways at a time."""
+_BYTES = struct.Struct("<3d")
+"""A verdict on disk: its three probabilities, to the last bit."""
+
+
+class Judge(Protocol):
+    """`name` identifies model and weights, so that every verdict can be traced to them; `decision` says what a document holds
+    from the verdicts on its sentences (`nli.decision.document.PLAIN` where none was fitted for the model)."""
+
+    name: str
+    decision: Decision
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order; consumes premises only as verdicts are asked for (a window ahead)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """What a reader reads at once: a title and the sentences behind it, in order."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+def stated(title: str) -> str:
+    """A title as a reader is given it: one that asks says nothing, and is read too easily as if it had answered yes."""
+    return "" if title.rstrip(" .]").endswith("?") else title
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader makes of one document: a verdict on the whole, and one on each sentence (None for one that it left out)."""
+
+    document: Verdict
+    sentences: tuple[Verdict | None, ...]
+
+
+@runtime_checkable
+class Reader(Judge, Protocol):
+    """A judge that reads whole abstracts as well: the stance of the paper in one pass with the part each sentence has in it."""
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        ...
+
+
+class Remembering:
+    """A judge that is asked once for each (claim, premise); for the length of one request, since nothing is ever forgotten."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name, self.decision, self._judge = judge.name, judge.decision, judge
+        self._known: dict[tuple[str, Premise], Verdict] = {}
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order, lazily."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            new = [premise for premise in dict.fromkeys(chunk) if (claim, premise) not in self._known]
+            self._known.update(((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True))
+            return [self._known[claim, premise] for premise in chunk]
+
+        return lazily(predict, premises, WINDOW)
+
+
+class RememberingReader(Remembering):
+    """The same for a reader: each abstract is read once for a claim."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader)
+        self._reader = reader
+        self._readings: dict[tuple[str, Abstract], Reading] = {}
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        asked = list(documents)
+        new = [one for one in dict.fromkeys(asked) if (claim, one) not in self._readings]
+        self._readings.update(
+            ((claim, one), made) for one, made in zip(new, self._reader.read_abstracts(claim, new), strict=True)
+        )
+        return iter([self._readings[claim, one] for one in asked])
+
+
+def remembering(judge: Judge) -> Judge:
+    """The judge, asked once for the same thing."""
+    return RememberingReader(judge) if isinstance(judge, Reader) else Remembering(judge)
+
+
+class Keeping:
+    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `kept` holds it.
+
+    Only for judges that give a pair the same verdict whatever else they are asked about.
+    """
+
+    def __init__(self, judge: Judge, kept: Kept) -> None:
+        self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
+        self._made_by = (judge.name, code_sha256([type(judge).__module__]))
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One verdict a premise, in order, lazily."""
+
+        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
+            keys = [key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
+            known = {k: Verdict(*_BYTES.unpack(found)) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
+            new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in known}
+            if new:
+                made = dict(zip(new, self._judge(claim, list(new.values())), strict=True))
+                self.kept.put((k, _BYTES.pack(v.support, v.neutral, v.contradict)) for k, v in made.items())
+                known.update(made)
+            return [known[k] for k in keys]
+
+        return lazily(predict, premises, WINDOW)
+
+
+class KeepingReader(Keeping):
+    """The same for a reader: a reading of an abstract is kept as the verdicts on the whole and on each sentence."""
+
+    def __init__(self, reader: Reader, kept: Kept) -> None:
+        super().__init__(reader, kept)
+        self._reader = reader
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        asked = list(documents)
+        keys = [key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
+        known = {k: _unpacked(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
+        new = {k: one for k, one in zip(keys, asked, strict=True) if k not in known}
+        if new:
+            made = dict(zip(new, self._reader.read_abstracts(claim, list(new.values())), strict=True))
+            self.kept.put((k, _packed(reading)) for k, reading in made.items())
+            known.update(made)
+        return iter([known[k] for k in keys])
+
+
+def keeping(judge: Judge, kept: Kept) -> Judge:
+    """The judge with its verdicts kept on disk."""
+    return KeepingReader(judge, kept) if isinstance(judge, Reader) else Keeping(judge, kept)
+
+
+def _packed(reading: Reading) -> bytes:
+    unread = (math.nan,) * 3
+    rows = [(v.support, v.neutral, v.contradict) if v else unread for v in (reading.document, *reading.sentences)]
+    return b"".join(_BYTES.pack(*row) for row in rows)
+
+
+def _unpacked(found: bytes) -> Reading:
+    document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(found))
+    assert document is not None
+    return Reading(document, tuple(sentences))
+
+
+class BothWays:
+    """A judge that reads each pair in both directions, premise to claim and claim to premise, and gives the mean.
+
+    The paper's two-way scoring (arXiv 2603.17580, appendix B). Each premise is the hypothesis of a call of its own, so this costs
+    more than twice as much.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.name, self.decision, self._judge = judge.name, judge.decision, judge
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """One mean verdict a premise, in order."""
+        stated = Premise(claim)
+
+        def back(premise: Premise) -> Verdict:
+            return next(iter(self._judge(premise.text, [stated])))
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+
+            def both(chunk: Sequence[Premise]) -> list[Verdict]:
+                others = pool.map(back, chunk)
+                return [_mean(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
+
+            yield from lazily(both, premises, _TWO_WAY_WINDOW)
+
+
+def _mean(one: Verdict, other: Verdict) -> Verdict:
+    return Verdict((one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2)
+
+
+def lazily(
+    predict: Callable[[Sequence[Premise]], Sequence[Verdict]], premises: Iterable[Premise], window: int
+) -> Iterator[Verdict]:
+    """Judge `premises` window by window: within one window a model may sort and batch as it likes."""
+    stream = iter(premises)
+    while chunk := list(islice(stream, window)):
+        yield from predict(chunk)

@@ -1,0 +1,87 @@
+"""How a paper studied its question: systematic review, trial, cohort, case … by its publication types, or by its own words.
+
+The kinds and their words are data (designs.yaml), with what each counts beside the others and the words that name it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.values import Document
+
+_FILE = Path(__file__).with_name("designs.yaml")
+ANIMAL = "animal"
+"""The kind of studies in animals, in cells and in the test tube."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A kind of study: what a paper of it counts (0 to 1), whom it may disagree with (`group`), and the words that name it."""
+
+    name: str
+    weight: float
+    group: str
+    says: str
+
+
+def design(document: Document) -> Design:
+    """The kind of study that a paper is; types tell before words, and among words the kinds' own order."""
+    kinds = _kinds()
+    types = frozenset(document.types)
+    for kind in kinds:
+        if types & kind.types:
+            return kind.design
+    for kind in kinds:
+        if _holds(kind.title, document.title) or _holds(kind.text, f"{document.title} {document.abstract}"):
+            return kind.design
+    return kinds[-1].design
+
+
+def names_animals(text: str) -> bool:
+    """Whether a text speaks of animals or cells."""
+    return any(kind.design.name == ANIMAL and (_holds(kind.title, text) or _holds(kind.text, text)) for kind in _kinds())
+
+
+def comparable(one: Design, other: Design) -> bool:
+    """Whether two papers of these designs can disagree: trials and reviews with each other, observations among themselves."""
+    high = {"review", "trial"}
+    return one.group != "none" and (one.group == other.group or {one.group, other.group} <= high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    design: Design
+    types: frozenset[str]
+    title: re.Pattern[str] | None
+    text: re.Pattern[str] | None
+
+
+def _holds(pattern: re.Pattern[str] | None, text: str) -> bool:
+    return pattern is not None and pattern.search(text) is not None
+
+
+@cache
+def _kinds() -> tuple[_Kind, ...]:
+    try:
+        data = yaml.safe_load(_FILE.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ModelUnusable(f"The designs {_FILE} cannot be read ({error}); reinstall the package.") from error
+    return tuple(
+        _Kind(
+            Design(name, float(kind["weight"]), kind["group"], kind["says"]),
+            frozenset(kind["types"]),
+            _pattern(kind["title"]),
+            _pattern(kind["text"]),
+        )
+        for name, kind in data.items()
+    )
+
+
+def _pattern(forms: list[str]) -> re.Pattern[str] | None:
+    return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) if forms else None

@@ -1,0 +1,134 @@
+"""What a heading stands for: its kind of section, by the words in headings.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import yaml
+
+from retrieval.core.paper import PaperSentence, SectionKind
+
+_HEADINGS = Path(__file__).parent / "headings.yaml"
+# "2.1 ", "IV. ", "A) ": numbering in front of a heading.
+_NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[ivx]{1,5}(?=[.)\s])|[a-h](?=[.)]))[.):]?\s+")
+_BELOW = re.compile(r"\d+\.\d+")
+_LONGEST = 8
+"""Words of a line that may be a heading on a line of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a paper as a source gives it, before it has its place: a heading, or a sentence with its offsets.
+
+    `kind` is what the source itself says of it (an <abstract>), None where headings have to tell. A heading that is `marked`
+    as one (Markdown's #) begins a section of the paper: it is no label within an abstract.
+    """
+
+    start: int
+    end: int
+    heading: bool = False
+    kind: SectionKind | None = None
+    marked: bool = False
+
+
+@cache
+def _table() -> tuple[tuple[SectionKind, frozenset[str], tuple[str, ...]], ...]:
+    """For each kind its whole entries and its beginnings."""
+    data: dict[SectionKind, list[str]] = yaml.safe_load(_HEADINGS.read_text("utf-8"))
+    return tuple(
+        (
+            kind,
+            frozenset(entry.removesuffix("*") for entry in entries),
+            tuple(entry.removesuffix("*") for entry in entries if entry.endswith("*")),
+        )
+        for kind, entries in data.items()
+    )
+
+
+def heading_kind(heading: str) -> SectionKind | None:
+    """The kind of section that a heading begins, None where its words do not say."""
+    words = " ".join(heading.lower().replace("’", "'").split())
+    words = _NUMBERING.sub("", words).strip(" .:;–—-*#")
+    if not words:
+        return None
+    for kind, whole, _ in _table():
+        if words in whole:
+            return kind
+    for kind, _, beginnings in _table():
+        if words.startswith(beginnings):
+            return kind
+    return None
+
+
+def looks_like_heading(line: str) -> bool:
+    """Whether a line that stands alone is a heading: few words that name a kind of section, and no sentence.
+
+    "Results." is one and "Results improved." is not: a line that ends in a stop must be an entry as a whole.
+    """
+    words = _NUMBERING.sub("", line.strip().lower())
+    bare = words.rstrip(":.")
+    if len(bare.split()) > _LONGEST or re.search(r"[.!?;,:]\s", bare):
+        return False
+    if words.endswith("."):
+        return any(not whole.isdisjoint({bare, bare.removesuffix("s")}) for _, whole, _ in _table())
+    return heading_kind(bare) is not None
+
+
+# Sections whose subheadings name what was measured or done, and stay in them.
+_KEEPS: frozenset[SectionKind] = frozenset({"methods", "results", "discussion", "conclusion"})
+
+
+def under(heading: str, above: SectionKind) -> SectionKind:
+    """The kind of what follows a heading when the section so far was `above`.
+
+    A heading that the words do not know is a subheading of methods, results, discussion or conclusion; a title has none
+    ("other"), nor have abstract and introduction. One numbered below a section ("2.2 Outcomes") stays in it whatever its words.
+    """
+    if above in _KEEPS and _BELOW.match(heading.strip()):
+        return above
+    return heading_kind(heading) or (above if above in _KEEPS else "other")
+
+
+def placed(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
+    """The parts of a paper as sentences with section, kind and position.
+
+    What follows an abstract that the source marks, without a heading, is the introduction: few journals print one over it.
+    """
+    sections: list[tuple[str, SectionKind]] = []
+    section: str = ""
+    running: SectionKind = "other"
+    before: SectionKind | None = None
+    for part in parts:
+        if part.heading:
+            section = text[part.start : part.end]
+            running = part.kind or under(section, running)
+        elif part.kind:
+            # What stood over another section, or over the abstract, is not this one's heading.
+            section = section if part.kind == running else ""
+            running = part.kind
+        elif before == "abstract":
+            section, running = "", "introduction"
+        before = part.kind
+        sections.append((section, running))
+    places = _places([kind for _, kind in sections], [part.heading for part in parts])
+    return tuple(
+        PaperSentence(index, part.start, part.end, text[part.start : part.end], *sections[index], *places[index], part.heading)
+        for index, part in enumerate(parts)
+    )
+
+
+def _places(kinds: Sequence[SectionKind], headings: Sequence[bool]) -> list[tuple[int, int]]:
+    """(position, length) of each row in its run of one kind; headings take the position of what follows them."""
+    found: list[tuple[int, int]] = []
+    for _, run in groupby(range(len(kinds)), key=lambda row: kinds[row]):
+        rows = list(run)
+        length, position = sum(not headings[row] for row in rows), 0
+        for row in rows:
+            found.append((position, length))
+            position += not headings[row]
+    return found

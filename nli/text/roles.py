@@ -1,0 +1,120 @@
+"""What a sentence does in a paper: it tells the background, how something was done, what came out, or what follows.
+
+A linear model over words and pairs of words, trained on abstracts whose publishers label their sections (nli.training.roles).
+Within an abstract the place tells more than any word, so there a table of places is multiplied in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, get_args
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.text.headings import heading_kind
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.paper import PaperSentence, SectionKind
+
+Role = Literal["background", "methods", "results", "conclusion"]
+ROLES: tuple[Role, ...] = get_args(Role)
+ROLES_MODEL = Path(__file__).parent.parent / "models" / "roles" / "roles.npz"
+PLACES = 6
+"""An abstract is cut into so many stretches; each has its own shares of the roles."""
+ROLE_OF: dict[SectionKind, Role] = {
+    "introduction": "background",
+    "methods": "methods",
+    "results": "results",
+    "discussion": "conclusion",
+    "conclusion": "conclusion",
+}
+FINDING = 0.4
+"""The probability of being a result or a conclusion from which a sentence counts as what the paper found."""
+_LABELLED = 0.95
+"""How sure a label over the sentence is: publishers put an aim under BACKGROUND, a finding under CONCLUSIONS."""
+_TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[%=<>±]")
+_LABEL = re.compile(r"^([A-Z][A-Za-z’',/&() -]{2,60}?)\s*[:.]\s+(?=\S)")
+
+
+def tokens(text: str) -> frozenset[str]:
+    """The words, their pairs, and the first word and pair marked as such; every number is "#"."""
+    words = ["#" if word[0].isdigit() else word for word in _TOKEN.findall(text.lower())]
+    pairs = [f"{one} {other}" for one, other in pairwise(words)]
+    return frozenset([*words, *pairs, *(f"^{first}" for first in (*words[:1], *pairs[:1]))])
+
+
+def stretch(position: int, length: int) -> int:
+    """The stretch of an abstract of `length` sentences that the one at `position` lies in."""
+    return min(PLACES - 1, position * PLACES // max(1, length - 1)) if length > 1 else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoleModel:
+    """`weights` [words, roles], `bias` [roles]: logits of the words alone; `places` [PLACES, roles]: what a place adds."""
+
+    words: dict[str, int]
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    places: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, path: Path = ROLES_MODEL) -> RoleModel:
+        """The shipped model."""
+        try:
+            with np.load(path) as file:
+                words = {word: row for row, word in enumerate(bytes(file["words"]).decode().split("\n"))}
+                weights, bias, places = (file[name].astype(np.float32) for name in ("weights", "bias", "places"))
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
+        return cls(words, weights, bias, places)
+
+    def probabilities(self, sentences: Sequence[PaperSentence]) -> NDArray[np.float64]:
+        """[sentences, roles]: what each does in its paper, in the order of `ROLES`."""
+        found = np.zeros((len(sentences), len(ROLES)))
+        for row, sentence in enumerate(sentences):
+            place = stretch(sentence.position, sentence.length) if sentence.kind == "abstract" else None
+            found[row] = self.of_text(sentence.text, place)
+            labelled = _labelled(sentence)
+            if labelled:
+                found[row] = found[row] * (1 - _LABELLED) + _LABELLED * (np.array(ROLES) == labelled)
+        return found
+
+    def of_text(self, text: str, place: int | None = None) -> NDArray[np.float64]:
+        """[roles] of one sentence, in the stretch `place` of an abstract or in a body."""
+        rows = [self.words[token] for token in sorted(tokens(text)) if token in self.words]
+        logits = self.bias.astype(np.float64) + self.weights[rows].sum(axis=0)
+        if place is not None:
+            logits += self.places[place]
+        shares: NDArray[np.float64] = np.exp(logits - logits.max())
+        shares /= shares.sum()
+        return shares
+
+
+def _labelled(sentence: PaperSentence) -> Role | None:
+    """What the label over or in a sentence of an abstract says it does: "RESULTS", "Conclusions: …"."""
+    if sentence.kind != "abstract":
+        return None
+    kind = heading_kind(sentence.section) if sentence.section else None
+    if kind in (None, "abstract") and (label := _LABEL.match(sentence.text)):
+        kind = heading_kind(label.group(1))
+    return ROLE_OF.get(kind) if kind else None
+
+
+def finding_places(sentences: Sequence[str]) -> list[int]:
+    """The places of the sentences that tell what came out or what follows; of an abstract without any, the last."""
+    roles, count = shipped_roles(), len(sentences)
+    shares = np.array([roles.of_text(text, stretch(row, count)) for row, text in enumerate(sentences)]).reshape(count, len(ROLES))
+    places = np.flatnonzero(shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING).tolist()
+    return places or list(range(count))[-1:]
+
+
+@cache
+def shipped_roles() -> RoleModel:
+    """The model that ships, read once."""
+    return RoleModel.read()

@@ -1,0 +1,83 @@
+"""What a cue negates, by NegEx's rules, through negspacy on a blank spaCy pipeline (no model to download).
+
+NegEx (Chapman et al. 2001): a cue negates what follows it (or, for a few, what precedes it) up to a termination term or the
+sentence's end. negspacy finds and cleans the cues and cuts the sentence; the spans between are the scopes. This costs some
+0.2 ms a sentence, so it is asked only of sentences that are shown.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nli.text.cues import as_typed, cue_list
+from retrieval.core.values import NegationScope, Sentence
+from retrieval.runtime.without_torch import without_torch
+
+if TYPE_CHECKING:
+    from negspacy.negation import Negex
+
+# spaCy's vocabulary grows while it reads: one sentence at a time.
+_lock = threading.Lock()
+# A "sentence" as long as this is a table or a list that lost its stops: no reader is helped by a scope in it.
+_LONGEST = 10_000
+_PUNCTUATION = " .,;:!?…"
+
+
+def termset() -> dict[str, list[str]]:
+    """The cue list as negspacy wants it."""
+    listed = cue_list()
+    return {
+        "pseudo_negations": list(listed.pseudo),
+        "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
+        "following_negations": [form for cue in listed.cues if cue.direction == "before" for form in cue.forms],
+        "termination": list(listed.termination),
+    }
+
+
+@cache
+def _negex() -> Negex:
+    with without_torch():
+        import spacy
+        from negspacy.negation import Negex
+
+    return Negex(spacy.blank("en"), "negex", neg_termset=termset())
+
+
+def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
+    """The scope of each stored cue of a sentence, offsets into the abstract; a cue that NegEx sets aside has none.
+
+    A scope ends before the punctuation behind it, and is never empty.
+    """
+    if not sentence.cues or len(sentence.text) > _LONGEST:
+        return ()
+    with _lock:
+        negex = _negex()
+        doc = negex.nlp(as_typed(sentence.text))
+        if not len(doc):
+            return ()
+        doc[0].is_sent_start = True
+        for token in doc[1:]:
+            token.is_sent_start = False
+        preceding, following, terminating = negex.process_negations(doc)
+        boundaries = negex.termination_boundaries(doc, terminating)
+    stretches: list[tuple[int, int, int, int]] = []
+    for matches, negates_after in ((preceding, True), (following, False)):
+        for _, first, last in matches:
+            left, right = next((b for b in boundaries if b[0] <= first < b[1]), (0, len(doc)))
+            tokens = doc[last:right] if negates_after else doc[left:first]
+            negated = tokens.text.rstrip(_PUNCTUATION)
+            if negated:
+                cue_span = doc[first:last]
+                scope = (tokens.start_char, tokens.start_char + len(negated))
+                stretches.append((cue_span.start_char, cue_span.end_char, *scope))
+    scopes: list[NegationScope] = []
+    for cue in sentence.cues:
+        start, end = cue.start - sentence.start, cue.end - sentence.start
+        # spaCy cuts "didn't" in two tokens and matches both; overlap, not equality, says which match is this cue's.
+        own = [s for s in stretches if s[0] < end and start < s[1]]
+        if own:
+            best = max(own, key=lambda s: (min(s[1], end) - max(s[0], start), s[1] - s[0]))
+            scopes.append(NegationScope(cue, sentence.start + best[2], sentence.start + best[3]))
+    return tuple(scopes)

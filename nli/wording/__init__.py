@@ -1,0 +1,1 @@
+"""What single words do to a claim: opposites, numbers, reservations."""

@@ -1,0 +1,172 @@
+"""Marks: what the stance model is told about each word beside its spelling.
+
+A 22-million-parameter encoder learns from tens of thousands of pairs that "raises" and "suppresses" point in opposite
+directions only where it meets both. A list of words knows it for all of them at once, so every token carries a mark of
+three parts, which the model adds to its embedding as BERT adds the segment:
+
+* the segment: claim, judged text, or its title;
+* the direction of the word: none, up, down, negation, or "no difference";
+* how it meets the other text: not at all, the same word there, its opposite there, a number that differs, or only the title
+  holds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding
+
+from retrieval.core.errors import ModelUnusable
+
+SEGMENTS = ("claim", "text", "title")
+DIRECTIONS = ("none", "up", "down", "negation", "null")
+MEETINGS = ("none", "same", "opposite", "other number", "title only")
+MARKS = len(SEGMENTS) * len(DIRECTIONS) * len(MEETINGS)
+TITLE_BREAK = "\n"
+"""Stands between the judged text and its title in the second text of a pair."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+def mark(segment: int, direction: int, meeting: int) -> int:
+    """The three parts as one token type id, below `MARKS`."""
+    return (segment * len(DIRECTIONS) + direction) * len(MEETINGS) + meeting
+
+
+def without_directions(marks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same marks with every direction taken out: trained on now and then, so that words not on the list count too."""
+    meetings, directions = len(MEETINGS), len(DIRECTIONS)
+    return marks // (directions * meetings) * (directions * meetings) + marks % meetings
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A light stem, so that "reduces" and "reduced" meet: the plural and the regular verb endings go."""
+    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s", "y", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+class Lexicon:
+    """The word list, looked up by exact word or by the prefixes that end in `*`."""
+
+    def __init__(self, lines: Iterable[str], source: str) -> None:
+        self._direction: dict[str, int] = {}
+        self._side: dict[str, set[int]] = {}
+        section, pair = "", 0
+        for line in lines:
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            if line.startswith("["):
+                section = line.strip("[]")
+            elif section in DIRECTIONS:
+                for word in line.split():
+                    self._direction.setdefault(word, DIRECTIONS.index(section))
+            elif section == "opposites" and "/" in line:
+                pair += 1
+                for sign, side in zip((1, -1), line.split("/"), strict=True):
+                    for word in side.split():
+                        self._side.setdefault(word, set()).add(sign * pair)
+            else:
+                raise ModelUnusable(f"{source} has a line outside its sections: {line!r}; restore the file.")
+        self._known = lru_cache(maxsize=65536)(self._look_up)
+
+    @classmethod
+    def read(cls, path: Path) -> Lexicon:
+        """Read the list, or say in one sentence that it is not there."""
+        try:
+            return cls(path.read_text("utf-8").splitlines(), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelUnusable(f"The word list {path} cannot be read ({error}); reinstall the package.") from error
+
+    def _look_up(self, word: str) -> tuple[int, frozenset[int]]:
+        prefixes = [word, *(word[:length] + "*" for length in range(len(word), 1, -1))]
+        direction = next((self._direction[key] for key in prefixes if key in self._direction), 0)
+        sides = [self._side[key] for key in prefixes if key in self._side]
+        return direction, frozenset().union(*sides)
+
+    def direction(self, word: str) -> int:
+        """Index into `DIRECTIONS`."""
+        return self._known(word)[0]
+
+    def sides(self, word: str) -> frozenset[int]:
+        """Signed numbers of the pairs of opposites the word belongs to: `n` and `-n` are opposites."""
+        return self._known(word)[1]
+
+
+class Marker:
+    """Marks the tokens of a (claim, text + TITLE_BREAK + title) pair; the engine calls it once a pair."""
+
+    size = MARKS
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+
+    def __call__(self, first: str, second: str, encoding: Encoding) -> list[int]:
+        """One token type id a token of `encoding`, special tokens included (segment of their side, nothing else)."""
+        title_at = second.find(TITLE_BREAK)
+        title_at = len(second) if title_at < 0 else title_at
+        words = _words((first.lower(), second.lower()), encoding, title_at)
+        texts: tuple[dict[str, None], ...] = ({}, {}, {})
+        for _, segment, word in words:
+            texts[segment].setdefault(word)
+        stems = [{stem(word) for word in text} for text in texts]
+        sides = [frozenset().union(*(self._lexicon.sides(word) for word in text)) for text in texts]
+        numbers = [any(_NUMBER.fullmatch(word) for word in text) for text in texts]
+        marks = [mark(0 if side == 0 else 1, 0, 0) for side in _filled(encoding.sequence_ids)]
+        for tokens, segment, word in words:
+            other = 1 if segment == 0 else 0
+            root = stem(word)
+            if root in stems[other]:
+                meeting = 1
+            elif any(-side in sides[other] for side in self._lexicon.sides(word)):
+                meeting = 2
+            elif _NUMBER.fullmatch(word) and numbers[other]:
+                meeting = 3
+            elif segment == 0 and root in stems[2]:
+                meeting = 4
+            else:
+                meeting = 0
+            value = mark(segment, self._lexicon.direction(word), meeting)
+            for token in tokens:
+                marks[token] = value
+        return marks
+
+
+def _filled(sides: list[int | None]) -> list[int]:
+    """The side of each token; a separator belongs to the text it ends."""
+    filled, last = [], 0
+    for side in sides:
+        last = last if side is None else side
+        filled.append(last)
+    return filled
+
+
+def _words(texts: tuple[str, str], encoding: Encoding, title_at: int) -> list[tuple[list[int], int, str]]:
+    """The words of both texts as (their tokens, segment, lower-case word), in order."""
+    words: list[tuple[list[int], int, str]] = []
+    previous: tuple[int, int] | None = None
+    spans: list[tuple[int, int, int, list[int]]] = []
+    for token, (side, word, (start, end)) in enumerate(
+        zip(encoding.sequence_ids, encoding.word_ids, encoding.offsets, strict=True)
+    ):
+        if side is None or word is None:
+            previous = None
+        elif previous == (side, word):
+            begin, _, where, tokens = spans[-1]
+            tokens.append(token)
+            spans[-1] = (begin, end, where, tokens)
+        else:
+            spans.append((start, end, side, [token]))
+            previous = (side, word)
+    for start, end, side, tokens in spans:
+        segment = 0 if side == 0 else (2 if start > title_at else 1)
+        words.append((tokens, segment, texts[side][start:end]))
+    return words

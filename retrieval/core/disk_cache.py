@@ -1,0 +1,163 @@
+"""Results that are kept on disk: what a model once made of a text is read the next time, by the service, the CLI and batch runs.
+
+Under a key that names everything a result depends on (model, code, texts) lies its bytes; no text can be read out of it. The
+file is bounded, the oldest results go first, and it is never needed: where it cannot be read or written the work goes on
+without it. It is SQLite: several processes may use it, and what is read stays in the page cache of the system. (The usual
+library, diskcache, has had no release since 2023 and unpickles what it finds; LMDB would map the file into the service's memory.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from retrieval.core.errors import BadConfig
+
+FOLDER_VARIABLE, SIZE_VARIABLE = "COUNTERPOINT_CACHE", "COUNTERPOINT_CACHE_MB"
+OFF = "off"
+DEFAULT_MB = 1024
+Kind = Literal["verdicts", "vectors"]
+SHARES: Mapping[Kind, float] = {"verdicts": 1 / 8, "vectors": 7 / 8}
+"""Of the whole size: a verdict takes some 100 bytes, the vectors of an abstract some 90,000."""
+
+_PAGE_BYTES = 4096
+_CHUNK = 1000
+_BUSY_SECONDS = 5.0
+# WITHOUT ROWID would be smaller, but the row number tells which results are oldest.
+_SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)"
+_OLDEST_TENTH = "DELETE FROM kept WHERE rowid <= (SELECT min(rowid) + max(1, (max(rowid) - min(rowid)) / 10) FROM kept)"
+
+observers: list[Callable[[str, int, int], None]] = []
+"""Told of every look-up: the name of the file, how many results were there, and how many were not."""
+
+_log = logging.getLogger("counterpoint")
+
+
+def key(*parts: str) -> bytes:
+    """16 bytes for these texts in this order; two lists of texts that differ never share one in practice."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        text = part.encode("utf-8", "surrogatepass")
+        digest.update(len(text).to_bytes(8))
+        digest.update(text)
+    return digest.digest()
+
+
+class Kept:
+    """One bounded file of results; safe to use from several threads and processes at once. It never raises: it forgets."""
+
+    def __init__(self, path: Path, megabytes: float) -> None:
+        self.path = path
+        self._pages = max(16, int(megabytes * 1e6 / _PAGE_BYTES))
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._usable = True
+        try:
+            # The folder is nobody else's: what lies in it is believed.
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._connection()
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None where there is none."""
+        found: dict[bytes, bytes] = {}
+        if self._usable:
+            try:
+                for at in range(0, len(keys), _CHUNK):
+                    chunk = keys[at : at + _CHUNK]
+                    marks = ",".join("?" * len(chunk))
+                    found.update(self._connection().execute(f"SELECT key, value FROM kept WHERE key IN ({marks})", chunk))
+            except (sqlite3.Error, OSError) as error:
+                self._give_up(error)
+        results = [found.get(one) for one in keys]
+        misses = results.count(None)
+        for told in observers:
+            told(self.path.stem, len(results) - misses, misses)
+        return results
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result under its key, all or none; the oldest make room."""
+        if not self._usable:
+            return
+        rows = list(results)
+        try:
+            connection = self._connection()
+            for _ in range(10):
+                try:
+                    with self._lock, connection:
+                        connection.executemany("INSERT OR IGNORE INTO kept VALUES (?, ?)", rows)
+                    return
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode != sqlite3.SQLITE_FULL or not self._at_its_bound(connection):
+                        raise
+                    with self._lock, connection:
+                        connection.execute(_OLDEST_TENTH)
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def _at_its_bound(self, connection: sqlite3.Connection) -> bool:
+        """Whether the file is as large as it may be; else the disk is full, and deleting would not help."""
+        pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
+        return pages >= 0.9 * self._pages
+
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's own."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
+            connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
+            connection.execute("PRAGMA journal_mode=WAL")
+            # What a power cut takes is made again.
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute(f"PRAGMA max_page_count={self._pages}")
+            connection.execute(_SCHEMA)
+        return connection
+
+    def _give_up(self, error: Exception) -> None:
+        if self._usable:
+            self._usable = False
+            _log.warning(
+                "results are not kept from now on: %s cannot be used (%s); free some space, delete it, or name another with %s",
+                self.path, error, FOLDER_VARIABLE,
+            )  # fmt: skip
+
+
+def folder() -> Path | None:
+    """Where results are kept, None where they are not: COUNTERPOINT_CACHE names a folder, or says "off"."""
+    named = os.environ.get(FOLDER_VARIABLE, "")
+    if named.lower() == OFF:
+        return None
+    return Path(named) if named else Path(platformdirs.user_cache_dir("counterpoint"))
+
+
+def megabytes() -> float:
+    """How much may be kept in all: COUNTERPOINT_CACHE_MB; raises `BadConfig` for what is no number of at least 1."""
+    written = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
+    try:
+        size = float(written)
+    except ValueError:
+        size = 0.0
+    if not 1 <= size <= 1e9:
+        raise BadConfig(f"{SIZE_VARIABLE} should be a number of megabytes, at least 1, not {written!r}.")
+    return size
+
+
+def kept(kind: Kind) -> Kept | None:
+    """The results of that kind which this process shares with all others of the user; None where none are kept."""
+    where = folder()
+    return _opened(where / f"{kind}.sqlite", SHARES[kind] * megabytes()) if where else None
+
+
+@cache
+def _opened(path: Path, size: float) -> Kept:
+    return Kept(path, size)

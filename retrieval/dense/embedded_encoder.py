@@ -1,0 +1,33 @@
+"""Dense retrieval with the relevance model that ships: a text is the mean of its token vectors, so no new weights are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from retrieval.core.values import Document
+from retrieval.dense.encoder import Vectors, normalised
+from retrieval.rerank.embedded import RELEVANCE_MODEL
+from retrieval.rerank.reranker import passage
+from retrieval.rerank.text_vectors import text_vectors
+from retrieval.runtime.engine import Engine
+
+
+class EmbeddedEncoder:
+    """An `Encoder` on the CPU; it shares the loaded model and the vectors it keeps with the reranker of the same settings."""
+
+    name: str
+
+    def __init__(self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
+        self._vectors = text_vectors(folder, engine, threads)
+        self.name = f"{self._vectors.name}/mean"
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """The means of the queries' token vectors, at length 1."""
+        return normalised(np.stack([vectors.mean(axis=0) for vectors in self._vectors.of_texts(texts)]))
+
+    def documents(self, documents: Sequence[Document]) -> Vectors:
+        """The same of "Title. Abstract", as the reranker reads it."""
+        return self.queries([passage(document) for document in documents])

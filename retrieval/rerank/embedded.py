@@ -1,0 +1,55 @@
+"""The relevance model that ships with the package: how well "Title. Abstract" answers a claim or a question.
+
+Three parts make the score: the share of the query's rare words that the text holds (BM25 without an index), the match of its
+rare word pieces by vectors (late interaction), and its best-matching stretch. Their weights are the model card's, fitted on
+train-side claims. Why this and not a cross-encoder: docs/models.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.rerank.late_interaction import best_stretch, rare_word_match
+from retrieval.rerank.text_vectors import text_vectors
+from retrieval.runtime.engine import Engine
+from retrieval.words.lexical import lexical_scores, rarity_tables
+
+RELEVANCE_MODEL = Path(__file__).parent.parent / "models" / "relevance"
+PARTS = ("lexical", "late", "stretch")
+REMEMBERED_MB = 16
+"""Of vectors that are remembered: enough for the abstracts of five claims and the sentences of an answer."""
+
+
+class EmbeddedReranker:
+    """Scores texts on the CPU with the shipped relevance model.
+
+    `threads` texts are read at once, 0 meaning one a core; `remembered_mb` megabytes of vectors are remembered.
+    """
+
+    def __init__(
+        self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0, remembered_mb: float = REMEMBERED_MB
+    ) -> None:
+        self._vectors = text_vectors(folder, engine, threads)
+        self._vectors.remember(remembered_mb)
+        self.name = self._vectors.name
+        weights = self._vectors.card["calibration"]
+        self.weights = np.array([float(weights[part]) for part in PARTS])
+        self._pieces, self._words = rarity_tables(folder / "rarity.npz")
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        return [float(score) for score in self.parts(query, texts) @ self.weights]
+
+    def parts(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """[texts, 3]: the words', the word pieces' and the stretch's share in the score, before their weights."""
+        ids, vectors = self._vectors.of_query(query)
+        rarity = self._pieces[ids]
+        found = np.zeros((len(texts), len(PARTS)))
+        found[:, 0] = lexical_scores(query, texts, self._words)
+        for row, text in enumerate(self._vectors.of_texts(texts)):
+            found[row, 1:] = rare_word_match(vectors, text, rarity), best_stretch(vectors, text)
+        return found

@@ -1,0 +1,41 @@
+"""The reranker's seam: how well a text answers a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from retrieval.core.values import Document
+
+
+class Reranker(Protocol):
+    """`name` identifies model and weights, so that every score can be traced to them."""
+
+    name: str
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order; higher is more relevant, and scores of different queries do not compare."""
+        ...
+
+
+def passage(document: Document) -> str:
+    """What a reranker reads of a document: "Title. Abstract", as MedCPT was trained (ncbi/MedCPT-Cross-Encoder)."""
+    title = document.title.strip()
+    if title and title[-1] not in ".?!":
+        title += "."
+    return f"{title} {document.abstract}".strip()
+
+
+class Remembering:
+    """A reranker that is asked once for each (query, text); for the length of one request, since nothing is ever forgotten."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self.name, self._reranker = reranker.name, reranker
+        self._known: dict[tuple[str, str], float] = {}
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        new = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
+        if new:
+            self._known.update(((query, text), score) for text, score in zip(new, self._reranker(query, new), strict=True))
+        return [self._known[query, text] for text in texts]

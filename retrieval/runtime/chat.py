@@ -1,0 +1,298 @@
+"""One door to every OpenAI-compatible chat server: OpenAI's own, vLLM, Ollama, llama.cpp, `transformers serve`.
+
+The official client does the wire, the retries with backoff and the waiting that a server asks for (Retry-After). Here its
+errors become sentences, a reply that breaks off is asked for again, requests are paced and tokens counted, and a structured
+answer is checked against the schema that was asked for: some servers ignore it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from retrieval.core import values
+from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.runtime.pace import Pace
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from openai.types.chat import ChatCompletionMessageParam
+    from openai.types.shared_params import ResponseFormatJSONSchema
+
+Answer = TypeVar("Answer", bound=BaseModel)
+CHARACTERS_A_TOKEN = 4
+"""Roughly, for English: what a budget counts by where a server does not say what was used."""
+
+
+class ChatUnanswered(ModelUnusable):
+    """The server gave no usable answer: unreachable, overloaded, refusing, or out of the schema.
+
+    `status` is 503 where trying again later may help, 502 where the server answered and the answer is of no use.
+    """
+
+    def __init__(self, message: str, status: int = 502) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a model has been asked so far; counts are the server's own where it gives them."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    lock: Lock = field(default_factory=Lock, repr=False)
+
+    def add(self, prompt: int, completion: int) -> None:
+        """Count one answered request."""
+        with self.lock:
+            self.requests += 1
+            self.prompt_tokens += prompt
+            self.completion_tokens += completion
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A reply in plain text; `whole` says that the model came to an end and was not cut off at the most tokens allowed."""
+
+    text: str
+    whole: bool
+    usage: values.Usage
+
+
+class _BrokenOff(Exception):
+    """A reply that did not arrive whole."""
+
+
+class Chat:
+    """A chat model behind a base URL. The key is read from the environment variable `key_env` and never kept or shown.
+
+    `base_url` None means the client's own default (OPENAI_BASE_URL, else OpenAI's). Servers on one's own machine need no key.
+    `per_minute` requests are sent at most; once `budget` tokens are used no more is sent. `price` is US dollars a million
+    tokens of prompt and of completion. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        key_env: str = "OPENAI_API_KEY",
+        timeout: float = 60.0,
+        retries: int = 3,
+        per_minute: int | None = None,
+        budget: int | None = None,
+        price: Sequence[float] | None = None,
+    ) -> None:
+        if not model:
+            raise BadConfig("A chat model needs a name in `model`, such as gpt-4o-2024-11-20 or what the server lists.")
+        if not (_is_number(timeout) and timeout > 0 and _is_count(retries, 0)):
+            raise BadConfig(f"timeout {timeout} and retries {retries} do not fit; expected seconds above 0, and 0 or more.")
+        if any(one is not None and not _is_count(one, 1) for one in (per_minute, budget)):
+            raise BadConfig(f"per_minute {per_minute} and budget {budget} do not fit; expected counts of at least 1, or nothing.")
+        if price is not None and not (len(price) == 2 and all(_is_number(one) and one >= 0 for one in price)):
+            raise BadConfig(
+                f"price {price} does not fit; expected dollars a million tokens of prompt and of completion, [2.5, 10]."
+            )
+        self.model, self.base_url, self.usage = model, base_url, Usage()
+        self._key_env, self._timeout, self._retries = key_env, timeout, retries
+        self._pace, self._budget, self._price = Pace(per_minute), budget, price
+        self._spent = 0
+        self._client: OpenAI | None = None
+        self._lock = Lock()
+
+    def structured(self, system: str, user: str, schema: type[Answer], max_tokens: int = 400) -> Answer:
+        """The answer as `schema`; raises `ChatUnanswered` in one sentence for whatever else came back."""
+        form: ResponseFormatJSONSchema = {
+            "type": "json_schema",
+            "json_schema": {"name": schema.__name__, "strict": True, "schema": _closed(schema)},
+        }
+        self._admitted()
+        try:
+            with self._translated():
+                reply = self._connected().chat.completions.create(
+                    model=self.model,
+                    messages=_messages(system, user),
+                    response_format=form,
+                    temperature=0.0,
+                    max_completion_tokens=max_tokens,
+                )
+        except _BrokenOff:
+            raise ChatUnanswered(self._told("broke off its answer")) from None
+        self._counted(*_used(reply), len(system) + len(user))
+        message = getattr(_first_choice(reply), "message", None)
+        if getattr(message, "refusal", None) or not _content(message):
+            raise ChatUnanswered(self._told("refused to answer" if getattr(message, "refusal", None) else "gave an empty answer"))
+        try:
+            return schema.model_validate_json(_content(message))
+        except ValidationError:
+            raise ChatUnanswered(self._told(f"did not answer in the form asked for ({', '.join(schema.model_fields)})")) from None
+
+    def complete(
+        self,
+        system: str,
+        user: str,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        temperature: float = 0.0,
+        seed: int | None = None,
+        stream: bool = True,
+    ) -> Completion:
+        """The reply as plain text, streamed unless `stream` says otherwise; raises `ChatUnanswered` where none can be had.
+
+        A reply that breaks off is asked for again, `retries` times at most.
+        """
+        for _ in range(self._retries + 1):
+            self._admitted()
+            try:
+                return self._completed(system, user, max_tokens, stop, temperature, seed, stream)
+            except _BrokenOff:
+                continue
+        raise ChatUnanswered(self._told("broke off its answer each time"))
+
+    def _completed(
+        self, system: str, user: str, max_tokens: int, stop: Sequence[str], temperature: float, seed: int | None, stream: bool
+    ) -> Completion:
+        from openai import omit
+
+        ask = self._connected().chat.completions.create
+        messages, ends, seeded = _messages(system, user), list(stop) or omit, omit if seed is None else seed
+        text, finish, refused, (prompt, completion) = "", "", False, (0, 0)
+        if stream:
+            with self._translated():
+                chunks = list(
+                    ask(
+                        model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
+                        seed=seeded, stream=True, stream_options={"include_usage": True},
+                    )
+                )  # fmt: skip
+            for chunk in chunks:
+                if getattr(chunk, "usage", None):
+                    prompt, completion = _used(chunk)
+                choice = _first_choice(chunk)
+                delta = getattr(choice, "delta", None)
+                text += _content(delta)
+                refused = refused or bool(getattr(delta, "refusal", None))
+                finish = getattr(choice, "finish_reason", None) or finish
+        else:
+            with self._translated():
+                reply = ask(
+                    model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
+                    seed=seeded,
+                )  # fmt: skip
+            prompt, completion = _used(reply)
+            if (whole := _first_choice(reply)) is not None:
+                message = getattr(whole, "message", None)
+                text, refused = _content(message), bool(getattr(message, "refusal", None))
+                finish = getattr(whole, "finish_reason", None) or "stop"
+        usage = self._counted(prompt, completion, len(system) + len(user) + len(text))
+        if refused or finish == "content_filter":
+            raise ChatUnanswered(self._told("refused to answer"))
+        if not finish:
+            raise _BrokenOff
+        if not text.strip():
+            raise ChatUnanswered(self._told("gave an empty answer"))
+        return Completion(text, finish != "length", usage)
+
+    def _admitted(self) -> None:
+        """Wait for one's turn, or say that the budget is spent."""
+        if self._budget is not None and self._spent >= self._budget:
+            raise ChatUnanswered(self._told(f"has used its budget of {self._budget:,} tokens; raise `budget` to go on"), 503)
+        self._pace.wait()
+
+    def _counted(self, prompt: int, completion: int, characters: int = 0) -> values.Usage:
+        """Count one answered request; where the server counts nothing, the budget goes by `characters`."""
+        self.usage.add(prompt, completion)
+        with self._lock:
+            self._spent += prompt + completion or characters // CHARACTERS_A_TOKEN
+        cost = (prompt * self._price[0] + completion * self._price[1]) / 1e6 if self._price else None
+        return values.Usage(1, prompt, completion, cost)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn the client's errors into one sentence each; what does not parse is a reply that broke off.
+
+        The client alone works in here: an error of our own must never be taken for one of the connection.
+        """
+        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+        try:
+            yield
+        except APITimeoutError:
+            raise ChatUnanswered(self._told(f"did not answer within {self._timeout:g} s"), 503) from None
+        except APIConnectionError as error:
+            if _while_reading(error):
+                raise _BrokenOff from None
+            raise ChatUnanswered(self._told("cannot be reached; start the server or correct base_url"), 503) from None
+        except APIStatusError as error:
+            busy = error.status_code in (429, 503)
+            raise ChatUnanswered(self._told(f"answered with HTTP status {error.status_code}"), 503 if busy else 502) from None
+        except OpenAIError as error:
+            raise ChatUnanswered(self._told(f"cannot be used ({type(error).__name__})")) from None
+        except (ValueError, RecursionError):  # the client passes on what its JSON parser raises
+            raise _BrokenOff from None
+
+    def _connected(self) -> OpenAI:
+        """The client, made at the first use: importing it takes a second, and most runs have no such model."""
+        with self._lock:
+            if self._client is None:
+                from openai import OpenAI
+
+                key = os.environ.get(self._key_env) or ("none" if self.base_url else "")
+                if not key:
+                    raise BadConfig(
+                        f"The model {self.model} needs a key: set {self._key_env}, or give base_url for a server of your own."
+                    )
+                self._client = OpenAI(api_key=key, base_url=self.base_url, timeout=self._timeout, max_retries=self._retries)
+            return self._client
+
+    def _told(self, what: str) -> str:
+        return f"The model {self.model} at {self.base_url or 'the default address'} {what}."
+
+
+def _is_count(value: object, least: int) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _used(reply: object) -> tuple[int, int]:
+    """The tokens of prompt and completion that a reply says it took, 0 where it does not say; the client checks no types."""
+    usage = getattr(reply, "usage", None)
+    prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    return prompt if _is_count(prompt, 0) else 0, completion if _is_count(completion, 0) else 0
+
+
+def _first_choice(reply: object) -> object:
+    """The first of a reply's choices, None where it has none."""
+    choices = getattr(reply, "choices", None)
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _content(message: object) -> str:
+    """The text of a message, or of a piece of one; "" where it has none."""
+    content = getattr(message, "content", None)
+    return content if isinstance(content, str) else ""
+
+
+def _while_reading(error: Exception) -> bool:
+    """Whether the connection broke after the server had begun to answer."""
+    return "RemoteProtocolError" in type(error.__cause__).__name__ or "ReadError" in type(error.__cause__).__name__
+
+
+def _messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+
+
+def _closed(schema: type[BaseModel]) -> dict[str, object]:
+    """The JSON schema as strict servers want it: no other keys, every key required."""
+    made = schema.model_json_schema()
+    return {**made, "additionalProperties": False, "required": list(made["properties"])}

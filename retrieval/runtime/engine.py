@@ -1,0 +1,259 @@
+"""Running a shipped model on OpenVINO or ONNX Runtime, without torch: pairs of texts to logits, or a text to its vectors.
+
+A model folder holds `model.onnx`, `tokenizer.json` and `model.json` (name, labels, max_tokens, calibration, base, sha256).
+The graph takes input_ids, attention_mask and token_type_ids, all int64 [batch, tokens], and gives logits [batch, labels] or
+vectors [batch, tokens, width].
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+from tokenizers import Encoding, Tokenizer
+
+from retrieval.core.errors import ModelUnusable
+
+Engine = Literal["auto", "openvino", "onnxruntime"]
+Batch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+BATCH = 8
+"""Pairs of one batch: so few that they are of nearly one length, and that a claim's sentences make a batch for every core."""
+_CHARACTERS_A_TOKEN = 40
+"""Texts are cut to this many characters a token before they are tokenised: nothing that would be kept is lost."""
+
+
+class Marker(Protocol):
+    """Gives each token of an encoded pair its token type, where a model's types say more than the side."""
+
+    def __call__(self, first: str, second: str, encoding: Encoding) -> Sequence[int]:
+        """One type a token of `encoding`, special tokens included."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPair:
+    """One tokenised pair: `ids` and `types`, each [tokens]."""
+
+    ids: NDArray[np.int64]
+    types: NDArray[np.int64]
+
+
+class PairTokenizer:
+    """Turns pairs into token ids and types: [CLS] first [SEP] second [SEP], the second text cut where they are too long.
+
+    The first text (the claim) is cut only beyond half of `max_tokens`.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, max_tokens: int, marker: Marker | None = None) -> None:
+        self._tokenizer, self._max, self._marker = tokenizer, max_tokens, marker
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
+        """The pairs in order; the tokenizer is called once."""
+        limit = self._max * _CHARACTERS_A_TOKEN
+        cut = [(first[:limit], second[:limit]) for first, second in pairs]
+        encodings = self._tokenizer.encode_batch(cut)
+        return [self._encoded(*pair, encoding) for pair, encoding in zip(cut, encodings, strict=True)]
+
+    def _encoded(self, first: str, second: str, encoding: Encoding) -> EncodedPair:
+        sides = encoding.sequence_ids
+        types = self._marker(first, second, encoding) if self._marker else encoding.type_ids
+        firsts = sides.count(0)
+        kept_firsts = min(firsts, self._max // 2)
+        kept_seconds = min(sides.count(1), self._max - kept_firsts - 3)
+        keep = np.r_[0 : kept_firsts + 1, firsts + 1 : firsts + 2 + kept_seconds, len(sides) - 1]
+        return EncodedPair(np.array(encoding.ids, dtype=np.int64)[keep], np.array(types, dtype=np.int64)[keep])
+
+
+def collate(pairs: Sequence[EncodedPair]) -> Batch:
+    """Ids, mask and types, each int64 [pairs, longest], padded with 0 at the right."""
+    longest = max(len(pair.ids) for pair in pairs)
+    ids, mask, types = (np.zeros((len(pairs), longest), dtype=np.int64) for _ in range(3))
+    for row, pair in enumerate(pairs):
+        length = len(pair.ids)
+        ids[row, :length], types[row, :length], mask[row, :length] = pair.ids, pair.types, 1
+    return ids, mask, types
+
+
+class Graph:
+    """A model ready to run. A batch is run by one thread, and as many batches side by side as there are threads.
+
+    Two threads at one batch gain less than they cost: they wait for each other at every layer, and for whatever else the machine
+    does (docs/models.md has the figures). The numbers that come out are the same.
+    """
+
+    def __init__(self, run: Callable[[Batch], NDArray[np.float32]], threads: int) -> None:
+        self._run = run
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="model")
+
+    def __call__(self, batch: Batch) -> NDArray[np.float32]:
+        """What the model gives for one batch, on the calling thread."""
+        return self._run(batch)
+
+    def each(self, batches: Iterable[Batch]) -> Iterator[NDArray[np.float32]]:
+        """What it gives for each batch, in order."""
+        return self._pool.map(self._run, batches)
+
+
+class PairEncoder:
+    """A shipped cross-encoder. Safe to call from several threads at once: results do not depend on what others do."""
+
+    def __init__(self, folder: Path, engine: Engine = "auto", marker: Marker | None = None, threads: int = 0) -> None:
+        self.card = read_card(folder)
+        self.name = name_of(self.card)
+        self._tokenize = PairTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]), marker)
+        self._graph = open_graph(folder / "model.onnx", engine, threads)
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """[pairs, labels], in the order of `pairs`; run in batches of similar length."""
+        encoded = self._tokenize(pairs)
+        scores = np.zeros((len(encoded), len(self.card["labels"])), dtype=np.float32)
+        order = np.argsort([len(pair.ids) for pair in encoded], kind="stable")
+        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        outputs = self._graph.each(collate([encoded[row] for row in rows]) for rows in batches)
+        for rows, output in zip(batches, outputs, strict=True):
+            scores[rows] = output
+        return scores
+
+
+class TextEncoder:
+    """A shipped encoder of single texts. Each text is run alone, so that its vectors depend on nothing but itself."""
+
+    def __init__(self, folder: Path, engine: Engine = "auto", threads: int = 0) -> None:
+        self.card = read_card(folder)
+        self.name = name_of(self.card)
+        self._tokenizer = read_tokenizer(folder)
+        self._max = int(self.card["max_tokens"])
+        self._graph = open_graph(folder / "model.onnx", engine, threads)
+
+    def vectors(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The text's token ids [tokens], cut at `max_tokens`, and their vectors [tokens, width] of length 1."""
+        ids = self._tokenizer.encode(text[: self._max * _CHARACTERS_A_TOKEN]).ids
+        ids = [*ids[: self._max - 1], ids[-1]] if len(ids) > self._max else ids
+        array = np.array([ids], dtype=np.int64)
+        return array[0], self._graph((array, np.ones_like(array), np.zeros_like(array)))[0]
+
+
+def name_of(card: Mapping[str, Any]) -> str:
+    """Name and weights in one word, so that every score can be traced to what gave it."""
+    return f"{card['name']}-{card['sha256'][:8]}"
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """`tokenizer.json` of a model folder, neither cutting nor padding."""
+    path = folder / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """`model.json` of a model folder, with the weights checked against its sha256."""
+    try:
+        card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
+        weights = (folder / "model.onnx").read_bytes()
+        missing = [key for key in ("name", "labels", "max_tokens", "calibration", "sha256") if key not in card]
+    except (OSError, ValueError) as error:
+        raise ModelUnusable(
+            f"{folder} does not hold a usable model ({error}); expected model.onnx, tokenizer.json and model.json, "
+            "reinstall the package or name another folder."
+        ) from error
+    if missing:
+        raise ModelUnusable(f"{folder / 'model.json'} lacks {', '.join(missing)}; reinstall the package.")
+    if hashlib.sha256(weights).hexdigest() != card["sha256"]:
+        raise ModelUnusable(f"{folder / 'model.onnx'} does not have the sha256 of model.json; reinstall the package.")
+    return card
+
+
+def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:
+    """The graph on the engine asked for; "auto" takes the one that is faster on this processor, the other where it fails.
+
+    It runs `threads` batches side by side, one a core where that is 0.
+    """
+    threads = threads or os.cpu_count() or 1
+    _leave_the_cores()
+    openers = {"openvino": _openvino, "onnxruntime": _onnxruntime}
+    names = [engine] if engine != "auto" else sorted(openers, reverse=_computes_bfloat16())
+    reasons = []
+    for name in names:
+        try:
+            return Graph(openers[name](weights, threads), threads)
+        except Exception as error:  # engines raise their own, undocumented types
+            reasons.append(f"{name}: {error}")
+    raise ModelUnusable(f"{weights} cannot be run ({'; '.join(reasons)}); reinstall the package.")
+
+
+@cache
+def _leave_the_cores() -> None:
+    """Let numpy multiply on one thread: OpenBLAS's others wait busily, on the cores that run models at the same time.
+
+    Reranking reads 20 abstracts a second with it and 14 without, on two cores. Nothing here multiplies anything large by numpy.
+    """
+    ThreadpoolController().select(internal_api="openblas").limit(limits=1)
+
+
+@cache
+def _computes_bfloat16() -> bool:
+    """Whether the processor has instructions for bfloat16 (AVX-512, AMX), which OpenVINO uses and ONNX Runtime does not.
+
+    With them OpenVINO judges three times as many pairs a second as ONNX Runtime, without them a fifth fewer (docs/models.md).
+    """
+    try:
+        import openvino
+
+        return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    except Exception:  # no OpenVINO for this machine: there is nothing to prefer
+        return False
+
+
+def _openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
+    """A stream, and so a thread, for each batch that is run at once; each calling thread has an infer request of its own."""
+    import openvino
+
+    settings = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
+    compiled = openvino.Core().compile_model(str(weights), "CPU", settings)
+    own = threading.local()
+
+    def run(batch: Batch) -> NDArray[np.float32]:
+        request = getattr(own, "request", None)
+        if request is None:
+            request = own.request = compiled.create_infer_request()
+        request.infer(dict(zip(("input_ids", "attention_mask", "token_type_ids"), batch, strict=True)))
+        # A copy: the tensor is the request's own and the next batch overwrites it.
+        return np.array(request.get_output_tensor(0).data, dtype=np.float32)
+
+    return run
+
+
+def _onnxruntime(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
+    """One session, which starts no threads of its own: its `run` may be called from several."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
+
+    def run(batch: Batch) -> NDArray[np.float32]:
+        feeds = dict(zip(("input_ids", "attention_mask", "token_type_ids"), batch, strict=True))
+        output: NDArray[np.float32] = session.run(None, feeds)[0]
+        return output
+
+    return run

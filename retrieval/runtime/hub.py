@@ -1,0 +1,152 @@
+"""Where the files of a Hugging Face model are: a local folder, the cache, else fetched once; and what pins their weights."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from retrieval.core.errors import BadConfig, CounterpointError, ModelUnusable, writing
+
+# Seconds until the hub must have answered the first question about a model; without a network we want to say so soon.
+# (transformers' own loading asks five times with growing pauses: half a minute before it gives up.)
+HUB_TIMEOUT = 5.0
+
+# Order is preference: of the two formats safetensors is read faster, and runs no code.
+WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "spm.model", "sentencepiece.bpe.model")
+BESIDE_WEIGHTS = (".json", ".txt", ".model")
+CODE = ".py"
+
+
+def weight_files(names: Iterable[str]) -> list[str]:
+    """The files among `names` that hold the weights, in one format; empty where there are none or shards are
+    missing."""
+    held = list(names)
+    for pattern in WEIGHTS:
+        found = sorted(fnmatch.filter(held, pattern))
+        if found:
+            shards = re.search(r"-of-(\d+)\.", found[0])
+            return found if shards is None or len(found) == int(shards[1]) else []
+    return []
+
+
+def _missing(folder: Path, code: bool = False) -> str:
+    """What `folder` lacks to be a model, in words; "" where nothing is missing. With `code`, its own Python files count."""
+    names = {path.name for path in folder.iterdir()}
+    if "config.json" not in names:
+        return "config.json"
+    if not weight_files(names):
+        return f"complete weights ({' or '.join(WEIGHTS)})"
+    if code and (lacks := sorted(_own_code(folder) - names)):
+        return lacks[0]
+    return "" if names.intersection(TOKENIZERS) else f"a tokenizer ({', '.join(TOKENIZERS)})"
+
+
+def _own_code(folder: Path) -> set[str]:
+    """The Python files that a model's configuration names, but for those of other repositories ("owner/name--module")."""
+    try:
+        named = json.loads((folder / "config.json").read_text("utf-8")).get("auto_map", {}).values()
+    except (ValueError, AttributeError):  # transformers says what is wrong with it
+        return set()
+    return {f"{entry.partition('.')[0]}{CODE}" for entry in named if isinstance(entry, str) and "--" not in entry}
+
+
+def _fetch_once(model: str) -> str:
+    return (
+        f"download it once where there is a network with `hf download {model}` and set HF_HOME to that cache, "
+        "or give a local folder"
+    )
+
+
+def find(model: str, revision: str | None = None, code: bool = False) -> Path:
+    """The folder with the files of `model`: a local folder, else the Hugging Face cache, else downloaded into that
+    cache, with its Python files where `code` asks for them.
+
+    Nothing is asked of the network when the files are here already, nor ever where HF_HUB_OFFLINE is set.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if revision:
+            raise BadConfig(f"The model {model} is a local folder, which has no revisions; leave `revision` out.")
+        if lacks := _missing(folder, code):
+            raise ModelUnusable(f"The model folder {model} lacks {lacks}; give a folder as `hf download` makes it.")
+        return folder
+    if model.startswith(("/", "./", "../", "~")):
+        raise ModelUnusable(f"There is no model folder {model}; give an existing folder or a hub name (OWNER/NAME).")
+
+    import huggingface_hub
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        cached = huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision)
+    except HFValidationError as error:
+        raise ModelUnusable(f"{model!r} is neither a local folder nor a Hugging Face name (OWNER/NAME).") from error
+    if isinstance(cached, str) and not _missing(Path(cached).parent, code):
+        return Path(cached).parent
+    if huggingface_hub.is_offline_mode():
+        raise ModelUnusable(
+            f"The model {model} is not in the cache and HF_HUB_OFFLINE forbids fetching it; {_fetch_once(model)}."
+        )
+    return _download(model, revision, code)
+
+
+def _beside(code: bool) -> tuple[str, ...]:
+    """How the files end that belong to the weights."""
+    return (*BESIDE_WEIGHTS, CODE) if code else BESIDE_WEIGHTS
+
+
+def _download(model: str, revision: str | None, code: bool) -> Path:
+    """Fetch the files that loading needs, in one weights format (repositories often hold several, GB each)."""
+    import huggingface_hub
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+    try:
+        info = huggingface_hub.HfApi().model_info(model, revision=revision, timeout=HUB_TIMEOUT)
+        names = [file.rfilename for file in info.siblings or []]
+        wanted = weight_files(names) + [n for n in names if "/" not in n and n.endswith(_beside(code))]
+        cache = Path(huggingface_hub.constants.HF_HUB_CACHE)
+        with writing(f"the model {model}", cache, "free some space and start again"):
+            folder = Path(huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=wanted))
+    except CounterpointError:
+        raise
+    except GatedRepoError as error:
+        raise ModelUnusable(
+            f"The model {model} asks for its terms to be accepted: accept them on its hub page, log in with "
+            f"`hf auth login`, then {_fetch_once(model)}."
+        ) from error
+    except RevisionNotFoundError as error:
+        raise ModelUnusable(f"The model {model} has no revision {revision}; look it up on its hub page.") from error
+    except RepositoryNotFoundError as error:
+        raise ModelUnusable(
+            f"The Hugging Face hub knows no model {model} (or it is private: `hf auth login`); check the name, "
+            "or give a local folder."
+        ) from error
+    except Exception as error:  # a network, a proxy or a mirror fails in types that change with the HTTP library
+        raise ModelUnusable(
+            f"The model {model} is not in the Hugging Face cache and the hub cannot be reached; {_fetch_once(model)}."
+        ) from error
+    if lacks := _missing(folder):
+        raise ModelUnusable(f"The hub's {model} lacks {lacks}; choose a model saved for transformers, in PyTorch.")
+    return folder
+
+
+def identify(model: str, folder: Path, code: bool = False) -> str:
+    """The model's name, "@", and what pins its weights: the hub's commit in its cache, elsewhere a hash of the files.
+
+    The hash covers configuration and tokenizer too, because a swapped label or word changes verdicts as a weight does, and
+    the model's own Python files where they are run.
+    """
+    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
+        hub_name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
+        return f"{hub_name}@{folder.name[:12]}"
+    names = {path.name for path in folder.iterdir() if path.is_file()}
+    counted = sorted({*weight_files(names), *(n for n in names if n.endswith(_beside(code)))})
+    whole = hashlib.sha256()
+    for name in counted:
+        with (folder / name).open("rb") as file:
+            whole.update(name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return f"{folder.resolve().name}@{whole.hexdigest()[:12]}"

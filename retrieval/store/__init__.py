@@ -1,0 +1,1 @@
+"""What lies in an index beside Lucene: its manifest, and the documents in SQLite."""

@@ -1,0 +1,199 @@
+"""What an index says of itself: `manifest.json`, the one file that makes a folder an index.
+
+It names the subfolder that holds the data, so that an update appears when this file is replaced and not at all before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import IndexUnusable, writing
+
+# Raised whenever the store or the Lucene index changes in a way that older code misreads.
+FORMAT = 1
+NAME = "manifest.json"
+LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that went into an index."""
+
+    path: str
+    format: str
+    bytes: int
+    records: int
+    bad: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is in an index."""
+
+    documents: int
+    sentences: int
+    cues: int
+    cue_sentences: int
+    retracted: int
+
+
+@dataclass(frozen=True)
+class DensePart:
+    """The vectors of an index: the encoder that made them, the texts they were made of, and how FAISS keeps them.
+
+    `corpus_sha256` is the manifest's own at that time: after an update they differ until the vectors are brought up to date.
+    `factory` is the string that FAISS makes an index of; `stem` begins the names of the part's files.
+    """
+
+    encoder: str
+    width: int
+    factory: str
+    documents: int
+    corpus_sha256: str
+    stem: str
+
+    @property
+    def vectors(self) -> str:
+        """The FAISS index, by its path in the data folder."""
+        return f"{self.stem}.faiss"
+
+    @property
+    def ids(self) -> str:
+        """Which document stands behind each of its rows, likewise."""
+        return f"{self.stem}.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """An index's counts, where it came from, how it was made, and the size of every file it needs.
+
+    `corpus_sha256` is the sum, modulo 2^256, of the SHA-256 of every document's pmid, title and abstract: two indexes with
+    equal sums hold the same texts, in whatever order and format these came.
+    `data` is the subfolder of this version; `version` counts builds and updates.
+    """
+
+    format: int
+    version: int
+    data: str
+    created: str
+    counts: Counts
+    corpus_sha256: str
+    sources: tuple[Source, ...]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    files: dict[str, int]
+    dense: DensePart | None = None
+
+    @property
+    def id(self) -> str:
+        """A short name for the texts and the way they were indexed; runs and evaluations carry it."""
+        return f"{self.corpus_sha256[:12]}-f{self.format}"
+
+    @property
+    def vectors_fit(self) -> bool:
+        """Whether there are vectors, and made of the very texts that are here now."""
+        return self.dense is not None and self.dense.corpus_sha256 == self.corpus_sha256
+
+    def write(self, folder: Path) -> None:
+        """Put the manifest in place whole, or leave what was there."""
+        with writing("the index's manifest", folder):
+            write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with open(temporary, "x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def staging_folder(out: Path) -> Path:
+    """Where an index is made before it appears at `out`: hidden, and on the same disk."""
+    return out.parent / f".{out.name}.building"
+
+
+def data_files(folder: Path) -> dict[str, int]:
+    """The size in bytes of every file under `folder`, by its path relative to it."""
+    return {
+        str(path.relative_to(folder)): path.stat().st_size
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "write.lock"
+    }
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check an index's manifest; every way in which a folder is not a usable index gives its own sentence."""
+    try:
+        return _read_manifest(folder)
+    except OSError as error:
+        raise IndexUnusable(f"The index at {folder} cannot be read ({error.strerror}); check its permissions.") from error
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    if not folder.exists():
+        if staging_folder(folder.resolve()).exists():
+            raise IndexUnusable(
+                f"The index at {folder} is not finished: its build is still at work or was stopped; the same "
+                "`counterpoint index build` goes on where it stopped."
+            )
+        raise IndexUnusable(f"There is no index at {folder}; build one with `counterpoint index build SOURCE --out {folder}`.")
+    if not folder.is_dir():
+        raise IndexUnusable(
+            f"{folder} is a file, and an index is a folder; name the folder that `counterpoint index build` made."
+        )
+    path = folder / NAME
+    if not path.exists():
+        what = "empty" if not any(folder.iterdir()) else f"not an index (it has no {NAME})"
+        raise IndexUnusable(f"The folder {folder} is {what}; build one with `counterpoint index build SOURCE --out NEW_FOLDER`.")
+    damaged = f"The index at {folder} is damaged: {{}}; build it again with `counterpoint index build`."
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        found = data["format"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise IndexUnusable(damaged.format(f"its {NAME} cannot be read")) from None
+    if found != FORMAT:
+        raise IndexUnusable(
+            f"The index at {folder} has format {found} and this Counterpoint reads format {FORMAT}; "
+            "build it again, or use the Counterpoint that made it."
+        )
+    try:
+        manifest = _from_dict(data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise IndexUnusable(damaged.format(f"its {NAME} lacks entries, or holds wrong ones")) from None
+    for name, size in manifest.files.items():
+        file = folder / manifest.data / name
+        if not file.is_file():
+            raise IndexUnusable(damaged.format(f"the file {manifest.data}/{name} is missing"))
+        if file.stat().st_size != size:
+            raise IndexUnusable(
+                damaged.format(f"{manifest.data}/{name} has {file.stat().st_size:,} bytes and should have {size:,}")
+            )
+    return manifest
+
+
+def _from_dict(data: dict[str, Any]) -> Manifest:
+    """The manifest of a JSON object; raises one of the builtin errors where that is not what `write` wrote."""
+    counts = Counts(**{name: int(count) for name, count in data["counts"].items()})
+    sources = tuple(Source(**source) for source in data["sources"])
+    files = {str(name): int(size) for name, size in data["files"].items()}
+    if STORE not in files or not isinstance(data["data"], str):
+        raise KeyError(STORE)
+    # An index without vectors says nothing of them.
+    dense = DensePart(**data["dense"]) if data.get("dense") else None
+    if dense and not {dense.vectors, dense.ids} <= files.keys():
+        raise KeyError(DENSE)
+    known = {f.name: data[f.name] for f in fields(Manifest) if f.name != "dense"}
+    known.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
+    return Manifest(**known, dense=dense)

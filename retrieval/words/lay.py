@@ -1,0 +1,97 @@
+"""Reading a lay claim (a headline, a patient's question) as the words that the abstract of its study would hold.
+
+Each step is a word-level one, so that its effect can be measured: abbreviations are written out beside themselves, words that
+carry a question and not its subject are dropped, and the rest is lower-cased and stemmed by Lucene's English analyzer, the
+same that the documents go through. "no", "not" and their like stay as long as the analyzer of the documents keeps them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from retrieval.bm25.java import java_class
+from retrieval.bm25.lucene import on_lucene_thread, pyserini
+from retrieval.core.errors import BadConfig
+from retrieval.runtime.without_torch import without_torch
+
+Tokens = Callable[[Sequence[str]], list[list[str]]]
+"""Texts to their index terms, in order."""
+ABBREVIATIONS = "abbreviations.tsv"
+NEGATIONS = frozenset("no not nor neither never none nobody nothing without cannot".split())
+"""Stop words in spaCy's list that turn a claim round: kept."""
+_WORD = re.compile(r"\w+(?:['’\-]\w+)*")
+_PLAIN = re.compile(r"\w+")
+
+
+@cache
+def abbreviations() -> Mapping[str, str]:
+    """The shipped table, by abbreviation as it is written."""
+    return read_abbreviations(files("retrieval.words").joinpath(ABBREVIATIONS).read_text("utf-8"))
+
+
+def read_abbreviations(text: str) -> dict[str, str]:
+    """A table of abbreviation, tab, expansion a line; lines that begin with # say where it comes from."""
+    table: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        short, _, long = (part.strip() for part in line.partition("\t"))
+        if not (short and long) or short in table:
+            raise BadConfig(f"Line {number} of the abbreviations should be a new abbreviation, a tab and what it stands for.")
+        table[short] = long
+    return table
+
+
+def expand(text: str, table: Mapping[str, str] | None = None) -> str:
+    """The text with what each of its abbreviations stands for behind it, once each."""
+    known = abbreviations() if table is None else table
+    found: dict[str, None] = {}
+    for word in _WORD.findall(text):
+        for form in (word, word.removesuffix("s")):
+            if form in known:
+                found[known[form]] = None
+                break
+    return " ".join([text, *found])
+
+
+@cache
+def _dropped() -> frozenset[str]:
+    with without_torch():
+        from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(STOP_WORDS) - NEGATIONS
+
+
+def without_stop_words(text: str) -> str:
+    """The text without spaCy's English stop words (question words and auxiliaries among them), negations kept.
+
+    Where nothing would be left, the text as it is.
+    """
+    left = [word for word in _WORD.findall(text) if word.lower() not in _dropped() or word.isupper()]
+    return " ".join(left) or text
+
+
+def lay_query(text: str) -> str:
+    """A lay claim ready for a search that stems: abbreviations written out, stop words dropped."""
+    return without_stop_words(expand(text))
+
+
+def lower_case_words(texts: Sequence[str]) -> list[list[str]]:
+    """Every word as it stands, lower-cased: no preprocessing, to compare with."""
+    return [_PLAIN.findall(text.lower()) for text in texts]
+
+
+def stems(texts: Sequence[str]) -> list[list[str]]:
+    """The terms that Lucene's English analyzer makes: lower-cased, its 33 stop words dropped, stemmed by Porter."""
+
+    def analysed() -> list[list[str]]:
+        analyzer = pyserini().analyzer(stopwords=True)
+        utility = java_class("io.anserini.analysis.AnalyzerUtils")
+        # One crossing of the bridge a text: the list as Java writes it, whose terms hold neither comma with blank nor bracket.
+        lists = (utility.analyze(analyzer, text.encode("utf-8", "replace").decode()).toString() for text in texts)
+        return [found[1:-1].split(", ") if len(found) > 2 else [] for found in lists]
+
+    return on_lucene_thread(analysed)

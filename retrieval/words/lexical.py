@@ -1,0 +1,92 @@
+"""How much of a query's rare words a text holds: BM25 without an index, its word weights shipped with the model.
+
+A reranker sees a query and texts, not the collection, so the inverse document frequencies come from a fixed table, made once
+from PubMed abstracts and trial reports (retrieval/training/frequencies.py). Words are stemmed lightly and hashed into the
+table: at 131,072 places two words of one text rarely meet.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.core.errors import ModelUnusable
+from retrieval.words.spelling import american
+
+RARITY = Path(__file__).parent.parent / "models" / "relevance" / "rarity.npz"
+PLACES = 1 << 17
+MEAN_LENGTH = 165.0
+"""Terms in a usual abstract, title included: BM25's mean document length (measured on SciFact's 5,183 abstracts)."""
+_K1, _B = 0.9, 0.4
+_WORD = re.compile(r"[a-z0-9]+")
+_STOP = frozenset(
+    "a an and are as at be but by for if in into is it of on or such that the their then there these they this to was "
+    "will with".split()
+)
+
+
+def terms(text: str) -> list[str]:
+    """Lower-case words without stop words, in American spelling, plural and regular verb endings cut."""
+    found = []
+    for word in _WORD.findall(text.lower()):
+        if word in _STOP:
+            continue
+        word = american(word)
+        for ending in ("ing", "ed", "es", "s"):
+            if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+                word = word[: -len(ending)]
+                break
+        found.append(word[:-1] if word.endswith("e") and len(word) > 4 else word)
+    return found
+
+
+def place(term: str) -> int:
+    """The term's place in the table of weights."""
+    return zlib.crc32(term.encode()) % PLACES
+
+
+def rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Inverse document frequencies of word pieces [vocabulary] and of words [PLACES]."""
+    try:
+        with np.load(path) as tables:
+            return tables["pieces"].astype(np.float32), tables["words"].astype(np.float32)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
+
+
+@cache
+def shipped_rarity() -> NDArray[np.float32]:
+    """[PLACES]: the word weights that ship with the relevance model."""
+    return rarity_tables(RARITY)[1]
+
+
+def lexical_scores(query: str, texts: Sequence[str], idf: NDArray[np.float32]) -> NDArray[np.float64]:
+    """[texts]: BM25 of each text over the most that BM25 could give the query, so 0 to 1 whatever the query's length.
+
+    Robertson and Zaragoza 2009 (doi:10.1561/1500000019), k1 0.9 and b 0.4; `idf` is [PLACES].
+    """
+    wanted = {term: float(idf[place(term)]) for term in set(terms(query))}
+    most = sum(wanted.values()) or 1.0
+    scores = np.zeros(len(texts))
+    for row, text in enumerate(texts):
+        words = terms(text)
+        counts = Counter(words)
+        norm = _K1 * (1 - _B + _B * len(words) / MEAN_LENGTH)
+        scores[row] = sum(weight * counts[term] / (counts[term] + norm) for term, weight in wanted.items()) / most
+    return scores
+
+
+def most_alike(query: str, texts: Sequence[str], most: int) -> list[int]:
+    """The places of the `most` texts that hold most of the query's rare words, ascending; of equals the earlier ones."""
+    if len(texts) <= most:
+        return list(range(len(texts)))
+    scores = lexical_scores(query, texts, shipped_rarity())
+    return sorted(heapq.nsmallest(most, range(len(texts)), key=lambda i: (-scores[i], i)))

@@ -1,0 +1,27 @@
+"""What a question is about: its words less those that any question asks with."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from retrieval.core.errors import ModelUnusable
+from retrieval.words.aboutness import rare_words
+from retrieval.words.lexical import terms
+
+_WORDS = Path(__file__).with_name("asking.txt")
+
+
+def subject(question: str) -> dict[str, float]:
+    """The terms of a question that tell what it is about, with their rarity (retrieval.words.aboutness)."""
+    return {term: weight for term, weight in rare_words(question).items() if term not in _asking()}
+
+
+@cache
+def _asking() -> frozenset[str]:
+    """Terms that tell nothing of a subject: "What is the best treatment for …", "The patient would like to know …"."""
+    try:
+        lines = _WORDS.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ModelUnusable(f"The word list {_WORDS} cannot be read ({error}); reinstall the package.") from error
+    return frozenset(term for line in lines if not line.startswith("#") for term in terms(line))

@@ -1,0 +1,1 @@
+"""Answering a question: written, its citations checked, disagreement shown."""

@@ -1,0 +1,153 @@
+"""Attribution: whether the documents that a sentence cites bear it out, found out by the service itself and not by who wrote it.
+
+Every stored sentence of a cited document is a premise, the answer's sentence the hypothesis. The best supporting sentence
+stands for its document; a document that contradicts loses its citation. A judge that reads documents reads the abstract at once,
+so that what a paper cites in its introduction and refutes in its conclusion is no longer its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from generation.draft import Cited, DraftSentence, Source
+from nli.decision.select import probability
+from nli.judges.judge import Abstract, Judge, Reader, stated
+from nli.text.roles import finding_places
+from retrieval.core.values import Citation, Premise, Sentence, Stance, Verdict
+from retrieval.rerank.reranker import passage
+from retrieval.words.aboutness import about
+from service.configuration.answers import Attribute
+
+FEWEST_WORDS = 4
+"""Fewer words than these stand word for word in too many documents to prove anything."""
+SHARED = 0.3
+"""The share of a sentence's rare words that a document must hold to be tried in place of another."""
+SURE = 0.95
+"""What a judge's own decision counts as, where it went against its probabilities (a language model over a small one)."""
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is left of a sentence's citations, and in a few words why each that failed did."""
+
+    citations: tuple[Citation, ...]
+    failures: tuple[str, ...]
+
+
+class Attribution:
+    """Checks the sentences of one answer against its sources."""
+
+    def __init__(self, judge: Judge, config: Attribute, most: int, sources: Sequence[Source]) -> None:
+        """`most` is how many citations a sentence may keep."""
+        self._judge, self._config, self._most = judge, config, most
+        self._sources: Mapping[int, Source] = {source.number: source for source in sources}
+
+    def check(self, sentence: DraftSentence) -> Checked:
+        """The citations that hold, at most the best `most`, in the order in which the sentence names them."""
+        held: dict[int, Citation] = {}
+        failures: list[str] = []
+        for cited in sentence.cited:
+            found = self._judged(cited, sentence.text)
+            if isinstance(found, Citation):
+                held.setdefault(cited.number, found)
+            else:
+                failures.append(found)
+        parts = any(cited.part for cited in sentence.cited)
+        if len(held) < self._config.least and not parts:
+            held.update(self._replacements(sentence, set(held) | {cited.number for cited in sentence.cited}, len(held)))
+        if parts and failures:
+            # The sentence names what each paper reports: without one of them it says something else.
+            held = {}
+        best = sorted(held, key=lambda number: _strength(held[number]), reverse=True)[: self._most]
+        return Checked(tuple(held[number] for number in held if number in best), tuple(failures))
+
+    def _judged(self, cited: Cited, text: str) -> Citation | str:
+        """The citation, or why it does not hold."""
+        source = self._sources.get(cited.number)
+        if source is None:
+            return f"[{cited.number}] is none of the {len(self._sources)} documents"
+        if not source.sentences:
+            return f"[{cited.number}] has no abstract to go by"
+        claim = cited.part or text
+        if isinstance(self._judge, Reader):
+            return self._read(self._judge, cited, source, claim)
+        verdicts = list(self._judge(claim, [premise(source, sentence) for sentence in source.sentences]))
+        quoted = verbatim(claim, source.sentences)
+        best = max(range(len(verdicts)), key=lambda i: said(verdicts[i], "support")) if quoted is None else quoted
+        borne_out = said(verdicts[best], "support") if quoted is None else 1.0
+        # Of its own words a paper may take back in a later sentence what an earlier one gave as belief, not the other way round.
+        against = max(said(verdict, "contradict") for verdict in verdicts[quoted or 0 :])
+        if against >= self._config.contradict and (quoted is not None or against > borne_out):
+            return f"[{cited.number}] contradicts it"
+        if borne_out < self._config.support:
+            return f"[{cited.number}] does not bear it out"
+        return Citation(source.document, source.sentences[best], verdicts[best], verbatim=quoted is not None)
+
+    def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
+        """The same by a judge that reads the whole paper: its stance decides, the sentence shown tells most for it."""
+        abstract = Abstract(stated(source.document.title), tuple(sentence.text for sentence in source.sentences))
+        (reading,) = reader.read_abstracts(claim, [abstract])
+        whole, quoted = replace(reading.document, of="document"), verbatim(claim, source.sentences)
+        if quoted is not None and quoted in finding_places(abstract.sentences):
+            # In its results and conclusions a paper speaks for itself.
+            return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
+        if whole.contradict >= self._config.contradict and whole.contradict > whole.support:
+            return f"[{cited.number}] contradicts it"
+        if quoted is not None:
+            return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
+        if whole.support < self._config.support:
+            return f"[{cited.number}] does not bear it out"
+        support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
+        best = max(range(len(support)), key=support.__getitem__)
+        return Citation(source.document, source.sentences[best], whole)
+
+    def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
+        """Other sources that bear the sentence out, among those that share most of its rare words."""
+        others = [source for number, source in self._sources.items() if number not in tried]
+        shares = {source.number: about(sentence.text, passage(source.document)) for source in others}
+        likely = sorted((n for n in shares if shares[n] >= SHARED), key=lambda n: (-shares[n], n))[: self._config.replace]
+        found: dict[int, Citation] = {}
+        for number in likely:
+            if had + len(found) >= self._config.least:
+                break
+            citation = self._judged(Cited(number), sentence.text)
+            if isinstance(citation, Citation):
+                found[number] = citation
+        return found
+
+
+def premise(source: Source, sentence: Sentence) -> Premise:
+    """A sentence of a source with its title and neighbours."""
+    there, at = source.sentences, sentence.index
+    before = there[at - 1].text if at else ""
+    after = there[at + 1].text if at + 1 < len(there) else ""
+    return Premise(sentence.text, source.document.title, before, after)
+
+
+def verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
+    """The place of the sentence that holds the claim word for word, its first letter's case and last stop aside; None if none
+    does."""
+    wanted = _plain(claim)
+    if len(wanted.split()) < FEWEST_WORDS:
+        return None
+    first = f"[{re.escape(wanted[0].lower())}{re.escape(wanted[0].upper())}]"
+    whole = re.compile(rf"(?<!\w){first}{re.escape(wanted[1:])}(?!\w)")
+    return next((place_ for place_, sentence in enumerate(sentences) if whole.search(_plain(sentence.text))), None)
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", text).strip().rstrip(".").rstrip()
+
+
+def said(verdict: Verdict, stance: Stance) -> float:
+    """The verdict's probability of a stance where that is what it says, else 0; a judge's own decision counts as sure."""
+    if verdict.label != stance:
+        return 0.0
+    return max(probability(verdict, stance), SURE) if verdict.decided else probability(verdict, stance)
+
+
+def _strength(citation: Citation) -> tuple[bool, float]:
+    return citation.verbatim, citation.verdict.support

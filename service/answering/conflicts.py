@@ -1,0 +1,111 @@
+"""Disagreement: what the index holds against the sentences of an answer, and how the answer tells the strongest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generation.draft import Limits
+from generation.sentences.labels import without_label
+from nli.judges.judge import Judge
+from nli.text.designs import comparable, design
+from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
+from retrieval.rerank.reranker import passage
+from service.answering.attribution import said
+from service.answering.lead import Studied
+from service.answering.relevance import about
+from service.configuration.answers import Conflicts
+from service.grounding.ground import Grounder
+
+
+def between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+    """Where papers of comparable design take opposite sides: each of the lighter side against the sentence of the answer that
+    tells what the first such paper of the heavier one found, or against the lead."""
+    sided = [one for one in studied.papers if one.takes_side]
+    leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
+    found = []
+    for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
+        against = next((one for one in leading if comparable(one.design, other.design)), None)
+        if against:
+            found.append(Conflict(_place(against.evidence.document.pmid, sentences), other.evidence))
+    return tuple(found)
+
+
+def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
+    """The last sentence that cites the paper: the lead, which stands first, cites it too."""
+    citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
+    return citing[-1] if citing else 0
+
+
+def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
+    """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
+    (shared,) = about(sentence.text, [passage(other)])
+    return shared >= SHARED and any(comparable(design(one.document), design(other)) for one in sentence.citations)
+
+
+SHARED = 0.5
+"""The share of a sentence's telling words that a paper must hold to be in conflict with it: another disease is no conflict."""
+BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
+OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
+"""How a conflict is told: both sides in their own words, or, where that is too long or misread, the other side's alone."""
+
+
+class Disagreements:
+    """Looks for evidence against the sentences of one answer with a grounding variant's contradiction branch.
+
+    `judge` is the one that checks citations: what tells a conflict is held to the same.
+    """
+
+    def __init__(self, grounder: Grounder, config: Conflicts, judge: Judge, contradict: float, topic: Topic) -> None:
+        """`contradict` is the probability from which a citation counts as contradicting (Attribute.contradict)."""
+        # A quoted sentence matches its own paper best by far, and a decision weighs how far behind the best match a document
+        # lies: the papers cited are left out before anything is ranked, and BM25's order stands, which has no such measure.
+        branch = grounder.config.contradict.model_copy(update={"drop_known": True, "rerank": None})
+        apart = grounder.config.model_copy(update={"contradict": branch})
+        self._grounder = Grounder(grounder.index, apart, grounder.models.remembering())
+        self._config, self._judge, self._contradict, self._topic = config, judge, contradict, topic
+
+    def against(self, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+        """The strong contradictions of the sentences nearest to the question, in the order of the answer; no paper against what
+        it is cited for."""
+        shares = about(self._topic.question, [sentence.text for sentence in sentences])
+        nearest = sorted(range(len(sentences)), key=lambda place: (-shares[place], place))[: self._config.most]
+        found: list[Conflict] = []
+        for place in sorted(nearest):
+            sentence = sentences[place]
+            own = tuple(citation.document.pmid for citation in sentence.citations)
+            claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
+            evidence = self._grounder.run_branch(claim, "contradict").evidence
+            found += [Conflict(place, one) for one in evidence if self._strong(one) and _on_the_same(sentence, one.document)]
+        return tuple(found)
+
+    def _strong(self, evidence: Evidence) -> bool:
+        return evidence.sentence is not None and evidence.standing != "retracted" and evidence.score >= self._config.at_least
+
+    def told(self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits) -> CitedSentence | None:
+        """A sentence that tells the strongest conflict with both papers cited; None where the answer tells it or has no room.
+
+        Both sides are quoted, and each citation holds for its own quote by standing there word for word.
+        """
+        cited = {citation.document.pmid for sentence in sentences for citation in sentence.citations}
+        untold = [one for one in conflicts if one.evidence.document.pmid not in cited]
+        room = limits.words - sum(len(sentence.text.split()) for sentence in sentences)
+        for conflict in sorted(untold, key=lambda one: -one.evidence.score):
+            theirs, ours = conflict.evidence.sentence, sentences[conflict.sentence].citations[0]
+            assert theirs is not None
+            sides = ((ours.document, ours.sentence), (conflict.evidence.document, theirs))
+            both = BOTH_SIDES.format(ours=_quote(ours.sentence.text), theirs=_quote(theirs.text))
+            other = OTHER_SIDE.format(theirs=_quote(theirs.text))
+            for text, named in ((both, sides), (other, sides[1:])):
+                if len(text.split()) <= room and len(named) <= limits.citations:
+                    citations = tuple(self._cited(text, document, sentence) for document, sentence in named)
+                    if all(said(citation.verdict, "contradict") < self._contradict for citation in citations):
+                        return CitedSentence(text, citations)
+        return None
+
+    def _cited(self, text: str, document: Document, sentence: Sentence) -> Citation:
+        (verdict,) = self._judge(text, [Premise(sentence.text, document.title)])
+        return Citation(document, sentence, verdict, verbatim=True)
+
+
+def _quote(sentence: str) -> str:
+    return without_label(" ".join(sentence.split())).rstrip(".")

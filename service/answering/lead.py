@@ -1,0 +1,243 @@
+"""The lead: what the papers of an index say to a question that asks for yes or no.
+
+The question is turned into a claim (generation.leads.question) and grounded on both sides; the papers that are on the question
+are weighed by the probability of their side, by design and by age, and the heavier side answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generation.draft import Finding
+from generation.leads.lead import lead_text
+from generation.leads.question import Asked, asked
+from nli.judges.judge import Reader
+from nli.text.designs import Design, design
+from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Lead, LeadVerdict, Verdict
+from retrieval.rerank.reranker import passage
+from retrieval.words.spelling import american_text
+from service.answering.reading import read_findings
+from service.answering.relevance import met, same_kind
+from service.configuration.answers import Certainty, LeadStep
+from service.configuration.config import Branch
+from service.grounding.ground import Grounder, evidence_for
+
+NEAREST = 3
+"""Papers that a refusal names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, and what it weighs."""
+
+    evidence: Evidence
+    takes_side: bool
+    design: Design
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """What was found for a question: the question as a claim, the papers on it, and, where there are any, the lead."""
+
+    asked: Asked
+    papers: tuple[Weighed, ...]
+    read: tuple[Evidence, ...]
+    lead: Lead | None
+
+
+class Leads:
+    """Looks for the lead of questions on one index."""
+
+    def __init__(self, grounder: Grounder, step: LeadStep) -> None:
+        config = grounder.config
+        sides = {"contradict": _wide(config.contradict, step.read), "support": _wide(config.support, step.read)}
+        # What is read for the grounding is read again, with other things, for what each paper found.
+        self._grounder = Grounder(grounder.index, config.model_copy(update=sides), grounder.models.remembering())
+        self._step = step
+
+    def of(self, question: str) -> Studied | None:
+        """What the index's papers say to a question; None where it asks for no yes or no."""
+        turned = asked(question)
+        if turned is None:
+            return None
+        found = self._grounder.ground(Claim(american_text(turned.claim), question=american_text(question)))
+        read = _once([*found.contradicting, *found.supporting, *found.uncertain])
+        called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
+        near = [one for one in read if on_the_question(question, turned, one, self._step)]
+        papers = weighed(self._findings(question, turned, near), called, self._step)
+        # A verdict that no sentence can be cited for is none.
+        lead = lead_of(turned, papers, self._step) if any(one.evidence.sentence for one in papers) else None
+        return Studied(turned, _leading_first(papers, lead) if lead else (), read, lead)
+
+    def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
+        """What these papers say to a question, those that the index holds, whether or not a search would find them."""
+        turned = asked(question)
+        if turned is None:
+            return None
+        index, claim = self._grounder.index, american_text(turned.claim)
+        held = index.store.holds(list(pmids))
+        entries = index.entries([pmid for pmid in pmids if pmid in held])
+        near = [evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
+        papers = weighed(self._findings(question, turned, near), frozenset(), self._step)
+        return Studied(turned, papers, tuple(near), lead_of(turned, papers, self._step) if papers else None)
+
+    def _findings(self, question: str, turned: Asked, near: Sequence[Evidence]) -> Sequence[Evidence]:
+        """What each of these papers found, where the judge reads papers; else as the grounding left them."""
+        step = self._grounder.config.support.judge
+        judge = self._grounder.models.judges[step.model] if step else None
+        if not isinstance(judge, Reader) or not near:
+            return near
+        entries = list(self._grounder.index.entries([one.document.pmid for one in near]))
+        told = []
+        for rank, (entry, found) in enumerate(zip(entries, read_findings(judge, question, turned, entries), strict=True), 1):
+            score = max(found.verdict.support, found.verdict.contradict)
+            told.append(
+                evidence_for(
+                    turned.claim, found.stance, entry.document, found.sentence, found.verdict, rank, score, scored_by=judge.name
+                )
+            )
+        return told
+
+
+def on_the_question(question: str, turned: Asked, one: Evidence, step: LeadStep) -> bool:
+    """Whether a paper studied what is asked: it comes near by the grounding, and meets subject and predicate in its words."""
+    return (
+        one.score >= step.near
+        and one.sentence is not None
+        and one.standing != "retracted"
+        and design(one.document).weight > 0
+        and met(question, turned, passage(one.document)) >= step.met
+        and same_kind(question, one.document)
+    )
+
+
+def _wide(branch: Branch, most: int) -> Branch:
+    """The branch, so that every paper it reads comes back with its probability."""
+    changes: dict[str, object] = {"select": branch.select.model_copy(update={"n": most, "uncertain": 0.0})}
+    if branch.judge:
+        changes["judge"] = branch.judge.model_copy(update={"documents": most, "frugal": False})
+    if branch.rerank:
+        changes["rerank"] = branch.rerank.model_copy(update={"first": max(branch.rerank.first or 0, 2 * most)})
+    by_words = "bm25" in branch.retrieve.sources
+    changes["retrieve"] = branch.retrieve.model_copy(update={"k": max(branch.retrieve.k, 4 * most), "synonyms": by_words})
+    return branch.model_copy(update=changes)
+
+
+def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Each paper once, on the side that it leans to more."""
+    best: dict[str, Evidence] = {}
+    for one in evidence:
+        had = best.get(one.document.pmid)
+        if had is None or one.score > had.score:
+            best[one.document.pmid] = one
+    return tuple(best.values())
+
+
+def weighed(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) -> tuple[Weighed, ...]:
+    """Papers on the question, those that count most first.
+
+    One takes a side where it is probable enough that it found so and a sentence of it says so; a verdict on a single sentence
+    counts only if the judge's decision `called` its paper.
+    """
+    newest = max((one.document.year for one in read if one.document.year), default=0)
+    found = []
+    for one in read:
+        kind = design(one.document)
+        age = newest - one.document.year if one.document.year else 0
+        of_paper = one.verdict is not None and one.verdict.of == "document"
+        takes_side = one.sentence is not None and one.score >= step.takes and (of_paper or one.document.pmid in called)
+        found.append(Weighed(one, takes_side, kind, one.score * kind.weight * 0.5 ** (age / step.halves)))
+    return tuple(sorted(found, key=lambda one: (not one.takes_side, -one.weight, one.evidence.document.pmid)))
+
+
+def _leading_first(papers: Sequence[Weighed], lead: Lead) -> tuple[Weighed, ...]:
+    """The papers of the side that leads, then those of the other, then those that take none."""
+    stance = {"yes": "support", "no": "contradict"}.get(lead.verdict)
+    return tuple(sorted(papers, key=lambda one: (not one.takes_side, stance is not None and one.evidence.stance != stance)))
+
+
+def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
+    """The verdict of these papers, and how sure it is."""
+    supporting = [one for one in papers if one.takes_side and one.evidence.stance == "support"]
+    contradicting = [one for one in papers if one.takes_side and one.evidence.stance == "contradict"]
+    for_it, against = (sum(one.weight for one in side) for side in (supporting, contradicting))
+    lighter, heavier = sorted((for_it, against))
+    verdict: LeadVerdict = "yes" if for_it >= against else "no"
+    if not supporting and not contradicting:
+        verdict = "unclear"
+    elif supporting and contradicting and lighter >= step.mixed * heavier:
+        verdict = "mixed"
+    sides = tuple(one.evidence for one in supporting), tuple(one.evidence for one in contradicting)
+    silent = len(papers) - len(supporting) - len(contradicting)
+    return Lead(turned.claim, verdict, certainty(papers, lighter, heavier, step.certainty), *sides, silent)
+
+
+def certainty(papers: Sequence[Weighed], lighter: float, heavier: float, by: Certainty) -> float:
+    """The probability that the heavier side is right."""
+    telling = [one.evidence.score for one in papers if one.takes_side] or [one.evidence.score for one in papers]
+    strongest = min(max(max(telling), 0.001), 0.999)
+    agreement = (heavier - lighter) / (heavier + lighter) if heavier else 0.0
+    odds = by.constant + by.agreement * agreement + by.strongest * math.log(strongest / (1 - strongest))
+    return 1 / (1 + math.exp(-odds))
+
+
+def lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence | None:
+    """The answer's first sentence, with at most `most` citations of the papers that carry it."""
+    lead = studied.lead
+    if lead is None:
+        return None
+    kinds = {one.evidence.document.pmid: one.design.says for one in studied.papers}
+    text = lead_text(
+        question,
+        studied.asked,
+        lead.verdict,
+        lead.certainty,
+        [kinds[one.document.pmid] for one in lead.supporting],
+        [kinds[one.document.pmid] for one in lead.contradicting],
+        lead.silent,
+    )
+    carried = {
+        "yes": lead.supporting,
+        "no": lead.contradicting,
+        "mixed": (*lead.supporting[:1], *lead.contradicting[:1], *lead.supporting[1:]),
+        "unclear": tuple(one.evidence for one in studied.papers if one.evidence.sentence),
+    }[lead.verdict]
+    return CitedSentence(text, tuple(_citation(one) for one in carried[:most]))
+
+
+def findings(studied: Studied) -> dict[str, Finding]:
+    """By PMID what each paper that takes a side found; where none does, the sentence of each that comes nearest to one."""
+    told = [one for one in studied.papers if one.takes_side] or list(studied.papers)
+    return {
+        one.evidence.document.pmid: Finding(
+            one.evidence.sentence.index, one.evidence.stance if one.takes_side else None, one.design.says
+        )
+        for one in told
+        if one.evidence.sentence
+    }
+
+
+def not_studied(studied: Studied) -> str:
+    """What is said where no paper is on the question, with those that come nearest."""
+    whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
+    read = len(studied.read)
+    none = f"none of the {read} nearest papers tells" if read > 1 else "no paper tells"
+    return f"Not studied here: {none} {whether}.{named([one.document for one in studied.read])}"
+
+
+def named(documents: Sequence[Document]) -> str:
+    """ " The nearest: “Title” (PMID); …", "" where there are none."""
+    titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
+    return f" The nearest: {'; '.join(titles)}." if titles else ""
+
+
+def _citation(evidence: Evidence) -> Citation:
+    """The paper, cited for the side that the lead counts it on: `support` is the probability that it found so."""
+    assert evidence.sentence is not None
+    verdict = evidence.verdict or Verdict(0.0, 1.0, 0.0)
+    if evidence.stance == "contradict":
+        verdict = Verdict(verdict.contradict, verdict.neutral, verdict.support, of=verdict.of)
+    return Citation(evidence.document, evidence.sentence, verdict)

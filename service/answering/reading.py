@@ -1,0 +1,131 @@
+"""Reading a paper for a question that asks for yes or no: what it found, and the sentence that tells it.
+
+What counts is what the paper itself found, so it is read four times against the claim: whole; its results and conclusions; these
+without the title, which names the subject and is read too easily as if it affirmed it; and the closing two of them, where the
+authors say what follows. The readings are joined as the geometric mean of their probabilities (a logarithmic opinion pool, Genest
+and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim is not read: the shipped reader contradicts whatever holds a
+negation (docs/experiments.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from generation.leads.denial import denies
+from generation.leads.question import Asked
+from generation.sentences.candidates import shown, stands_alone
+from generation.sentences.findings import quotable
+from generation.sentences.phrases import phrases
+from nli.judges.judge import Abstract, Reader, stated
+from nli.text.roles import ROLES, finding_places, shipped_roles, stretch
+from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
+from retrieval.store.documents import Entry
+from retrieval.words.spelling import american_text
+from retrieval.words.subject import subject
+from retrieval.words.synonyms import share_meant
+from service.answering.relevance import met, subject_of
+
+_CONCLUSION = ROLES.index("conclusion")
+_CONCLUDES = 0.5
+"""What a conclusion is worth beside a result, more."""
+_ALONE = 1.3
+"""How much better a sentence is shown that can be read without those around it."""
+MET = 0.5
+"""The share of what is asked of each side that a sentence must hold together with its paper's title."""
+LEANING = 0.9
+"""Log odds by which the shipped reader says yes too readily to a question: on 120 questions of PubMedQA (docs/experiments.md)."""
+CLOSING = 2
+"""Sentences with which a paper closes."""
+_TRIED = 3
+"""Sentences that are read alone before a paper is said to tell nothing."""
+_NO_FINDING = phrases("no finding")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a paper found: its verdict on the claim, and the sentence that tells it; None where none does."""
+
+    verdict: Verdict
+    sentence: Sentence | None
+
+    @property
+    def stance(self) -> Stance:
+        """The side that it leans to."""
+        return "support" if self.verdict.support >= self.verdict.contradict else "contradict"
+
+
+def read_findings(reader: Reader, question: str, asked: Asked, entries: Sequence[Entry]) -> list[Found]:
+    """What each paper found, in order."""
+    claim = american_text(asked.claim)
+    views = [_views(entry) for entry in entries]
+    flat = [view for own in views for view in own]
+    readings = iter(reader.read_abstracts(claim, flat))
+    found = []
+    for entry, own in zip(entries, views, strict=True):
+        verdict = levelled(pooled([next(readings).document for _ in own]))
+        found.append(Found(verdict, _telling(reader, claim, question, asked, verdict, entry)))
+    return found
+
+
+def _views(entry: Entry) -> list[Abstract]:
+    """A paper as it is read: whole, what it found with its title and without, and how it closes."""
+    texts = [sentence.text for sentence in entry.sentences()]
+    told, title = tuple(texts[place] for place in finding_places(texts)), stated(entry.document.title)
+    return [Abstract(title, tuple(texts)), Abstract(title, told), Abstract("", told), Abstract("", told[-CLOSING:])]
+
+
+def pooled(verdicts: Sequence[Verdict]) -> Verdict:
+    """The geometric mean of verdicts, as one on the whole paper; neutral where there is none."""
+    if not verdicts:
+        return Verdict(0.0, 1.0, 0.0, of="document")
+    logs = np.log(np.maximum([[one.support, one.neutral, one.contradict] for one in verdicts], 1e-6)).mean(axis=0)
+    shares = np.exp(logs - logs.max())
+    return Verdict(*(shares / shares.sum()).tolist(), of="document")
+
+
+def levelled(verdict: Verdict) -> Verdict:
+    """The verdict without the judge's leaning to affirm what it is asked."""
+    support, contradict = verdict.support * math.exp(-LEANING / 2), verdict.contradict * math.exp(LEANING / 2)
+    whole = support + verdict.neutral + contradict
+    return Verdict(support / whole, verdict.neutral / whole, contradict / whole, of="document")
+
+
+def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: Verdict, entry: Entry) -> Sentence | None:
+    """The sentence that tells most of what the paper found on the question; None where none, read alone, says the same.
+
+    Of sentences that are as good the later one stands: what a paper says last counts.
+    """
+    sentences, roles, title = entry.sentences(), shipped_roles(), entry.document.title
+    worth: dict[int, float] = {}
+    for place in finding_places([one.text for one in sentences]):
+        text = quotable(sentences[place].text)
+        held, outcome = share_meant(question, subject(question), text), _outcome(question, asked, text)
+        # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
+        on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
+        if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
+            concludes = float(roles.of_text(text, stretch(place, len(sentences)))[_CONCLUSION])
+            alone = _ALONE if stands_alone(shown(text)) else 1.0
+            worth[place] = (0.1 + held + outcome) * (1 + _CONCLUDES * concludes) * alone
+    best = sorted(worth, key=lambda place: (-worth[place], -place))[:_TRIED]
+    read_alone = [Abstract("", (quotable(sentences[place].text),)) for place in best]
+    speaks = [reading.document for reading in reader.read_abstracts(claim, read_alone)]
+    stance: Stance = "support" if verdict.support >= verdict.contradict else "contradict"
+    agreeing = (p for p, one in zip(best, speaks, strict=True) if getattr(one, stance) > getattr(one, OPPOSITE[stance]))
+    told = next((sentences[place] for place in agreeing), None)
+    # A paper that is read as affirming what its own words deny is believed neither way.
+    denied = told and stance == "support" and denies(quotable(told.text), claim, lambda text: _on_it(question, asked, text))
+    return None if denied else told
+
+
+def _on_it(question: str, asked: Asked, text: str) -> float:
+    """How much a clause is about the outcome, and, less, about the subject."""
+    return _outcome(question, asked, text) + 0.5 * share_meant(question, subject(question), text)
+
+
+def _outcome(question: str, asked: Asked, text: str) -> float:
+    """The share that a text holds of what the question asks about its subject, in the same or other words."""
+    return share_meant(question, subject(asked.predicate) or subject(question), text)

@@ -1,0 +1,269 @@
+"""Answers over the wire: the JSON of POST /answer and of `counterpoint answer --json`, built from the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from generation.leads.lead import how_sure
+from nli.text.designs import design
+from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
+from service.answering.answer import Answerer, Kept, Stage
+from service.grounding.schemas import EvidenceOut, Provenance, SentenceOut, VerdictOut
+
+
+class AnswerRequest(BaseModel):
+    """A question to be answered."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "question": "Does hormone therapy prevent heart disease after menopause?",
+                    "narrative": "A woman of 60 asks whether to start it for her heart.",
+                    "topic": "hormone therapy and heart disease",
+                }
+            ]
+        },
+    )
+
+    question: str = Field(description="What is to be answered.")
+    narrative: str = Field("", description="Who asks, and what for; it decides among documents that fit the question.")
+    topic: str = Field("", description="The subject in a few words.")
+    id: str = Field("", max_length=200, description="Your own id of the topic; it comes back unchanged.")
+
+
+class CitationOut(BaseModel):
+    """A document cited, and the sentence of its abstract that bears the answer's sentence out."""
+
+    number: int = Field(description="Its number in `documents`, from 1.")
+    pmid: str
+    sentence: SentenceOut
+    verdict: VerdictOut = Field(
+        description="The judge's opinion of that sentence, or of the whole paper (`of`), about the answer's sentence; of a lead, "
+        "support is the probability that the paper found what the lead counts it for."
+    )
+    verbatim: bool = Field(description="The answer's sentence, or what it quotes, stands there word for word.")
+
+
+class AnswerSentenceOut(BaseModel):
+    """A sentence of the answer, with its citations.
+
+    What was checked of each stands with it: whether the sentence (or what it quotes) stands there word for word, and else what
+    the judge makes of the paper, with its probability.
+    """
+
+    text: str
+    citations: list[CitationOut]
+
+
+class RemovedOut(BaseModel):
+    """A sentence that was written and taken out again."""
+
+    text: str
+    reason: str
+
+
+class CitedDocumentOut(BaseModel):
+    """A document that the generator was given, or that a conflict brought in; `cited` says whether the answer cites it."""
+
+    number: int
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    types: list[str]
+    score: float = Field(description="What ranked it; 0 where a conflict brought it in.")
+    cited: bool
+
+
+class ConflictOut(BaseModel):
+    """Evidence of the index against a sentence of the answer; `sentence` counts from 0."""
+
+    sentence: int
+    evidence: EvidenceOut
+
+
+class LeadPaperOut(BaseModel):
+    """A paper that takes a side: how probable it is that it found so, and what kind of study it is."""
+
+    pmid: str
+    probability: float
+    study: str
+
+
+class LeadOut(BaseModel):
+    """What the papers come to, which the first sentence says, where the question asks for yes or no."""
+
+    claim: str = Field(description="The question as a claim.")
+    verdict: LeadVerdict
+    certainty: float = Field(description="How probable it is that the verdict is right, by questions whose answer is known.")
+    word: str = Field(description="The certainty in a word: sure, probable or possible.")
+    supporting: list[LeadPaperOut] = Field(description="Papers that found that the claim holds, those that count most first.")
+    contradicting: list[LeadPaperOut] = Field(description="Papers that found that it does not.")
+    silent: int = Field(description="Papers on the question that say neither plainly.")
+
+    @classmethod
+    def of(cls, lead: Lead) -> LeadOut:
+        """From the value."""
+        return cls(
+            claim=lead.claim,
+            verdict=lead.verdict,
+            certainty=round(lead.certainty, 4),
+            word=how_sure(lead.certainty),
+            supporting=[_lead_paper(one) for one in lead.supporting],
+            contradicting=[_lead_paper(one) for one in lead.contradicting],
+            silent=lead.silent,
+        )
+
+
+def _lead_paper(evidence: Evidence) -> LeadPaperOut:
+    document = evidence.document
+    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=design(document).says)
+
+
+class UsageOut(BaseModel):
+    """What a language model was asked, by its server's own counts; `cost` in US dollars where a price is configured."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+class TopicOut(BaseModel):
+    """The topic as it was read."""
+
+    id: str
+    question: str
+    topic: str
+    narrative: str
+
+
+class AnswerResponse(BaseModel):
+    """A short answer with checked citations; with the outcome "too little" there are no sentences, and `note` says why."""
+
+    topic: TopicOut
+    outcome: Outcome
+    lead: LeadOut | None = Field(description="What the first sentence says; null where the question asks for no yes or no.")
+    text: str = Field(
+        description="The whole answer with its citations as [1] or [1, 2]: the numbers of `documents`, in order of appearance."
+    )
+    sentences: list[AnswerSentenceOut]
+    conflicts: list[ConflictOut]
+    removed: list[RemovedOut]
+    documents: list[CitedDocumentOut]
+    words: int
+    generated_by: str
+    extractive: bool = Field(description="The answer only quotes: no language model wrote it.")
+    note: str
+    usage: UsageOut
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, answer: Answer, answerer: Answerer) -> AnswerResponse:
+        """From the value, with the documents as the index holds them and where all of it comes from."""
+        numbers = numbers_of(answer)
+        cited = {citation.document.pmid for sentence in answer.sentences for citation in sentence.citations}
+        scores = {hit.pmid: hit.score for hit in answer.context}
+        documents = [
+            CitedDocumentOut(
+                number=number,
+                pmid=entry.pmid,
+                title=entry.document.title,
+                year=entry.document.year,
+                journal=entry.document.journal,
+                types=list(entry.document.types),
+                score=round(scores.get(entry.pmid, 0.0), 6),
+                cited=entry.pmid in cited,
+            )
+            for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
+        ]
+        topic, usage = answer.topic, answer.usage
+        return cls(
+            topic=TopicOut(id=topic.id, question=topic.question, topic=topic.topic, narrative=topic.narrative),
+            outcome=answer.outcome,
+            lead=LeadOut.of(answer.lead) if answer.lead else None,
+            text=running_text(answer),
+            sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
+            conflicts=[
+                ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence, answer.sentences[one.sentence].text))
+                for one in answer.conflicts
+            ],
+            removed=[RemovedOut(text=one.text, reason=one.reason) for one in answer.removed],
+            documents=documents,
+            words=answer.words,
+            generated_by=answer.generated_by,
+            extractive=answerer.extractive(answer.generated_by),
+            note=answer.note,
+            usage=UsageOut(
+                requests=usage.requests,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                cost=None if usage.cost is None else round(usage.cost, 6),
+            ),
+            provenance=Provenance.of(answerer),
+        )
+
+
+class StageEvent(BaseModel):
+    """A step of the work begins (event "stage")."""
+
+    name: str
+    detail: str
+
+
+class SentenceEvent(BaseModel):
+    """A sentence was checked and stands (event "sentence"); `place` counts from 0. Documents are named by PMID as yet."""
+
+    place: int
+    text: str
+    pmids: list[str]
+
+
+def numbers_of(answer: Answer) -> dict[str, int]:
+    """Each document's number in the answer, by PMID, from 1: those cited in the order in which the text cites them, then the
+    others as they were ranked."""
+    cited = [citation.document.pmid for sentence in answer.sentences for citation in sentence.citations]
+    listed = dict.fromkeys([*cited, *(hit.pmid for hit in answer.context)])
+    return {pmid: number for number, pmid in enumerate(listed, 1)}
+
+
+def running_text(answer: Answer) -> str:
+    """The answer as text, each sentence with its citations, ascending, before its last stop."""
+    numbers = numbers_of(answer)
+    return " ".join(
+        _marked(sentence.text, sorted(numbers[c.document.pmid] for c in sentence.citations)) for sentence in answer.sentences
+    )
+
+
+def _marked(text: str, cited: Sequence[int]) -> str:
+    stop = text[-1] if text[-1:] in ".!?" else ""
+    return f"{text.removesuffix(stop)} [{', '.join(map(str, cited))}]{stop}"
+
+
+def sentence_out(sentence: CitedSentence, numbers: dict[str, int]) -> AnswerSentenceOut:
+    """One sentence with its citations."""
+    return AnswerSentenceOut(text=sentence.text, citations=[_citation(one, numbers) for one in sentence.citations])
+
+
+def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
+    return CitationOut(
+        number=numbers[citation.document.pmid],
+        pmid=citation.document.pmid,
+        sentence=SentenceOut.of(citation.sentence),
+        verdict=VerdictOut.convert(citation.verdict),
+        verbatim=citation.verbatim,
+    )
+
+
+def event_out(event: Stage | Kept | RemovedSentence) -> tuple[str, BaseModel]:
+    """An event's name on the stream, and its data."""
+    if isinstance(event, Stage):
+        return "stage", StageEvent(name=event.name, detail=event.detail)
+    if isinstance(event, Kept):
+        pmids = [citation.document.pmid for citation in event.sentence.citations]
+        return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)
+    return "removed", RemovedOut(text=event.text, reason=event.reason)

@@ -1,0 +1,54 @@
+"""Putting a service together from an index, a configuration and a profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retrieval.index import Index
+from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
+from service.configuration.models import load_answer_models, load_models
+from service.grounding.ground import Grounder
+
+if TYPE_CHECKING:
+    from service.answering.answer import Answerer
+
+
+def assemble(index: Path, config: str, profile: str) -> Grounder:
+    """Open the index and load the models that the configuration names; anything missing is one clear error."""
+    grounding_config, models_profile = load_config(config), load_profile(profile)
+    return _grounder(Index(index), grounding_config, models_profile)
+
+
+def assemble_answerer(index: Path, config: str, profile: str) -> Answerer:
+    """The same for an answer variant: its own models, and a grounder for its leads and conflicts where it looks for any."""
+    from service.answering.answer import Answerer
+    from service.configuration.answers import load_answer_config
+
+    answer_config, models_profile = load_answer_config(config), load_profile(profile)
+    grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
+    opened = Index(index)
+    grounder = _grounder(opened, grounding_config, models_profile) if grounding_config else None
+    models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
+    return Answerer(opened, answer_config, models, grounder)
+
+
+def answerer_beside(grounder: Grounder, config: str) -> Answerer:
+    """An answerer that shares the index and the models of a service that is there already, under the same profile."""
+    from service.answering.answer import Answerer
+    from service.configuration.answers import load_answer_config
+
+    answer_config, shared = load_answer_config(config), grounder
+    if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.config:
+        models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
+    else:
+        shared = _grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
+        models = load_answer_models(answer_config, grounder.models.profile, shared.models)
+    return Answerer(grounder.index, answer_config, models, shared if answer_config.grounding else None)
+
+
+def _grounder(opened: Index, config: GroundingConfig, profile: Profile) -> Grounder:
+    models = load_models(config, profile)
+    for encoder in models.encoders.values():
+        opened.dense(encoder.name)
+    return Grounder(opened, config, models)

@@ -1,0 +1,249 @@
+"""Configurations and profiles: YAML in, checked values out; an unknown key is refused and the known ones are named."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from nli.decision.select import Penalty
+from retrieval.core.errors import BadConfig
+
+Count = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class Strict(BaseModel):
+    """A part of a configuration: unknown keys are refused, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Retrieve(Strict):
+    """Where candidates come from: the best `k` documents for the claim, with or without its question in the query.
+
+    `dense` searches the vectors that the profile's `encoder` made. Several rankings, of two sources or of the many queries of
+    `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, `k` where that is not given.
+    With `spellings` BM25 searches for the British and the American form of every word, with `synonyms` also for the other words
+    for the same (retrieval/words/synonyms.txt).
+    """
+
+    sources: list[Literal["bm25", "dense"]] = ["bm25"]
+    k: Count
+    query: Literal["question+claim", "claim"] = "question+claim"
+    queries: Literal["plain", "adversarial"] = "plain"
+    encoder: str = "dense"
+    rrf: Count = 60
+    each: Count | None = None
+    spellings: bool = False
+    synonyms: bool = False
+
+    @property
+    def fused(self) -> bool:
+        """Whether there is more than one ranking."""
+        return len(self.sources) > 1 or self.queries == "adversarial"
+
+    @model_validator(mode="after")
+    def _combination_is_known(self) -> Retrieve:
+        if not self.sources or len(set(self.sources)) < len(self.sources):
+            raise ValueError("sources names bm25, dense, or both, each once")
+        if self.queries == "adversarial" and self.sources != ["dense"]:
+            raise ValueError("adversarial queries are made for dense search: give them with sources: [dense]")
+        if (self.spellings or self.synonyms) and "bm25" not in self.sources:
+            raise ValueError("spellings and synonyms are for a search by words: give them with the source bm25")
+        # By value, not by what was written: a configuration that was dumped with its defaults can be read again.
+        if self.encoder != "dense" and "dense" not in self.sources:
+            raise ValueError("encoder says what the source dense searches with: name dense among the sources, or leave it out")
+        if (self.rrf != 60 or self.each) and not self.fused:
+            raise ValueError("rrf and each are for several rankings: give two sources or adversarial queries, or leave them out")
+        return self
+
+
+class Rerank(Strict):
+    """Which reranker of the profile orders the candidates, and what it takes for the query.
+
+    With `first` it reads so many alone, those that hold most of the query's rare words (`retrieval.words.lexical.most_alike`);
+    the others are out.
+    """
+
+    model: str
+    query: Literal["claim", "question+claim"] = "claim"
+    first: Count | None = None
+
+
+class JudgeStep(Strict):
+    """Which judge of the profile reads the documents, and how many of the ranking: all, unless `documents` says otherwise.
+
+    `level` says what it is given: each `sentence`, the whole `document` as one text, or, with the rule "likeliest", the
+    `abstract` as title and sentences, which a judge that reads documents takes in one pass (any other reads its sentences).
+    With two `directions` each pair is read forth and back.
+
+    `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
+    `frugal`, for the rule "likeliest", leaves out the documents that the decision could not call whatever their sentences said
+    (`nli.decision.document.Decision.reach`), but never the first. A judge of sentences then reads the telling ones first
+    (`nli.decision.skim.telling`), and the rest only where these leave a document any hope.
+    """
+
+    model: str
+    documents: Count | None = None
+    level: Literal["sentence", "abstract", "document"] = "sentence"
+    directions: Literal[1, 2] = 1
+    skim: bool = False
+    frugal: bool = False
+
+
+_PAPER = Penalty()
+
+
+class PenaltyStep(Strict):
+    """The constants of the penalised score; the paper's, unless said otherwise (nli.decision.select.Penalty)."""
+
+    entailment: float = _PAPER.entailment
+    cues: float = _PAPER.cues
+    most_cues: Count = _PAPER.most_cues
+    floor: Annotated[float, Field(ge=0, le=1)] = _PAPER.floor
+
+
+class Select(Strict):
+    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, the
+    `likeliest` n of those that the judge's decision about the whole document gives the label, or the n with the best
+    `penalised` score (the paper's appendix B, for contradictions).
+
+    The likeliest stand in order of probability, retracted papers last; within steps of `recency` the newer paper leads. Those
+    that the decision leaves neutral, but with at least the probability `uncertain`, are told apart.
+    """
+
+    rule: Literal["top", "first", "likeliest", "penalised"]
+    label: Literal["support", "contradict"] | None = None
+    n: Count = 3
+    recency: Annotated[float, Field(ge=0, le=1)] = 0.0
+    uncertain: Annotated[float, Field(gt=0, le=1)] | None = None
+    penalty: PenaltyStep = PenaltyStep()
+
+
+class EvidenceStep(Strict):
+    """Which sentence of a chosen document is shown: the one a judge of the profile likes best, or the largest word overlap."""
+
+    by: str = "overlap"
+
+
+class Branch(Strict):
+    """retrieve → drop known → rerank → filter → judge → select → show, every step but the first and last optional."""
+
+    retrieve: Retrieve
+    drop_known: bool
+    rerank: Rerank | None = None
+    filter: Literal["negex"] | None = None
+    judge: JudgeStep | None = None
+    select: Select
+    evidence: EvidenceStep | None = None
+
+    @model_validator(mode="after")
+    def _rule_has_what_it_reads(self) -> Branch:
+        if (self.select.rule == "top") == (self.judge is not None):
+            raise ValueError(
+                "the rules first, likeliest and penalised go by a judge, the rule top by the ranking: give judge with those alone"
+            )
+        if self.select.uncertain is not None and self.select.rule != "likeliest":
+            raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
+        by_decision = self.select.rule == "likeliest" and (self.judge is None or self.judge.level != "document")
+        if self.judge and self.judge.frugal and not by_decision:
+            raise ValueError("frugal goes by the decision: give it with the rule likeliest and level sentence or abstract")
+        if self.judge and self.judge.level == "abstract" and not by_decision:
+            raise ValueError("an abstract is read for its decision: give the level abstract with the rule likeliest")
+        if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
+            raise ValueError("the rule penalised scores whole documents: give judge the level document")
+        return self
+
+
+class GroundingConfig(Strict):
+    """One grounding variant."""
+
+    name: str
+    description: str = ""
+    contradict: Branch
+    support: Branch
+
+
+class Profile(Strict):
+    """Which models stand behind the names that configurations use: `kind` says how to load one, the rest is its options.
+
+    `skim` is how many texts a branch may ask its judge about where its configuration allows that; without it, all.
+    """
+
+    name: str
+    description: str = ""
+    skim: Count | None = None
+    rerankers: dict[str, dict[str, Any]] = {}
+    judges: dict[str, dict[str, Any]] = {}
+    encoders: dict[str, dict[str, Any]] = {}
+    generators: dict[str, dict[str, Any]] = {}
+
+
+def load_config(name: str) -> GroundingConfig:
+    """A shipped configuration by name, or any by the path of its YAML file."""
+    return load_yaml(GroundingConfig, name, "configs", "configuration")
+
+
+def load_profile(name: str) -> Profile:
+    """A shipped profile by name, or any by the path of its YAML file."""
+    return load_yaml(Profile, name, "configs.profiles", "profile")
+
+
+def shipped(package: str) -> list[str]:
+    """The names of the YAML files in a package, sorted."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in files(package).iterdir() if entry.name.endswith(".yaml"))
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model:
+    """The YAML of that name in a package, or at that path, as `model`; `what` is what errors call it."""
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        if not path.is_file():
+            raise BadConfig(f"There is no {what} file {name}; give an existing YAML file or one of {shipped(package)}.")
+        text = path.read_text("utf-8", errors="replace")
+    elif name in shipped(package):
+        text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
+    else:
+        known = ", ".join(shipped(package))
+        raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f", line {where.line + 1}" if where else ""
+        raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
+    if not isinstance(data, dict):
+        raise BadConfig(f"The {what} {name} should hold keys and values ({', '.join(model.model_fields)}).")
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, model)}") from None
+
+
+def _first_fault(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first fault as a sentence; an unknown key is told with the keys that are known at its place."""
+    fault = error.errors()[0]
+    where = [str(part) for part in fault["loc"]]
+    if fault["type"] == "extra_forbidden":
+        place = ".".join(where[:-1])
+        known = ", ".join(_model_at(model, where[:-1]).model_fields)
+        return f"unknown key {where[-1]!r}{f' in {place}' if place else ''}; the keys known there are {known}."
+    if fault["type"] == "value_error":
+        return f"{'.'.join(where)}: {fault['ctx']['error']}."
+    if fault["type"] == "missing":
+        return f"the key {'.'.join(where)!r} is missing."
+    return f"{'.'.join(where)}: {fault['msg']}, not {fault['input']!r}."
+
+
+def _model_at(model: type[BaseModel], path: list[str]) -> type[BaseModel]:
+    for part in path:
+        annotation = model.model_fields[part].annotation
+        candidates = [annotation, *getattr(annotation, "__args__", ())]
+        model = next(c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel))
+    return model

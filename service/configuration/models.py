@@ -1,0 +1,197 @@
+"""Turning a profile's names into loaded models: a table of kinds, each imported only when it is asked for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, cast
+
+from generation.draft import Generator
+from nli.judges import judge
+from nli.judges.judge import Judge
+from retrieval.core.disk_cache import kept
+from retrieval.core.errors import BadConfig
+from retrieval.dense import encoder
+from retrieval.dense.encoder import Encoder
+from retrieval.rerank import reranker as rerank
+from retrieval.rerank.reranker import Reranker
+from service.configuration.answers import AnswerConfig
+from service.configuration.config import Branch, GroundingConfig, Profile
+
+RERANKER_KINDS = {
+    "embedded": "retrieval.rerank.embedded:EmbeddedReranker",
+    "cross-encoder": "retrieval.rerank.cross_encoder:HuggingFaceReranker",
+}
+JUDGE_KINDS = {
+    "embedded": "nli.judges.embedded:EmbeddedJudge",
+    "reader": "nli.reader.judge:DocumentReader",
+    "classifier": "nli.judges.classifier:ClassifierJudge",
+    "t5": "nli.judges.t5:T5Judge",
+    "chat": "nli.judges.chat:ChatJudge",
+}
+ENCODER_KINDS = {
+    "embedded": "retrieval.dense.embedded_encoder:EmbeddedEncoder",
+    "medcpt": "retrieval.dense.bi_encoder:MedCPTEncoder",
+    "bi-encoder": "retrieval.dense.bi_encoder:BiEncoder",
+}
+GENERATOR_KINDS = {
+    "extractive": "generation.generators.extractive:ExtractiveGenerator",
+    "chat": "generation.generators.chat:ChatGenerator",
+    "causal": "generation.generators.causal:CausalGenerator",
+}
+ALONE = frozenset({"embedded", "reader", "classifier", "t5"})
+"""Kinds of judges that give a pair the same verdict whatever else they are asked about: only theirs may be kept on disk."""
+STANCE, SENTENCES = "stance", "sentences"
+"""The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
+FALLBACK = "extractive fallback"
+"""The name of the embedded generator where it stands in for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The names that a configuration uses for models."""
+
+    rerankers: frozenset[str] = frozenset()
+    judges: frozenset[str] = frozenset()
+    encoders: frozenset[str] = frozenset()
+    generators: frozenset[str] = frozenset()
+
+
+class Models:
+    """The loaded models that a configuration needs, by the names it uses; nothing else is loaded."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        rerankers: Mapping[str, Reranker],
+        judges: Mapping[str, Judge],
+        encoders: Mapping[str, Encoder] = MappingProxyType({}),
+        generators: Mapping[str, Generator] = MappingProxyType({}),
+    ) -> None:
+        self.profile = profile
+        self.rerankers = dict(rerankers)
+        self.judges = dict(judges)
+        self.encoders = dict(encoders)
+        self.generators = dict(generators)
+
+    def remembering(self) -> Models:
+        """The same models, each asked once for the same thing: both sides of a claim often read the same documents."""
+        return Models(
+            self.profile,
+            {name: rerank.Remembering(reranker) for name, reranker in self.rerankers.items()},
+            {name: judge.remembering(one) for name, one in self.judges.items()},
+            {name: encoder.Remembering(one) for name, one in self.encoders.items()},
+            self.generators,
+        )
+
+    def names(self) -> dict[str, str]:
+        """Which model, with which weights, stands behind each name."""
+        named: dict[str, Reranker | Judge | Encoder | Generator] = {
+            **self.rerankers, **self.judges, **self.encoders, **self.generators,
+        }  # fmt: skip
+        return {role: named[role].name for role in sorted(named)}
+
+
+def load_models(config: GroundingConfig, profile: Profile) -> Models:
+    """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
+    branches = (config.contradict, config.support)
+    needs = Needs(
+        rerankers=frozenset(b.rerank.model for b in branches if b.rerank),
+        judges=frozenset(name for b in branches for name in _judges_of(b)),
+        encoders=frozenset(b.retrieve.encoder for b in branches if "dense" in b.retrieve.sources),
+    )
+    return _loaded(needs, profile, Models(profile, {}, {}))
+
+
+def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | None = None) -> Models:
+    """Load what an answer variant names; what is in `loaded` under the same name is taken from there."""
+    needs = Needs(
+        rerankers=frozenset({config.rerank.model} if config.rerank else ()),
+        judges=frozenset({config.attribute.model}),
+        generators=frozenset({config.generate.generator}),
+    )
+    models = _loaded(needs, profile, loaded or Models(profile, {}, {}))
+    if config.generate.fallback and not models.generators[config.generate.generator].extractive:
+        from generation.generators.extractive import ExtractiveGenerator
+
+        models.generators[FALLBACK] = ExtractiveGenerator(next(iter(models.rerankers.values()), None))
+    return models
+
+
+def _loaded(needs: Needs, profile: Profile, had: Models) -> Models:
+    rerankers: dict[str, Reranker] = {
+        name: had.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
+    }
+    judges: dict[str, Judge] = {}
+    for name in sorted(needs.judges, reverse=True):  # "stance" before "sentences", which may stand for it
+        known = had.judges.get(name) or judges.get(judge_name(name, profile))
+        judges[name] = known or load_judge(name, profile)
+    encoders = {name: had.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
+    generators = {name: _load_generator(name, profile, {**had.rerankers, **rerankers}) for name in sorted(needs.generators)}
+    return Models(profile, rerankers, judges, encoders, generators)
+
+
+def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:
+    """The generator of this name; its option `reranker` names one of the profile's, which is loaded if it is not yet."""
+    listed = {key: dict(options) for key, options in profile.generators.items()}
+    chosen = listed.get(name, {}).get("reranker")
+    if isinstance(chosen, str):
+        found = rerankers.get(chosen) or load_reranker(chosen, profile)
+        listed[name]["reranker"] = found
+    return cast(Generator, _load(name, listed, GENERATOR_KINDS, "generator", profile))
+
+
+def load_reranker(name: str, profile: Profile) -> Reranker:
+    """Load the reranker that `profile` has under this name."""
+    return cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile))
+
+
+def judge_name(name: str, profile: Profile) -> str:
+    """The name under which `profile` has the judge that a configuration asks for."""
+    return STANCE if name == SENTENCES and SENTENCES not in profile.judges else name
+
+
+def load_judge(name: str, profile: Profile) -> Judge:
+    """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be."""
+    name = judge_name(name, profile)
+    loaded = cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
+    verdicts = kept("verdicts") if profile.judges[name]["kind"] in ALONE else None
+    return judge.keeping(loaded, verdicts) if verdicts else loaded
+
+
+def load_encoder(name: str, profile: Profile) -> Encoder:
+    """Load the encoder that `profile` has under this name."""
+    return cast(Encoder, _load(name, profile.encoders, ENCODER_KINDS, "encoder", profile))
+
+
+def _judges_of(branch: Branch) -> set[str]:
+    names = {branch.judge.model} if branch.judge else set()
+    if branch.evidence and branch.evidence.by != "overlap":
+        names.add(branch.evidence.by)
+    return names
+
+
+def _load(name: str, listed: Mapping[str, dict[str, Any]], kinds: Mapping[str, str], what: str, profile: Profile) -> Any:
+    if name not in listed:
+        known = ", ".join(sorted(listed)) or "none"
+        raise BadConfig(f"The profile {profile.name} has no {what} called {name!r}; it has {known}.")
+    options = dict(listed[name])
+    kind = options.pop("kind", None)
+    if kind not in kinds:
+        raise BadConfig(f"The {what} {name!r} of profile {profile.name} has kind {kind!r}; known kinds are {', '.join(kinds)}.")
+    module, attribute = kinds[kind].split(":")
+    loader = getattr(import_module(module), attribute)
+    accepted = inspect.signature(loader).parameters
+    for option in options:
+        if option not in accepted:
+            raise BadConfig(
+                f"The {what} {name!r} of profile {profile.name} has the unknown option {option!r}; "
+                f"a {kind} {what} knows {', '.join(accepted)}."
+            )
+    missing = [n for n, parameter in accepted.items() if parameter.default is parameter.empty and n not in options]
+    if missing:
+        raise BadConfig(f"The {what} {name!r} of profile {profile.name} lacks {', '.join(missing)}; a {kind} {what} needs it.")
+    return loader(**options)

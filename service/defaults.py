@@ -1,7 +1,0 @@
-"""What is taken where nothing is named; apart from service.config, which takes longer to load than --help may."""
-
-from __future__ import annotations
-
-CONFIG = "counterpoint"
-ANSWERS = "counterpoint"
-PROFILE = "embedded"

@@ -1,0 +1,1 @@
+"""Grounding a claim: the documents that support it and those that contradict it."""

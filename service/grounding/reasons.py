@@ -1,0 +1,79 @@
+"""Why a piece of evidence is where it is, in words that claim no more than was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nli.decision.select import probability
+from nli.wording.opposites import opposed, opposites, other_numbers
+from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
+
+_VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A word of the sentence that turns one of the claim's round, at one place; offsets are into the abstract."""
+
+    claim: str
+    evidence: str
+    start: int
+    end: int
+
+
+def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[Direction, ...]:
+    """Every place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome.
+
+    A supporting sentence is not looked at.
+    """
+    if sentence is None or stance != "contradict":
+        return ()
+    return tuple(
+        Direction(own, sentence.text[start:end], sentence.start + start, sentence.start + end)
+        for own, start, end in opposed(claim, sentence.text)
+    )
+
+
+def why(
+    claim: str,
+    stance: Stance,
+    sentence: Sentence | None,
+    verdict: Verdict | None,
+    scopes: Sequence[NegationScope],
+    reserved: Sequence[Qualifier],
+    scored_by: str,
+) -> str:
+    """One line: what the judge thinks of the sentence, what it negates, turns round or reserves; says so where none was asked."""
+    parts = []
+    if sentence is None:
+        parts.append("the document has no sentence to show")
+    if verdict is None:
+        parts.append(f"ranked by {scored_by}; its stance was not judged")
+    else:
+        what = "paper" if verdict.of == "document" else "sentence"
+        parts.append(f"{probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
+        if verdict.label != stance and verdict.of == "sentence":
+            parts.append(f"the judge's own label for it is {verdict.label}")
+        if verdict.reason:
+            parts.append(verdict.reason.rstrip("."))
+    if sentence is not None:
+        if stance == "contradict":
+            parts += _differences(claim, sentence.text)
+        for scope in scopes:
+            negated = _words(sentence, scope.scope_start, scope.scope_end).strip(" .,;:")
+            parts.append(f"“{_words(sentence, scope.cue.start, scope.cue.end)}” negates “{negated}”")
+        parts += [f"{one.kind}: “{_words(sentence, one.start, one.end)}”" for one in reserved]
+    return "; ".join(parts)
+
+
+def _differences(claim: str, sentence: str) -> list[str]:
+    own, other = other_numbers(claim, sentence)
+    return [
+        *(f"opposite words: “{word}” / “{against}”" for word, against in opposites(claim, sentence)),
+        *([f"other numbers: {', '.join(own)} / {', '.join(other)}"] if own else []),
+    ]
+
+
+def _words(sentence: Sentence, start: int, end: int) -> str:
+    return sentence.text[start - sentence.start : end - sentence.start]

@@ -1,0 +1,38 @@
+"""The first step of a branch: one ranking for a claim's queries, from one source, or from several by reciprocal rank fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from retrieval.core.values import Hit
+from retrieval.dense.encoder import Encoder
+from retrieval.index import Index
+from retrieval.rerank.fusion import reciprocal_rank_fusion
+from retrieval.words.spelling import both_spellings
+from retrieval.words.synonyms import in_other_words
+from service.configuration.config import Retrieve
+
+
+def retrieve(
+    step: Retrieve, queries: Sequence[str], index: Index, encoders: Mapping[str, Encoder], without: Collection[str] = ()
+) -> list[Hit]:
+    """The best `k` documents for the queries, best first, those `without` left out: as many more are fetched in their place."""
+    depth, most = (step.each or step.k) + len(without), step.k + len(without)
+    rankings: list[list[Hit]] = []
+    for source in step.sources:
+        if source == "bm25":
+            texts = [both_spellings(query) for query in queries] if step.spellings else list(queries)
+            if step.synonyms:
+                texts = [f"{text} {in_other_words(query)}".strip() for text, query in zip(texts, queries, strict=True)]
+            rankings += [index.search(text, depth) for text in texts]
+        else:
+            encoder = encoders[step.encoder]
+            rankings += index.dense(encoder.name).search(encoder.queries(queries), depth)
+    ranked = reciprocal_rank_fusion(rankings, step.rrf)[:most] if step.fused else rankings[0]
+    return [hit for hit in ranked if hit.pmid not in without][: step.k]
+
+
+def ranked_by(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:
+    """What the scores of that ranking are, in one word for each source."""
+    names = [source if source == "bm25" else encoders[step.encoder].name for source in step.sources]
+    return f"rrf({', '.join(names)})" if step.fused else names[0]

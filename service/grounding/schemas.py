@@ -1,0 +1,357 @@
+"""What goes over the wire: HTTP bodies and the JSON of the command line, built from the values, never the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from retrieval.core.values import (
+    BranchCounts,
+    Document,
+    Evidence,
+    Grounding,
+    Label,
+    NegationScope,
+    Qualifier,
+    QualifierKind,
+    Sentence,
+    Standing,
+    Verdict,
+)
+from retrieval.index import Index
+from service.configuration.models import Models
+from service.grounding.reasons import Direction, directions
+
+
+class GroundRequest(BaseModel):
+    """A claim to ground."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "claim": "Hormone therapy prevents coronary heart disease in postmenopausal women.",
+                    "question": "Should hormone therapy be used to prevent heart disease?",
+                    "known_pmids": [],
+                }
+            ]
+        },
+    )
+
+    claim: str = Field(description="One sentence that can be true or false.")
+    question: str = Field("", description="The question that the claim answers; it widens the search.")
+    known_pmids: list[str | int] = Field(
+        default_factory=list, description="Documents already known to support the claim; never returned as support."
+    )
+
+
+class SentenceOut(BaseModel):
+    """A sentence exactly as it stands in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
+
+    index: int
+    start: int
+    end: int
+    text: str
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> SentenceOut:
+        """From the value."""
+        return cls(index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text)
+
+
+class NegationOut(BaseModel):
+    """A negation cue and what it negates; offsets are into the abstract."""
+
+    cue: str
+    start: int
+    end: int
+    scope_start: int
+    scope_end: int
+
+    @classmethod
+    def of(cls, scope: NegationScope) -> NegationOut:
+        """From the value."""
+        return cls(
+            cue=scope.cue.name,
+            start=scope.cue.start,
+            end=scope.cue.end,
+            scope_start=scope.scope_start,
+            scope_end=scope.scope_end,
+        )
+
+
+class QualifierOut(BaseModel):
+    """Words of the sentence that narrow what it says, where the claim does not; offsets are into the abstract."""
+
+    kind: QualifierKind
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, qualifier: Qualifier) -> QualifierOut:
+        """From the value."""
+        return cls(kind=qualifier.kind, start=qualifier.start, end=qualifier.end)
+
+
+class DirectionOut(BaseModel):
+    """A word of the sentence that turns one of the claim's round; offsets are into the abstract."""
+
+    claim: str = Field(description="The claim's word.")
+    evidence: str = Field(description="The sentence's, as it stands there: `abstract[start:end]`.")
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, direction: Direction) -> DirectionOut:
+        """From the value."""
+        return cls(**asdict(direction))
+
+
+class VerdictOut(BaseModel):
+    """The judge's probabilities, which sum to 1, and its decision, by its own thresholds where it has some."""
+
+    label: Label
+    of: Literal["sentence", "document"] = Field(
+        "sentence",
+        description="What was judged: the sentence alone, or the whole paper. A paper's probability of the stance is `score`.",
+    )
+    support: float
+    neutral: float
+    contradict: float
+    quote: str = Field("", description="The words of the sentence that decided, where the judge is a language model.")
+    reason: str = Field("", description="The judge's reason in words, where it gives one.")
+
+    @classmethod
+    def convert(cls, verdict: Verdict) -> VerdictOut:
+        """From the value."""
+        return cls(
+            label=verdict.label,
+            of=verdict.of,
+            support=round(verdict.support, 6),
+            neutral=round(verdict.neutral, 6),
+            contradict=round(verdict.contradict, 6),
+            quote=verdict.quote,
+            reason=verdict.reason,
+        )
+
+
+def facts_of(document: Document) -> dict[str, Any]:
+    """What every response that shows a document says of it."""
+    return {
+        "pmid": document.pmid,
+        "title": document.title,
+        "year": document.year,
+        "journal": document.journal,
+        "types": list(document.types),
+        "retracted": document.retracted,
+    }
+
+
+class EvidenceOut(BaseModel):
+    """One document for or against the claim, with the sentence that says so."""
+
+    rank: int
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    types: list[str]
+    retracted: bool
+    stance: str
+    sentence: SentenceOut | None
+    negations: list[NegationOut]
+    qualifiers: list[QualifierOut] = Field(description="The reservations that the sentence makes and the claim does not.")
+    directions: list[DirectionOut] = Field(
+        description="Each place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome."
+    )
+    standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
+    score: float = Field(
+        description="What ranked the document within its list; scores of different scorers do not compare. With a verdict of the "
+        "document it is the calibrated probability that the paper has this stance."
+    )
+    scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
+    verdict: VerdictOut | None = Field(
+        description="The judge's opinion of the sentence, or of the whole paper (`of`); null where none was asked."
+    )
+    why: str
+
+    @classmethod
+    def of(cls, evidence: Evidence, claim: str) -> EvidenceOut:
+        """From the value; `claim` is the text that it is evidence for or against."""
+        document: Document = evidence.document
+        verdict = evidence.verdict
+        return cls(
+            rank=evidence.rank,
+            **facts_of(document),
+            stance=evidence.stance,
+            sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
+            negations=[NegationOut.of(scope) for scope in evidence.negations],
+            qualifiers=[QualifierOut.of(one) for one in evidence.qualifiers],
+            directions=[DirectionOut.of(one) for one in directions(claim, evidence.stance, evidence.sentence)],
+            standing=evidence.standing,
+            score=round(evidence.score, 6),
+            scored_by=evidence.scored_by,
+            verdict=VerdictOut.convert(verdict) if verdict else None,
+            why=evidence.why,
+        )
+
+
+class CountsOut(BaseModel):
+    """How much one side looked at."""
+
+    documents: int = Field(description="documents retrieved")
+    sentences: int = Field(description="sentences that these documents hold")
+    candidates: int = Field(description="sentences past the side's filter")
+    judged: int = Field(description="sentences the judge read before the side was decided")
+    read: int = Field(description="documents that these sentences are of")
+
+    @classmethod
+    def of(cls, counts: BranchCounts) -> CountsOut:
+        """From the value."""
+        return cls(**asdict(counts))
+
+
+class CheckedOut(BaseModel):
+    """How much was looked at on each side."""
+
+    contradict: CountsOut
+    support: CountsOut
+
+
+class Named(Protocol):
+    """A configuration, whatever it configures."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+
+class Service(Protocol):
+    """What grounds or answers: an index, a configuration and models."""
+
+    index: Index
+    models: Models
+
+    @property
+    def config(self) -> Named:
+        """What it does, and how."""
+        ...
+
+
+class Provenance(BaseModel):
+    """What every figure in the answer comes from."""
+
+    config: str
+    profile: str
+    models: dict[str, str]
+    index: str
+    documents: int
+
+    @classmethod
+    def of(cls, service: Service) -> Provenance:
+        """Of a loaded service."""
+        index = service.index
+        return cls(
+            config=service.config.name,
+            profile=service.models.profile.name,
+            models=service.models.names(),
+            index=index.manifest.id,
+            documents=index.manifest.counts.documents,
+        )
+
+
+class ClaimOut(BaseModel):
+    """The claim as it was read."""
+
+    text: str
+    question: str
+    known_pmids: list[str]
+
+
+class GroundResponse(BaseModel):
+    """Both sides of a claim, contradictions first."""
+
+    claim: ClaimOut
+    contradicting: list[EvidenceOut]
+    supporting: list[EvidenceOut]
+    uncertain: list[EvidenceOut] = Field(
+        description="What came close on either side, contradictions first, for who must not miss one; most of it is neither."
+    )
+    checked: CheckedOut
+    summary: str
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, grounding: Grounding, provenance: Provenance) -> GroundResponse:
+        """From the value, with where its figures come from."""
+        claim = grounding.claim
+        return cls(
+            claim=ClaimOut(text=claim.text, question=claim.question, known_pmids=list(claim.known_pmids)),
+            contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
+            supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
+            uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],
+            checked=CheckedOut(
+                contradict=CountsOut.of(grounding.checked["contradict"]),
+                support=CountsOut.of(grounding.checked["support"]),
+            ),
+            summary=summary(grounding),
+            provenance=provenance,
+        )
+
+
+def summary(grounding: Grounding) -> str:
+    """What was found and how much was checked for it, in one or two sentences; silence is never an answer."""
+    counts = grounding.checked["contradict"]
+    if not counts.documents and not grounding.checked["support"].documents:
+        return "No document of the index shares a word with this claim, so nothing could be checked."
+    judged, candidates = _counted(counts.judged, "sentence"), _counted(counts.candidates, "candidate sentence")
+    where = f"{judged} checked" if counts.judged else candidates
+    against = len(grounding.contradicting)
+    first = (
+        f"{_counted(against, 'document')} found that may contradict the claim, {where}"
+        if against
+        else f"No contradiction found among {where}"
+    )
+    first += f" in {_read(counts)}."
+    for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
+    found = f"{_counted(for_it, 'document')} found that may support it," if for_it else "No support found"
+    close = len(grounding.uncertain)
+    third = f" {_counted(close, 'document')} came close and {'is' if close == 1 else 'are'} listed apart." if close else ""
+    return f"{first} {found} among {among}.{third}"
+
+
+def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
+    """The documents looked at, of how many where not all were read; a judge that only chose the sentences `shown` read none."""
+    some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
+    return some + _counted(counts.documents, "document")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+class Health(BaseModel):
+    """Whether requests can be answered now."""
+
+    status: str
+    documents: int
+    index: str
+    config: str
+    profile: str
+    models: dict[str, str]
+
+
+class Problem(BaseModel):
+    """What was wrong, as RFC 9457 says it; `error` is `detail` again, for clients of the first version."""
+
+    type: str = Field(description="Which kind of problem: `urn:counterpoint:problem:` and a word.")
+    title: str = Field(description="The kind in words.")
+    status: int
+    detail: str = Field(description="What was wrong here, in one sentence.")
+    request_id: str
+    error: str

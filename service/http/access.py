@@ -1,0 +1,85 @@
+"""Who may ask, and how often: API keys compared in constant time, and a limit for each key."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from math import ceil
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
+from limits import RateLimitItem, parse_many
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from service.http.problems import Refused
+from service.operating import metrics
+from service.operating.settings import Settings
+
+_bearer = HTTPBearer(auto_error=False, description="An API key, where the operator asks for one.")
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same in a header of its own.")
+
+
+class Gate:
+    """Lets requests through that have a key, as often as they may; the limits are counted in this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._digests = settings.digests()
+        self._limits: list[RateLimitItem] = parse_many(settings.rate) if settings.rate else []
+        self._counts = MovingWindowRateLimiter(MemoryStorage())
+
+    def name(self, key: str) -> str | None:
+        """Whose key that is. Every key is compared, so that the time taken tells nothing of them."""
+        given, found = hashlib.sha256(key.encode("utf-8", "replace")).digest(), None
+        for name, digest in self._digests.items():
+            if hmac.compare_digest(given, digest):
+                found = name
+        return found
+
+    def know(self, request: Request, key: str) -> None:
+        """Let the request through where its key is known or none is asked for, or raise what it is answered with."""
+        who = f"address {request.client.host if request.client else ''}"
+        if self._digests:
+            name = self.name(key)
+            if name is None:
+                metrics.REFUSED.labels(reason="no key").inc()
+                told = "This API key is not known." if key else "Give an API key, as Authorization: Bearer KEY or X-API-Key: KEY."
+                raise Refused(told, 401, {"WWW-Authenticate": "Bearer"})
+            who = f"key {name}"
+            request.scope.setdefault("state", {}).setdefault("told", {})["key"] = name
+        request.scope.setdefault("state", {})["who"] = who
+
+    def spend(self, request: Request, claims: int) -> None:
+        """Count claims against the limits of whoever sent the request."""
+        who = request.scope.get("state", {}).get("who", "")
+        if claims < 1:
+            return
+        for limit in self._limits:
+            if not self._counts.test(limit, who, cost=claims):
+                reset = self._counts.get_window_stats(limit, who).reset_time
+                metrics.REFUSED.labels(reason="too many").inc()
+                raise Refused(
+                    f"At most {limit} are answered; try again later.",
+                    429,
+                    {"Retry-After": str(max(1, ceil(reset - time.time())))},
+                )
+        for limit in self._limits:
+            self._counts.hit(limit, who, cost=claims)
+
+
+async def known(
+    request: Request,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    header: Annotated[str | None, Security(_header)],
+) -> None:
+    """The dependency of every call that needs a key."""
+    gate: Gate = request.app.state.gate
+    gate.know(request, bearer.credentials if bearer else header or "")
+
+
+async def admitted(request: Request, _known: Annotated[None, Depends(known)]) -> None:
+    """The dependency of every call that is work: a key that is known and has not been used too often."""
+    gate: Gate = request.app.state.gate
+    gate.spend(request, 1)

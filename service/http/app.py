@@ -1,0 +1,107 @@
+"""The HTTP service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+
+from service.answering.answer import Answerer
+from service.grounding.ground import Grounder
+from service.grounding.schemas import Health, Provenance
+from service.http import docs_page, page_files, problems, routes
+from service.http.access import Gate, known
+from service.http.middleware import Edge
+from service.operating import metrics
+from service.operating.live_index import Live, NotReady
+from service.operating.settings import Settings
+from service.operating.work import Workers
+
+_log = logging.getLogger("counterpoint")
+
+_DESCRIPTION = (
+    "For a biomedical claim: the papers that contradict it and the papers that support it, each with its exact sentence. "
+    "Every figure can be traced through `provenance`. Faults are problem details (RFC 9457)."
+)
+
+
+def create_app(
+    load: Callable[[], Grounder],
+    answering: Callable[[Grounder], Answerer] | None = None,
+    settings: Settings | None = None,
+    when_loaded: Callable[[], None] | None = None,
+) -> FastAPI:
+    """The service over whatever `load` assembles; it answers /health at once and becomes ready when loading is done.
+
+    With `when_loaded` it takes no connection before, and calls it then: as long as one of several workers is loading, the others
+    have them.
+
+    `answering` makes the part that answers questions from the same index and models. Where it fails the rest is served all the
+    same and /answer says why.
+    """
+    chosen = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        live, workers = Live(load, answering), Workers(chosen.limits())
+        app.state.parts = routes.Parts(live, workers, metrics.TokenMeter(), chosen.log_claims)
+        if when_loaded:
+            await asyncio.to_thread(live.load)
+            when_loaded()
+        task = asyncio.create_task(_kept_up(live, chosen.reload_seconds, loaded=when_loaded is not None))
+        yield
+        task.cancel()
+        await asyncio.to_thread(workers.close)
+        await asyncio.to_thread(live.close)
+
+    app = FastAPI(
+        title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
+        # The bundled pages of these load their scripts from elsewhere; this service sends nobody off the machine (docs_page).
+        docs_url=None, redoc_url=None,
+        generate_unique_id_function=routes.operation_id,
+    )  # fmt: skip
+    app.state.gate = Gate(chosen)
+    app.add_middleware(Edge, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds)
+    problems.install(app)
+    app.include_router(routes.router)
+    _add_routes(app)
+    return app
+
+
+async def _kept_up(live: Live, seconds: float, loaded: bool) -> None:
+    """Load, then look for a changed index for as long as the service runs."""
+    if not loaded:
+        await asyncio.to_thread(live.load)
+    while seconds and not live.failure:
+        await asyncio.sleep(seconds)
+        try:
+            await asyncio.to_thread(live.refresh)
+        except Exception:
+            _log.exception("looking for a changed index failed")
+
+
+def _add_routes(app: FastAPI) -> None:
+    app.include_router(page_files.router)
+    app.include_router(docs_page.router)
+
+    @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})
+    async def health(request: Request) -> Response:
+        """Ready (200) only when the index is open and the models are loaded; 503 until then."""
+        live = routes.parts_of(request).live
+        try:
+            grounder = live.ready().grounder
+        except NotReady:
+            body = Health(status=live.failure or "loading", documents=0, index="", config="", profile="", models={})
+            return JSONResponse(body.model_dump(), status_code=503)
+        return JSONResponse(Health(status="ready", **Provenance.of(grounder).model_dump()).model_dump())
+
+    @app.get("/metrics", include_in_schema=False, dependencies=[Depends(known)])
+    async def numbers() -> Response:
+        """What Prometheus reads."""
+        text, media_type = await asyncio.to_thread(metrics.exposition)
+        return Response(text, media_type=media_type)

@@ -1,0 +1,69 @@
+"""/docs, the API's description for people, and /favicon.ico: made of files of the package, so that no other machine is asked."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from jinja2 import Environment, StrictUndefined
+
+from service.http.reference.described import calls, shapes
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+_FILES = files("service.http.reference")
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/docs")
+async def docs(request: Request) -> Response:
+    """The page, whether or not an index is loaded; made once."""
+    state = request.app.state
+    if not hasattr(state, "docs"):
+        state.docs = written(request.app.openapi())
+    return _sent(state.docs, "text/html; charset=utf-8")
+
+
+@router.get("/docs/docs.css")
+async def style() -> Response:
+    """How it looks, beside the style of the other page."""
+    return _sent(_FILES.joinpath("docs.css").read_bytes(), "text/css; charset=utf-8")
+
+
+@router.get("/favicon.ico")
+async def icon() -> Response:
+    """What browsers ask for of every address; the drawing is the page's own."""
+    return _sent(_FILES.joinpath("favicon.ico").read_bytes(), "image/x-icon")
+
+
+def written(document: dict[str, Any]) -> bytes:
+    """The page of an OpenAPI document; whatever stands in it is escaped."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(_FILES.joinpath("docs.html").read_text("utf-8"))
+    info = document["info"]
+    return (
+        template.render(
+            title=info["title"],
+            version=info["version"],
+            about=info["description"],
+            calls=calls(document),
+            shapes=shapes(document),
+        )
+        .lstrip()
+        .encode()
+    )
+
+
+def _sent(content: bytes, media_type: str) -> Response:
+    return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache", "Content-Security-Policy": POLICY})

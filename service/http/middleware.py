@@ -1,0 +1,128 @@
+"""What every request passes first: an id of its own, limits on its body, a line in the log, a place in the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.http import problems
+from service.operating import metrics
+
+_log = logging.getLogger("counterpoint")
+_access = logging.getLogger("counterpoint.access")
+_SANE = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_ASKED_BY_MACHINES = ("/health", "/metrics")
+"""Routes asked every few seconds, which have no line in the log."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _TooLarge(HTTPException):
+    """The body is larger than it may be, whatever its headers said.
+
+    An HTTPException, since those are the only ones that FastAPI passes on while it reads a body.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(413, f"The body has more than {most:,} bytes; send less at once.")
+
+
+class _TooSlow(HTTPException):
+    """The body was not there in time. What is left of it would be read as the next request: the connection ends."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            408, f"The body was not there after {seconds:g} seconds; send it faster, or less.", {"Connection": "close"}
+        )
+
+
+class Edge:
+    """The outermost middleware; pure ASGI, since streams and disconnections must pass it untouched."""
+
+    def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float) -> None:
+        self._app, self._most, self._longest = app, body_bytes, body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; other kinds of connection pass."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope.setdefault("state", {})
+        given = Headers(scope=scope).get("x-request-id", "")
+        id = given if _SANE.fullmatch(given) else uuid.uuid4().hex
+        token = problems.request_id.set(id)
+        sent = _Sent(send, id)
+        started = time.perf_counter()
+        try:
+            await self._answered(scope, receive, sent)
+        finally:
+            problems.request_id.reset(token)
+            _note(scope, sent.status, time.perf_counter() - started, id)
+
+    async def _answered(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
+        taken, whole, until = 0, False, asyncio.get_running_loop().time() + self._longest
+
+        async def counted() -> Message:
+            nonlocal taken, whole
+            try:
+                # After the body comes only that the client has left, whenever that is.
+                async with asyncio.timeout_at(None if whole else until):
+                    message = await receive()
+            except TimeoutError:
+                raise _TooSlow(self._longest) from None
+            taken += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if taken > self._most:
+                raise _TooLarge(self._most)
+            return message
+
+        fault: tuple[int, str, Mapping[str, str] | None]
+        try:
+            length = Headers(scope=scope).get("content-length", "")
+            if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > self._most):
+                raise _TooLarge(self._most)
+            await self._app(scope, counted, sent)
+            return
+        except (_TooLarge, _TooSlow) as error:
+            fault = error.status_code, error.detail, error.headers
+        except Exception:
+            _log.exception("a request failed")
+            fault = 500, problems.FAILED, None
+        if not sent.status:
+            await problems.response(*fault)(scope, receive, sent)
+
+
+class _Sent:
+    """Passes messages on, and adds to the first what every response has."""
+
+    def __init__(self, send: Send, id: str) -> None:
+        self._send, self._id, self.status = send, id, 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-ID"] = self._id
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Referrer-Policy"] = "no-referrer"
+        await self._send(message)
+
+
+def _note(scope: Scope, status: int, seconds: float, id: str) -> None:
+    """The request's line in the log and its place in the metrics; the path as asked for stands in neither."""
+    route: Any = scope.get("route")
+    path = str(getattr(route, "path_format", "")) or "unknown"
+    # What a client invents must not become a label without end.
+    method = scope["method"] if scope["method"] in _METHODS else "other"
+    metrics.REQUESTS.labels(method=method, route=path, status=str(status or problems.CLIENT_LEFT)).observe(seconds)
+    told = {"method": method, "route": path, "status": status or problems.CLIENT_LEFT, "ms": round(seconds * 1000, 1), "id": id}
+    if path not in _ASKED_BY_MACHINES:
+        _access.info("request", extra={"told": told | scope.get("state", {}).get("told", {})})

@@ -1,0 +1,86 @@
+"""The page's files, served as they lie in the package: only these names exist, and the browser runs and loads nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+# Named here: what a system thinks of a file's type differs between systems, and a browser refuses a script of the wrong one.
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+}
+
+# Trusted Types make the browser refuse markup made from text; `data:` is the icon, which stands in the page itself.
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    content: bytes
+    media_type: str
+    tag: str
+
+
+@cache
+def page_files() -> dict[str, _File]:
+    """Every file of the page by its name, read once; a name that is not here is asked of no file system."""
+    found = {}
+    for file in files("service.http").joinpath("page").iterdir():
+        media_type = _TYPES.get(file.name[file.name.rfind(".") :])
+        if media_type:
+            content = file.read_bytes()
+            found[file.name] = _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
+    return found
+
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+async def page(request: Request) -> Response:
+    """The page, whether or not an index is loaded."""
+    return _served(request, "index.html")
+
+
+@router.get("/page/{name}")
+async def part(request: Request, name: str) -> Response:
+    """What the page loads."""
+    return _served(request, name)
+
+
+def _served(request: Request, name: str) -> Response:
+    file = page_files().get(name)
+    if file is None:
+        raise HTTPException(404)
+    # Asked again each time, so that the parts of two releases are never mixed; unchanged, they are not sent again.
+    headers = {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": POLICY,
+        "ETag": file.tag,
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if request.headers.get("if-none-match") == file.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)

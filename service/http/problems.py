@@ -1,0 +1,125 @@
+"""Every fault over HTTP as problem details (RFC 9457): one sentence in `detail`, the same request id as in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from retrieval.core.errors import CounterpointError
+from service.answering.schemas import AnswerRequest
+from service.grounding.schemas import GroundRequest, Problem
+from service.http import faults
+from service.http.schemas import BatchRequest
+from service.operating.work import Gone
+from service.reading.schemas import EvidenceRequest
+
+MEDIA_TYPE = "application/problem+json"
+FAILED = "The request could not be answered; the service's log has the reason."
+CLIENT_LEFT = 499
+"""No client ever sees it; the log and the metrics do."""
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""The id of the request that is being worked on, on the event loop and in the threads that work for it."""
+
+_KINDS = {
+    400: ("bad-request", "The request cannot be read"),
+    401: ("unauthorized", "An API key is needed"),
+    404: ("not-found", "There is no such thing"),
+    405: ("method-not-allowed", "The method is not allowed here"),
+    408: ("too-slow", "The body came too slowly"),
+    413: ("too-large", "The body is too large"),
+    422: ("bad-input", "The request cannot be used as it is"),
+    429: ("too-many", "Too many requests"),
+    499: ("client-left", "The client left"),
+    500: ("failed", "The service failed"),
+    502: ("bad-gateway", "A language model gave no usable answer"),
+    503: ("unavailable", "The service cannot answer now"),
+    507: ("out-of-space", "The disk is full"),
+}
+
+_BODIES: dict[str, type[BaseModel]] = {
+    "ground": GroundRequest,
+    "batch": BatchRequest,
+    "answer": AnswerRequest,
+    "evidence": EvidenceRequest,
+}
+"""What a request's body should be, by the last part of the address that says so."""
+
+
+class Refused(CounterpointError):
+    """A request that is turned away before any work, with this status and these headers."""
+
+    def __init__(self, message: str, status: int, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.headers = status, headers or {}
+
+
+def problem(status: int, detail: str) -> Problem:
+    """The problem of this status, for the request that is being worked on."""
+    kind, title = _KINDS.get(status) or (HTTPStatus(status).phrase.lower().replace(" ", "-"), HTTPStatus(status).phrase)
+    return Problem(
+        type=f"urn:counterpoint:problem:{kind}",
+        title=title,
+        status=status,
+        detail=detail,
+        request_id=request_id.get(),
+        error=detail,
+    )
+
+
+def problem_of(error: CounterpointError) -> Problem:
+    """What an error of ours says."""
+    return problem(error.status, str(error))
+
+
+def response(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The same as a response."""
+    return JSONResponse(problem(status, detail).model_dump(), status, headers, media_type=MEDIA_TYPE)
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """These problems in the API's description."""
+    return {
+        status: {"description": _KINDS[status][1], "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+        for status in statuses
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Answer every fault of `app` so."""
+
+    @app.exception_handler(CounterpointError)
+    async def _told(_request: Request, error: CounterpointError) -> Response:
+        headers = dict(getattr(error, "headers", {}))
+        if retry_after := getattr(error, "retry_after", None):
+            headers["Retry-After"] = str(retry_after)
+        return response(error.status, str(error), headers)
+
+    @app.exception_handler(HTTPException)
+    async def _refused(_request: Request, error: HTTPException) -> Response:
+        told = {404: "There is nothing at this address.", 405: "This address does not know that method."}
+        if error.status_code == 400:
+            # FastAPI's own, for a body that is not UTF-8, is nested too deeply, or holds a number too long to read.
+            return response(400, faults.UNREADABLE)
+        detail = str(error.detail)
+        phrase = HTTPStatus(error.status_code).phrase
+        detail = told.get(error.status_code, detail) if detail == phrase else detail
+        return response(error.status_code, detail, dict(error.headers or {}))
+
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(request: Request, error: RequestValidationError) -> Response:
+        in_body = any(fault["loc"][:1] == ("body",) for fault in error.errors())
+        named = (_BODIES[part] for part in reversed(request.url.path.split("/")) if part in _BODIES)
+        return response(422, faults.sentence(error.errors(), next(named, None) if in_body else None))
+
+    @app.exception_handler(Gone)
+    async def _left(_request: Request, _error: Gone) -> Response:
+        return response(CLIENT_LEFT, "The client left before the answer.")

@@ -1,0 +1,339 @@
+"""The API: /v1 and, under their old names, the calls that there were before it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar, cast
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+
+from retrieval.core.errors import CounterpointError
+from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
+from service.answering.answer import Kept, Stage
+from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
+from service.grounding.claims import checked_claim, checked_hypothesis, checked_query, checked_topic
+from service.grounding.ground import GroundStage
+from service.grounding.schemas import GroundRequest, GroundResponse, Problem, Provenance
+from service.http import examples, faults, problems
+from service.http.access import Gate, admitted
+from service.http.schemas import (
+    MOST_HITS,
+    BatchRequest,
+    BatchResponse,
+    BatchResult,
+    Cursor,
+    DocumentOut,
+    GroundStageEvent,
+    SearchResponse,
+)
+from service.http.streams import Event, Tell, told
+from service.operating import metrics
+from service.operating.live_index import Live, Serving
+from service.operating.work import Job, Workers, while_there
+from service.output.export import Format, exported
+from service.reading.schemas import EvidenceRequest, EvidenceResponse
+
+_log = logging.getLogger("counterpoint")
+_T = TypeVar("_T")
+
+
+def operation_id(route: APIRoute) -> str:
+    """What the API's description calls a call: the name that a generated client gives its function."""
+    return route.name
+
+
+router = APIRouter(dependencies=[Depends(admitted)], responses=problems.responses(401, 429))
+
+MEDIA_TYPES: dict[Format, str] = {
+    "markdown": "text/markdown; charset=utf-8",
+    "ris": "application/x-research-info-systems; charset=utf-8",
+    "bibtex": "application/x-bibtex; charset=utf-8",
+}
+_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
+
+FormatQuery = Annotated[
+    Literal["json", "markdown", "ris", "bibtex"],
+    Query(description="JSON, Markdown for reading, or the documents shown for a reference manager."),
+]
+_FAULTS = (400, 408, 413, 422, 500, 503)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the calls work with; `app.state.parts` holds it."""
+
+    live: Live
+    workers: Workers
+    tokens: metrics.TokenMeter
+    log_claims: bool = False
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the app that a request came to."""
+    return cast(Parts, request.app.state.parts)
+
+
+def _in_formats(model: type[BaseModel], name: str) -> dict[int | str, dict[str, Any]]:
+    """The good response in the API's description: a real one as JSON, and the texts."""
+    content: dict[str, Any] = {"application/json": {"example": examples.example(name)}}
+    content |= {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
+    return {200: {"model": model, "content": content}}
+
+
+def _events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """A stream in the API's description: its events by name, the last of them "error"."""
+    described = []
+    for name, model in (events | {"error": Problem}).items():
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema.pop("$defs", None)
+        data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+        event = {"type": "object", "properties": {"event": {"const": name}, "data": data}, "required": ["event", "data"]}
+        described.append(event)
+    return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": described}}}}}
+
+
+_grounding = _in_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
+
+
+@router.post("/ground", name="ground_alias", response_model=GroundResponse, responses=_grounding)
+@router.post("/v1/ground", response_model=GroundResponse, responses=_grounding)
+async def ground(body: GroundRequest, request: Request, format: FormatQuery = "json") -> Response:
+    """The documents that contradict a claim, and those that support it, each with its exact sentence."""
+    parts = parts_of(request)
+    parts.live.ready()
+    claim = checked_claim(body.claim, body.question, body.known_pmids)
+    _note(request, parts, claim=claim.text)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            found = _grounded(parts, serving, claim, job.check)
+            return _written(GroundResponse.of(found, Provenance.of(serving.grounder)), found, format)
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.post("/v1/ground/batch", response_model=BatchResponse, responses=problems.responses(*_FAULTS))
+async def ground_batch(body: BatchRequest, request: Request) -> Response:
+    """Up to 100 claims, one result each in their order; a claim at fault has its problem there and the others their answers."""
+    parts = parts_of(request)
+    parts.live.ready()
+    asked: list[Any] = list(body.claims)
+    _note(request, parts, claims=len(asked))
+    gate: Gate = request.app.state.gate
+    gate.spend(request, len(asked) - 1)
+
+    def one(job: Job[Response], serving: Serving, index: int) -> BatchResult:
+        try:
+            read = GroundRequest.model_validate(asked[index])
+            claim = checked_claim(read.claim, read.question, read.known_pmids)
+            found = _grounded(parts, serving, claim, job.check)
+            response = GroundResponse.of(found, Provenance.of(serving.grounder))
+            return BatchResult(index=index, status=200, response=response)
+        except ValidationError as error:
+            fault = problems.problem(422, faults.sentence(error.errors(), GroundRequest, "A claim"))
+        except CounterpointError as error:
+            fault = problems.problem_of(error)
+        return BatchResult(index=index, status=fault.status, problem=fault)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            results = [one(job, serving, index) for index in range(len(asked))]
+        return _json(BatchResponse(results=results))
+
+    return await while_there(request, parts.workers.run(work, pieces=len(asked)))
+
+
+@router.post(
+    "/v1/ground/stream",
+    response_class=StreamingResponse,
+    responses=_events(stage=GroundStageEvent, grounding=GroundResponse) | problems.responses(*_FAULTS),
+)
+async def ground_stream(body: GroundRequest, request: Request) -> Response:
+    """The same as server-sent events while it is made: "stage" for each step with its counts, last "grounding" or "error"."""
+    parts = parts_of(request)
+    parts.live.ready()
+    claim = checked_claim(body.claim, body.question, body.known_pmids)
+    _note(request, parts, claim=claim.text)
+
+    def work(tell: Tell) -> Event:
+        with parts.live.lease() as serving:
+            found = _grounded(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
+            return "grounding", GroundResponse.of(found, Provenance.of(serving.grounder))
+
+    return await while_there(request, told(parts.workers, work))
+
+
+_answered = _in_formats(AnswerResponse, "answer") | problems.responses(*_FAULTS, 502)
+
+
+@router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answered)
+@router.post("/v1/answer", response_model=AnswerResponse, responses=_answered)
+async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "json") -> Response:
+    """A short answer to a question, each sentence with citations that were checked, and what contradicts it."""
+    parts = parts_of(request)
+    topic = _topic(body, request, parts)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            made = _made(parts, serving, topic, job.check)
+            return _written(AnswerResponse.of(made, serving.answering()), made, format)
+
+    return await while_there(request, parts.workers.run(work))
+
+
+_answer_events = _events(stage=StageEvent, sentence=SentenceEvent, removed=RemovedOut, answer=AnswerResponse)
+
+
+_answer_stream: dict[str, Any] = {
+    "response_class": StreamingResponse,
+    "responses": _answer_events | problems.responses(*_FAULTS),
+}
+
+
+@router.post("/answer/stream", name="answer_stream_alias", **_answer_stream)
+@router.post("/v1/answer/stream", **_answer_stream)
+async def answer_stream(body: AnswerRequest, request: Request) -> Response:
+    """The same as server-sent events while it is made: "stage", "sentence", "removed", and last "answer" or "error"."""
+    parts = parts_of(request)
+    topic = _topic(body, request, parts)
+
+    def work(tell: Tell) -> Event:
+        with parts.live.lease() as serving:
+            made = _made(parts, serving, topic, lambda event: tell(*event_out(event)))
+            return "answer", AnswerResponse.of(made, serving.answering())
+
+    return await while_there(request, told(parts.workers, work))
+
+
+_evidence_found: dict[int | str, dict[str, Any]] = {
+    200: {"model": EvidenceResponse, "content": {"application/json": {"example": examples.example("evidence")}}}
+}
+
+
+@router.post("/v1/evidence", response_model=EvidenceResponse, responses=_evidence_found | problems.responses(*_FAULTS, 502))
+async def evidence(body: EvidenceRequest, request: Request) -> Response:
+    """The sentences of one paper that together carry the most evidence about a hypothesis, for or against."""
+    parts = parts_of(request)
+    parts.live.ready().finding()
+    _note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
+
+    def work(job: Job[Response]) -> Response:
+        paper = body.paper()
+        with parts.live.lease() as serving:
+            finder = serving.finding()
+            try:
+                found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
+            finally:
+                parts.tokens.read([finder.chats])
+        return _json(EvidenceResponse.of(found))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.get("/v1/documents/{pmid:path}", response_model=DocumentOut, responses=problems.responses(404, 422, 500, 503))
+async def document(
+    pmid: Annotated[str, Path(max_length=200, examples=["demo-glucose-leuven-2001"])], request: Request
+) -> Response:
+    """A document as the index holds it, with the boundaries of its sentences."""
+    parts = parts_of(request)
+    parts.live.ready()
+
+    def work(_job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            entry = serving.index.store.get(pmid)
+            if entry is None:
+                raise problems.Refused("The index holds no document of this id.", 404)
+            return _json(DocumentOut.of(entry))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.get("/v1/search", response_model=SearchResponse, responses=problems.responses(422, 500, 503))
+async def search(
+    request: Request,
+    q: Annotated[str, Query(description="The words to search for.", examples=["beta-carotene lung cancer"])],
+    limit: Annotated[int, Query(ge=1, le=100, description="How many hits a page has.")] = 20,
+    cursor: Annotated[str, Query(max_length=200, description="`next_cursor` of the page before.")] = "",
+) -> Response:
+    """The documents that hold the words of a query, by BM25, page by page."""
+    parts = parts_of(request)
+    parts.live.ready()
+    query = checked_query(q)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            manifest = serving.index.manifest
+            begin = Cursor.read(cursor, f"{manifest.id} {manifest.version}").offset if cursor else 0
+            end = min(begin + limit, MOST_HITS)
+            hits = serving.index.search(query, min(end + 1, MOST_HITS))
+            job.check()
+            page = hits[begin:end]
+            entries = serving.index.entries([hit.pmid for hit in page])
+            shown = [(hit, entry.document) for hit, entry in zip(page, entries, strict=True)]
+            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(hits) > end else None
+            return _json(SearchResponse.of(query, begin + 1, shown, more, manifest.id))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+def _grounded(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
+    """A claim grounded, each stage told and timed."""
+    clock = metrics.StageClock("ground")
+
+    def on_stage(stage: GroundStage) -> None:
+        clock.begin("" if stage.name == "decided" else f"{stage.side} {stage.name}")
+        tell(stage)
+
+    found = serving.grounder.ground(claim, on_stage)
+    for side, counts in found.checked.items():
+        metrics.JUDGED.labels(side=side).inc(counts.judged)
+    parts.tokens.read([serving.grounder.models.judges])
+    return found
+
+
+def _made(parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | Kept | RemovedSentence], None]) -> Answer:
+    """A question answered, each event told, each stage timed."""
+    clock, answerer = metrics.StageClock("answer"), serving.answering()
+
+    def on_event(event: Stage | Kept | RemovedSentence) -> None:
+        if isinstance(event, Stage):
+            clock.begin(event.name)
+        tell(event)
+
+    try:
+        made = answerer.answer(topic, on_event)
+        clock.begin("")
+        return made
+    finally:
+        parts.tokens.read([answerer.models.judges, answerer.models.generators])
+
+
+def _topic(body: AnswerRequest, request: Request, parts: Parts) -> Topic:
+    """The topic of a request; faults of the service come before those of the request."""
+    parts.live.ready().answering()
+    topic = checked_topic(body.question, body.topic, body.narrative, body.id)
+    _note(request, parts, question=topic.question)
+    return topic
+
+
+def _note(request: Request, parts: Parts, **told: str | int) -> None:
+    """What the request's line in the log says of it; texts only where the operator asked for them."""
+    kept = {name: value for name, value in told.items() if parts.log_claims or not isinstance(value, str)}
+    request.scope.setdefault("state", {}).setdefault("told", {}).update(kept)
+
+
+def _written(body: BaseModel, found: Answer | Grounding, format: Literal["json"] | Format) -> Response:
+    if format == "json":
+        return _json(body)
+    name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
+    return Response(exported(found, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+
+
+def _json(body: BaseModel) -> JSONResponse:
+    """Written on the thread that did the work, not on the event loop."""
+    return JSONResponse(body.model_dump(mode="json"))

@@ -1,0 +1,174 @@
+"""What /v1 adds to the wire: batches, the stages of a grounding, documents and search."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WrapValidator
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Document, Hit, Stance
+from retrieval.store.documents import Entry
+from service.grounding.ground import GroundStage
+from service.grounding.schemas import GroundRequest, GroundResponse, Problem, SentenceOut, facts_of
+
+MOST_CLAIMS = 100
+MOST_HITS = 1000
+"""How far a search can be paged through."""
+
+
+def _unread(value: Any, _read: object) -> Any:
+    return value
+
+
+Unread = Annotated[GroundRequest, WrapValidator(_unread)]
+"""Kept as it came and described as what it should be: by name, so that a generated client has one class for both."""
+
+
+class BatchRequest(BaseModel):
+    """Claims to ground; each is read by itself, so that one at fault does not lose the others."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "claims": [
+                        {"claim": "Beta-carotene reduces the risk of lung cancer."},
+                        {"claim": "Tight glucose control reduces mortality in intensive care."},
+                    ]
+                }
+            ]
+        },
+    )
+
+    claims: list[Unread] = Field(min_length=1, max_length=MOST_CLAIMS)
+
+
+class BatchResult(BaseModel):
+    """What came of one claim: `response` with the status 200, `problem` with any other."""
+
+    index: int = Field(description="The claim's place in the request, from 0.")
+    status: int
+    response: GroundResponse | None = None
+    problem: Problem | None = None
+
+
+class BatchResponse(BaseModel):
+    """One result a claim, in the order of the request."""
+
+    results: list[BatchResult]
+
+
+class GroundStageEvent(BaseModel):
+    """A step of one side begins, or (`decided`) the side is done (event "stage")."""
+
+    name: Literal["retrieve", "rerank", "judge", "decided"]
+    side: Stance
+    detail: str = Field(description="The same in words.")
+    documents: int = Field(description="Those of the index for `retrieve`, afterwards those found.")
+    sentences: int = Field(description="The sentences that these documents hold; 0 as long as that is not known.")
+    judged: int
+    found: int = Field(description="The documents on this side once it is decided.")
+
+    @classmethod
+    def of(cls, stage: GroundStage) -> GroundStageEvent:
+        """From the value."""
+        verb = "contradict" if stage.side == "contradict" else "support"
+        details = {
+            "retrieve": f"Searching {stage.documents:,} documents for what may {verb} the claim.",
+            "rerank": f"Reading {stage.documents:,} documents.",
+            "judge": f"Judging the sentences of the best of {stage.documents:,} documents.",
+            "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
+        }
+        return cls(detail=details[stage.name], **asdict(stage))
+
+
+class DocumentOut(BaseModel):
+    """A document as the index holds it; a sentence is `abstract[start:end]`."""
+
+    pmid: str
+    title: str
+    abstract: str
+    year: int | None
+    journal: str
+    types: list[str]
+    retracted: bool
+    sentences: list[SentenceOut]
+
+    @classmethod
+    def of(cls, entry: Entry) -> DocumentOut:
+        """From what is stored."""
+        document = entry.document
+        return cls(
+            **facts_of(document),
+            abstract=document.abstract,
+            sentences=[SentenceOut.of(sentence) for sentence in entry.sentences()],
+        )
+
+
+class HitOut(BaseModel):
+    """A document that holds the words searched for."""
+
+    rank: int
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    types: list[str]
+    retracted: bool
+    score: float = Field(description="BM25 over title and abstract.")
+
+    @classmethod
+    def of(cls, rank: int, hit: Hit, document: Document) -> HitOut:
+        """From the values."""
+        return cls(
+            rank=rank,
+            **facts_of(document),
+            score=round(hit.score, 6),
+        )
+
+
+class SearchResponse(BaseModel):
+    """A page of hits, best first."""
+
+    query: str = Field(description="The query as it was read.")
+    hits: list[HitOut]
+    next_cursor: str | None = Field(
+        description=f"Give it as `cursor` for the next page; null on the last, or after {MOST_HITS:,} hits."
+    )
+    index: str
+
+    @classmethod
+    def of(cls, query: str, first: int, page: Sequence[tuple[Hit, Document]], more: Cursor | None, index: str) -> SearchResponse:
+        """From the values; `first` is the rank of the page's first hit."""
+        hits = [HitOut.of(rank, hit, document) for rank, (hit, document) in enumerate(page, first)]
+        return cls(query=query, hits=hits, next_cursor=more.written() if more else None, index=index)
+
+
+class Cursor(BaseModel):
+    """Where a page of hits begins, and in which version of which index."""
+
+    model_config = ConfigDict(frozen=True)
+
+    offset: int = Field(ge=0, le=MOST_HITS)
+    index: str
+
+    def written(self) -> str:
+        """As a client keeps it."""
+        return urlsafe_b64encode(f"{self.offset} {self.index}".encode()).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, text: str, index: str) -> Cursor:
+        """What a client gave back; raises `BadInput` where that is none, or of another index than this."""
+        try:
+            offset, _, made_for = urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(" ")
+            cursor = cls(offset=int(offset), index=made_for)
+        except ValueError:
+            raise BadInput("The cursor cannot be read; give next_cursor of an earlier page as it came.") from None
+        if made_for != index:
+            raise BadInput("The index was changed since this cursor was made; begin again without one.")
+        return cursor

@@ -1,0 +1,171 @@
+"""What answers requests now: an index with its models, swapped for another while requests are under way.
+
+A request takes a lease; an index that was replaced is closed when its last lease ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from retrieval.core.errors import CounterpointError
+from retrieval.index import Index
+from retrieval.store.manifest import NAME, read_manifest
+from service.answering.answer import Answerer
+from service.grounding.ground import Grounder
+from service.operating import metrics
+from service.reading.evidence import EvidenceFinder, finder_beside
+
+_log = logging.getLogger("counterpoint")
+NO_ANSWERS = "This service was started without answers."
+
+
+class NotReady(CounterpointError):
+    """Nothing can be answered now, and the message says why."""
+
+    status = 503
+    retry_after: int | None = None
+
+
+@dataclass(eq=False)
+class Serving:
+    """One opened index with what works on it; `no_answers` and `no_evidence` say why there is no answerer, and no finder."""
+
+    grounder: Grounder
+    answerer: Answerer | None
+    finder: EvidenceFinder | None
+    no_answers: str = NO_ANSWERS
+    no_evidence: str = ""
+    leases: int = 0
+    retired: bool = False
+
+    @property
+    def index(self) -> Index:
+        """The index that all of it works on."""
+        return self.grounder.index
+
+    def answering(self) -> Answerer:
+        """What answers questions, or why nothing does."""
+        if self.answerer is None:
+            raise NotReady(self.no_answers)
+        return self.answerer
+
+    def finding(self) -> EvidenceFinder:
+        """What finds the evidence in a paper, or why nothing does."""
+        if self.finder is None:
+            raise NotReady(self.no_evidence)
+        return self.finder
+
+
+class Live:
+    """Holds what serves now. `load` assembles the first; `answering` adds to it, as does what finds the evidence in papers, and
+    where either fails the rest serves."""
+
+    def __init__(self, load: Callable[[], Grounder], answering: Callable[[Grounder], Answerer] | None) -> None:
+        self._load, self._answering = load, answering
+        self._now: Serving | None = None
+        self._lock = threading.Lock()
+        self._looked_at: tuple[int, int, int] | None = None
+        self.failure = ""
+
+    def load(self) -> None:
+        """Assemble the first; whatever fails is kept in `failure`."""
+        try:
+            grounder = self._load()
+            answerer, why_not = None, NO_ANSWERS
+            finder, why_none = None, ""
+            if self._answering:
+                try:
+                    answerer = self._answering(grounder)
+                except CounterpointError as error:
+                    why_not = str(error)
+            try:
+                finder = finder_beside(grounder.models, answerer.models if answerer else None)
+            except CounterpointError as error:
+                why_none = str(error)
+            self._now = Serving(grounder, answerer, finder, why_not, why_none)
+        except CounterpointError as error:
+            self.failure = str(error)
+        except Exception:
+            self.failure = "The service could not be loaded; its log has the reason."
+            _log.exception("loading failed")
+
+    def ready(self) -> Serving:
+        """What serves now; raises `NotReady`. It may be replaced the moment after: work on it under a `lease`."""
+        if self._now is None:
+            error = NotReady(self.failure or "The service is still loading; try again in a few seconds.")
+            error.retry_after = None if self.failure else 3
+            raise error
+        return self._now
+
+    @contextmanager
+    def lease(self) -> Iterator[Serving]:
+        """What serves now, kept open until the end of the block."""
+        with self._lock:
+            serving = self.ready()
+            serving.leases += 1
+        try:
+            yield serving
+        finally:
+            with self._lock:
+                serving.leases -= 1
+            self._close_if_done(serving)
+
+    def refresh(self) -> bool:
+        """Where the index changed on disk, open it and let it serve; whether it did. What fails leaves all as it was."""
+        old = self._now
+        if old is None or (seen := _fingerprint(old.index)) in (None, self._looked_at):
+            return False
+        opened: Index | None = None
+        try:
+            if read_manifest(old.index.folder) == old.index.manifest:
+                self._looked_at = seen
+                return False
+            opened = Index(old.index.folder)
+            answerer = old.answerer and old.answerer.over(opened)
+            new = Serving(old.grounder.over(opened), answerer, old.finder, old.no_answers, old.no_evidence)
+        except Exception as error:
+            metrics.RELOADS.labels(outcome="failed").inc()
+            if opened:
+                opened.close()
+            if not isinstance(error, CounterpointError):
+                raise  # the next look tries again: what nobody foresaw may pass
+            self._looked_at = seen
+            _log.warning("the changed index was not taken: %s", error)
+            return False
+        self._looked_at = seen
+        with self._lock:
+            self._now, old.retired = new, True
+        self._close_if_done(old)
+        metrics.RELOADS.labels(outcome="swapped").inc()
+        _log.info("serving version %d of the index", opened.manifest.version)
+        return True
+
+    def close(self) -> None:
+        """Let go of the index; nothing is under way any more."""
+        with self._lock:
+            serving, self._now = self._now, None
+            self.failure = "The service is stopping."
+        if serving:
+            serving.retired = True
+            self._close_if_done(serving)
+
+    def _close_if_done(self, serving: Serving) -> None:
+        with self._lock:
+            done = serving.retired and serving.leases == 0
+            if done:
+                serving.retired = False  # once only
+        if done:
+            serving.index.close()
+
+
+def _fingerprint(index: Index) -> tuple[int, int, int] | None:
+    """What tells that the manifest was replaced, without reading it; None while it cannot be seen."""
+    try:
+        found = (index.folder / NAME).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -1,0 +1,92 @@
+"""What Prometheus is told: requests, stages, the queue, what was judged and what a language model was asked.
+
+With several workers each process counts into files of PROMETHEUS_MULTIPROC_DIR, and /metrics adds them up.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from typing import Protocol, cast
+
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from retrieval.core import disk_cache
+
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
+
+REQUESTS = Histogram(
+    "counterpoint_request_seconds", "Seconds a request took, by route.", ["method", "route", "status"], buckets=_SECONDS
+)
+STAGES = Histogram("counterpoint_stage_seconds", "Seconds a stage of the work took.", ["work", "stage"], buckets=_SECONDS)
+WAITING = Gauge("counterpoint_queue_waiting", "Requests that wait for a thread.", multiprocess_mode="livesum")
+WORKING = Gauge("counterpoint_queue_working", "Requests that are worked on.", multiprocess_mode="livesum")
+REFUSED = Counter("counterpoint_refused_total", "Requests refused for want of room or of a key.", ["reason"])
+LEFT = Counter("counterpoint_left_total", "Pieces of work stopped because nobody waited for them any more.")
+JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge read for claims.", ["side"])
+LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens by the language model's own counts.", ["kind"])
+LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests to a language model.")
+KEPT = Counter("counterpoint_kept_results_total", "Results looked for on disk, by what they are.", ["kind", "outcome"])
+RELOADS = Counter("counterpoint_index_reloads_total", "Times that a changed index was looked at, by outcome.", ["outcome"])
+
+
+def _looked_up(kind: str, hits: int, misses: int) -> None:
+    KEPT.labels(kind=kind, outcome="hit").inc(hits)
+    KEPT.labels(kind=kind, outcome="miss").inc(misses)
+
+
+disk_cache.observers.append(_looked_up)
+
+
+def exposition() -> tuple[bytes, str]:
+    """What /metrics answers with, and its media type."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class StageClock:
+    """Times the stages of one piece of work: each ends when the next begins."""
+
+    def __init__(self, work: str) -> None:
+        self._work, self._stage, self._since = work, "", time.perf_counter()
+
+    def begin(self, stage: str) -> None:
+        """A stage begins; "" ends the last one."""
+        now = time.perf_counter()
+        if self._stage:
+            STAGES.labels(work=self._work, stage=self._stage).observe(now - self._since)
+        self._stage, self._since = stage, now
+
+
+class _Counted(Protocol):
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class TokenMeter:
+    """Passes the running counts of language models on: each token once, whichever request asked for it."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[int, int, int]] = {}
+        self._lock = threading.Lock()
+
+    def read(self, models: Iterable[Mapping[str, object]]) -> None:
+        """Count what the models were asked since the last time."""
+        counts = [getattr(model, "usage", None) for group in models for model in group.values()]
+        with self._lock:
+            for usage in {id(one): cast(_Counted, one) for one in counts if one is not None}.values():
+                now = (usage.requests, usage.prompt_tokens, usage.completion_tokens)
+                asked, prompt, completion = (
+                    max(0, a - b) for a, b in zip(now, self._seen.get(id(usage), (0, 0, 0)), strict=True)
+                )
+                self._seen[id(usage)] = now
+                LLM_REQUESTS.inc(asked)
+                LLM_TOKENS.labels(kind="prompt").inc(prompt)
+                LLM_TOKENS.labels(kind="completion").inc(completion)

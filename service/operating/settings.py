@@ -1,0 +1,185 @@
+"""How the service is run: by the command line, the environment (COUNTERPOINT_…), a YAML file, the defaults, in that order."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from limits import parse_many
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    YamlConfigSettingsSource,
+)
+
+from retrieval.bm25 import java
+from retrieval.core import disk_cache
+from retrieval.core.errors import BadConfig
+from service.configuration import defaults
+from service.operating.work import Limits
+
+PREFIX = "COUNTERPOINT_"
+FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
+Origin = Literal["command line", "environment", "file", "default"]
+
+_SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
+_SECONDS = Field(gt=0, le=86_400)
+
+
+class Settings(BaseSettings):
+    """Everything an operator can set; `counterpoint config` shows it with where each value comes from."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
+
+    index: Path | None = Field(default=None, description="The folder of a built index.")
+    config: str = Field(default=defaults.CONFIG, description="The grounding variant, by name or as a YAML file.")
+    answers: str = Field(default=defaults.ANSWERS, description="The answer variant, likewise.")
+    profile: str = Field(default=defaults.PROFILE, description="The set of models, likewise.")
+    host: str = Field(default="127.0.0.1", description="The address to listen on.")
+    port: int = Field(default=8000, ge=1, le=65535, description="The port to listen on.")
+    workers: int = Field(default=1, ge=1, le=64, description="Processes; each loads the models.")
+    threads: int = Field(default=4, ge=1, le=256, description="Requests that one process works on at once.")
+    waiting: int = Field(
+        default=32, ge=0, le=10_000, description="Requests that may wait for a thread; more are answered with 503."
+    )
+    wait_seconds: Annotated[float, _SECONDS] = Field(default=20.0, description="How long a request may wait.")
+    work_seconds: Annotated[float, _SECONDS] = Field(
+        default=300.0, description="How long a claim or a question may be worked on."
+    )
+    shutdown_seconds: int = Field(
+        default=330, ge=1, le=86_400, description="How long accepted requests may take once it is stopped."
+    )
+    body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="The largest body that is read.")
+    body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a body may take to arrive.")
+    keys: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="API keys by the name of whoever has them, plain or as sha256:HEX; none: no key is asked.",
+    )
+    rate: str = Field(
+        default="", description="Claims and questions a key (or an address) may send, such as 60/minute; empty: any number."
+    )
+    reload_seconds: float = Field(default=5.0, ge=0, le=86_400, description="How often a changed index is looked for; 0: never.")
+    cache: str = Field(
+        default="", description='The folder of results that are kept; empty: the user\'s own cache folder; "off": none are kept.'
+    )
+    cache_mb: float = Field(
+        default=disk_cache.DEFAULT_MB, ge=1, le=1e9, description="How many megabytes of results are kept at most."
+    )
+    jvm_heap: str = Field(default=java.DEFAULT_HEAP, description="The size of Java's heap, such as 512m or 4g.")
+    log_format: Literal["text", "json"] = Field(default="text", description="A line of text or of JSON for each request.")
+    log_requests: bool = Field(default=True, description="Whether each request has a line in the log.")
+    log_claims: bool = Field(default=False, description="Whether claims and questions stand in the log.")
+
+    @field_validator("keys")
+    @classmethod
+    def _long_enough(cls, keys: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, key in keys.items():
+            text = key.get_secret_value()
+            if text.startswith("sha256:") and not _SHA256.fullmatch(text):
+                raise ValueError(f"the key of {name!r} begins with sha256: and should have 64 lower-case hexadecimal digits then")
+            if len(text) < 16:
+                raise ValueError(f"the key of {name!r} is shorter than 16 characters")
+        return keys
+
+    @field_validator("rate")
+    @classmethod
+    def _readable(cls, rate: str) -> str:
+        if rate:
+            try:
+                parse_many(rate)
+            except ValueError:
+                raise ValueError("should be such as 60/minute or 10/second;1000/hour") from None
+        return rate
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The command line before the environment before the file."""
+        return init_settings, env_settings, YamlConfigSettingsSource(settings_cls, _file())
+
+    def limits(self) -> Limits:
+        """How much may be worked on and wait."""
+        return Limits(self.threads, self.waiting, self.wait_seconds, self.work_seconds)
+
+    def digests(self) -> dict[str, bytes]:
+        """The SHA-256 of each key, by its name."""
+        return {name: _digest(key.get_secret_value()) for name, key in self.keys.items()}
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings, with what the command line gave (None: nothing); anything wrong is one sentence that holds no secret."""
+    file = _file()
+    if file and not file.is_file():
+        raise BadConfig(f"There is no settings file at {file} (named by {FILE_VARIABLE}).")
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in fault["loc"][:1])
+        hint = f" (known settings: {', '.join(Settings.model_fields)})" if fault["type"] == "extra_forbidden" else ""
+        wrong = fault["msg"].removeprefix("Value error, ")
+        raise BadConfig(f"The setting {place}, from the {origins(given).get(place, 'file')}: {wrong}{hint}.") from None
+    except SettingsError as error:
+        raise BadConfig(f"The environment's settings cannot be read ({error}); give keys as JSON.") from None
+    except Exception as error:  # YAML's own, and what a file that is no mapping raises
+        raise BadConfig(
+            f"The settings file {file} cannot be read ({type(error).__name__}); it should be a YAML mapping."
+        ) from None
+
+
+def origins(given: dict[str, Any]) -> dict[str, Origin]:
+    """Where the value of each setting comes from."""
+    command = {name for name, value in given.items() if value is not None}
+    environment = set(EnvSettingsSource(Settings)())
+    file = set(YamlConfigSettingsSource(Settings, _file())())
+    named: dict[str, Origin] = {}
+    for name in (*Settings.model_fields, *sorted(file - set(Settings.model_fields))):
+        named[name] = (
+            "command line" if name in command else "environment" if name in environment else "file" if name in file else "default"
+        )
+    return named
+
+
+def shown(settings: Settings) -> dict[str, str]:
+    """Every value as text; of a key only its name."""
+    values = {name: getattr(settings, name) for name in Settings.model_fields}
+    values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
+    return {name: "" if value is None else str(value) for name, value in values.items()}
+
+
+def hand_down(settings: Settings) -> None:
+    """Put into the environment what the layers below read there, wherever it was set; raises `BadConfig` for what they refuse."""
+    for name in ("cache", "cache_mb", "jvm_heap"):
+        os.environ[PREFIX + name.upper()] = str(getattr(settings, name))
+    java.heap_size()
+
+
+def export(given: dict[str, Any]) -> None:
+    """Put what the command line gave into the environment, for the processes that are started next."""
+    for name, value in given.items():
+        if value is not None:
+            os.environ[PREFIX + name.upper()] = str(value)
+
+
+def _file() -> Path | None:
+    named = os.environ.get(FILE_VARIABLE)
+    return Path(named) if named else None
+
+
+def _digest(key: str) -> bytes:
+    return bytes.fromhex(key.removeprefix("sha256:")) if _SHA256.fullmatch(key) else hashlib.sha256(key.encode()).digest()

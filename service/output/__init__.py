@@ -1,0 +1,1 @@
+"""What people read: the terminal's lines, and files to take along."""

@@ -1,0 +1,121 @@
+"""What the terminal shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from retrieval.store.manifest import Manifest
+from service.grounding.schemas import EvidenceOut, GroundResponse
+
+_HEADINGS = (
+    ("contradicting", "Contradicting", "red"),
+    ("supporting", "Supporting", "green"),
+    ("uncertain", "Uncertain, for you to judge", "yellow"),
+)
+
+
+def print_grounding(response: GroundResponse, console: Console | None = None) -> None:
+    """Both sides of a claim, contradictions first, with each sentence's negation cues marked."""
+    console = console or Console(highlight=False)
+    console.print(Text(response.claim.text, style="bold"))
+    for field, heading, colour in _HEADINGS:
+        evidence: list[EvidenceOut] = getattr(response, field)
+        if field == "uncertain" and not evidence:
+            continue
+        console.print()
+        console.print(Text(f"{heading}: {len(evidence) or 'none'}", style=f"bold {colour}"))
+        for one in evidence:
+            _print_evidence(one, console, colour, f"may {one.stance}" if field == "uncertain" else "")
+    counts = response.checked
+    console.print()
+    console.print(response.summary)
+    console.print(
+        Text(
+            f"Checked for contradiction: {counts.contradict.documents:,} documents, {counts.contradict.sentences:,} sentences, "
+            f"{counts.contradict.candidates:,} candidates, {counts.contradict.judged:,} judged. "
+            f"For support: {counts.support.documents:,} documents, {counts.support.sentences:,} sentences, "
+            f"{counts.support.judged:,} judged.\n"
+            f"{_models(response)}",
+            style="dim",
+        )
+    )
+
+
+def _models(response: GroundResponse) -> str:
+    source = response.provenance
+    models = ", ".join(f"{role} {name}" for role, name in source.models.items()) or "no models"
+    return f"Configuration {source.config}, profile {source.profile} ({models}), index {source.index}."
+
+
+def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: str) -> None:
+    title = Text(f"{evidence.rank}. ", style=colour)
+    title.append(evidence.title or "(no title)", style="bold")
+    standing = "" if evidence.standing == "plain" else evidence.standing.upper()
+    facts = [says, evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
+    title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
+    console.print(title)
+    if evidence.sentence:
+        console.print(Padding(marked_sentence(evidence, styled=console.is_terminal), (0, 0, 0, 3)))
+    console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
+
+
+def _reason(evidence: EvidenceOut) -> str:
+    """Why it stands there, and by which model; a paper's score is the probability that `why` gives, and is not repeated."""
+    if evidence.verdict and evidence.verdict.of == "document":
+        return f"{evidence.why} (judged by {evidence.scored_by})"
+    return f"score {evidence.score:.3f} ({evidence.scored_by}); {evidence.why}"
+
+
+def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:
+    """The sentence with its negation cues marked: in colour on a terminal, in [[brackets]] in a file."""
+    sentence = evidence.sentence
+    assert sentence is not None
+    text = Text("“")
+    at = sentence.start
+    for cue in evidence.negations:
+        if cue.start < at:
+            continue
+        text.append(sentence.text[at - sentence.start : cue.start - sentence.start])
+        word = sentence.text[cue.start - sentence.start : cue.end - sentence.start]
+        text.append(word if styled else f"[[{word}]]", style="bold red underline")
+        at = cue.end
+    text.append(sentence.text[at - sentence.start :])
+    text.append("”")
+    return text
+
+
+def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
+    """What is in an index, for people."""
+    counts = manifest.counts
+    lines = [
+        f"Index {folder}, version {manifest.version}, made {manifest.created}",
+        f"  documents        {counts.documents:,} ({counts.retracted:,} marked as retracted)",
+        f"  sentences        {counts.sentences:,}, of which {counts.cue_sentences:,} hold a negation cue",
+        f"  negation cues    {counts.cues:,}",
+        f"  texts (sha256)   {manifest.corpus_sha256}",
+        f"  size             {sum(manifest.files.values()) / 1e6:,.1f} MB",
+        f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
+        f"  vectors          {_vectors(folder, manifest)}",
+        "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
+        "  sources",
+    ]
+    for source in manifest.sources:
+        bad = f", {source.bad} bad records left out" if source.bad else ""
+        lines.append(f"    {source.path} ({source.format}, {source.records:,} records{bad})")
+    return lines
+
+
+def _vectors(folder: Path, manifest: Manifest) -> str:
+    """The dense part in one line."""
+    part = manifest.dense
+    if part is None:
+        return f"none (`counterpoint index dense {folder}` makes them)"
+    size = (manifest.files[part.vectors] + manifest.files[part.ids]) / 1e6
+    made = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, by {part.encoder}"
+    if manifest.vectors_fit:
+        return made
+    return f"{made}; of an earlier version (`counterpoint index dense {folder}` brings them up to date)"

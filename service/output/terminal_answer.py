@@ -1,0 +1,70 @@
+"""What the terminal shows of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from service.answering.answer import Event, OnEvent, Stage
+from service.answering.schemas import AnswerResponse, AnswerSentenceOut
+from service.output.terminal import marked_sentence
+
+
+def progress(say: Callable[[str], None]) -> OnEvent:
+    """Tells each stage on a line of its own."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Stage):
+            say(event.detail)
+
+    return tell
+
+
+def print_answer(response: AnswerResponse, console: Console | None = None) -> None:
+    """The answer with its numbers, the sentence behind each citation, what contradicts it and what was removed."""
+    console = console or Console(highlight=False)
+    console.print(Text(response.topic.question, style="bold"))
+    console.print()
+    console.print(Text(response.text or response.note))
+    if response.text and response.note:
+        console.print(Text(response.note, style="dim"))
+    if response.sentences:
+        console.print(Text("\nEvidence", style="bold green"))
+        for sentence in response.sentences:
+            _print_evidence(sentence, console)
+    if response.conflicts:
+        console.print(Text("\nContradicting", style="bold red"))
+        for conflict in response.conflicts:
+            one = conflict.evidence
+            console.print(Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
+            console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
+    cited = [document for document in response.documents if document.cited]
+    if cited:
+        console.print(Text("\nDocuments", style="bold"))
+        for document in cited:
+            facts = " · ".join(str(fact) for fact in (document.pmid, document.year, document.journal) if fact)
+            console.print(Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
+    if response.removed:
+        console.print(Text(f"\n{len(response.removed)} sentences were removed because no citation held", style="bold"))
+        for removed in response.removed:
+            console.print(Padding(Text(f"“{removed.text}” ({removed.reason})", style="dim"), (0, 0, 0, 3)))
+    console.print(Text(f"\n{_facts(response)}", style="dim"))
+
+
+def _print_evidence(sentence: AnswerSentenceOut, console: Console) -> None:
+    for citation in sentence.citations:
+        how = "word for word" if citation.verbatim else f"supports with {citation.verdict.support:.0%}"
+        console.print(Text(f"[{citation.number}] “{citation.sentence.text}” ({how})"))
+
+
+def _facts(response: AnswerResponse) -> str:
+    used, source = response.usage, response.provenance
+    spent = f" {used.requests} requests, {used.prompt_tokens:,} + {used.completion_tokens:,} tokens" if used.requests else ""
+    cost = f", {used.cost:.4f} US dollars" if used.cost is not None else ""
+    return (
+        f"{response.words} words by {response.generated_by};{spent}{cost}{';' if spent else ''} configuration {source.config}, "
+        f"profile {source.profile}, index {source.index}."
+    )

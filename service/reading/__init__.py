@@ -1,0 +1,1 @@
+"""Evidence inside one paper."""

@@ -1,0 +1,128 @@
+"""Evidence inside one paper: from a paper and a hypothesis to the sentences chosen, with embedded models or a language model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from generation.prompts.evidence import STRATEGIES, ask
+from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, told
+from retrieval.core.errors import BadConfig
+from retrieval.core.paper import Paper
+from retrieval.rerank.reranker import Reranker
+from retrieval.runtime.chat import Chat
+from service.configuration.config import Profile
+from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
+from service.grounding.claims import checked_hypothesis
+
+RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
+"""The names by which a profile's models are asked for."""
+How = Literal["embedded", "plain", "shots", "sections"]
+HOWS: tuple[How, ...] = get_args(How)
+"""The embedded models, or a strategy of a language model (generation.prompts.evidence)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperEvidence:
+    """What was found in a paper: the sentences in the order of choice, how and by which models.
+
+    `read` counts the sentences that could be chosen, `judged` those that the stance model was asked about.
+    """
+
+    hypothesis: str
+    paper: Paper
+    evidence: tuple[EvidenceSentence, ...]
+    how: How
+    results_only: bool
+    models: str
+    read: int
+    judged: int
+
+
+def _go_on() -> None:
+    """Nobody stops the work."""
+
+
+class _Checked:
+    """A reranker that asks before each of its calls whether anybody still waits for the result."""
+
+    def __init__(self, reranker: Reranker, check: Callable[[], None]) -> None:
+        self.name, self._reranker, self._check = reranker.name, reranker, check
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        self._check()
+        return self._reranker(query, texts)
+
+
+class EvidenceFinder:
+    """Finds evidence in papers, with the models of a profile; one may serve many requests."""
+
+    def __init__(self, models: Models) -> None:
+        encoder = models.encoders.get(ENCODER) or load_encoder(ENCODER, models.profile)
+        self._profile = models.profile
+        self.chats: dict[str, Chat] = {}
+        self._models = models.rerankers[RERANKER], models.judges[JUDGE], encoder
+        self.reader = EvidenceReader(*self._models)
+
+    def find(
+        self,
+        hypothesis: str,
+        paper: Paper,
+        k: int = 5,
+        results_only: bool = False,
+        how: How = "embedded",
+        check: Callable[[], None] = _go_on,
+    ) -> PaperEvidence:
+        """The `k` sentences that together carry the most evidence; with a language model fewer where it names fewer.
+
+        `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis or
+        a `k` that the paper does not have.
+        """
+        asked = checked_hypothesis(hypothesis)
+        check_count(paper, k)
+        chat = self._chat() if how != "embedded" else None
+        reranker, judge, encoder = self._models
+        reading = EvidenceReader(_Checked(reranker, check), judge, encoder).read(asked, paper)
+        models = self.reader.name
+        if chat is None or how == "embedded":
+            chosen = choose(paper, reading, k, results_only)
+        else:
+            chosen = told(paper, reading, ask(chat, how, asked, paper, k, results_only).indices, results_only)
+            models = f"{chat.model} ({how}), {models}"
+        judged = sum(verdict is not None for verdict in reading.verdicts)
+        return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)
+
+    def _chat(self) -> Chat:
+        """One for all requests, so that they share its pace and its budget."""
+        return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
+
+
+def finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
+    """A finder that shares what is loaded for grounding and for answers; the rest is loaded from the profile."""
+    if answering is None:
+        return load_finder(grounding.profile, grounding)
+    judges, rerankers = {**answering.judges, **grounding.judges}, {**answering.rerankers, **grounding.rerankers}
+    return load_finder(grounding.profile, Models(grounding.profile, rerankers, judges, grounding.encoders))
+
+
+def load_finder(profile: Profile, loaded: Models | None = None) -> EvidenceFinder:
+    """A finder with the profile's models; those in `loaded` are taken from there."""
+    had = loaded or Models(profile, {}, {})
+    reranker = had.rerankers.get(RERANKER) or load_reranker(RERANKER, profile)
+    judge = had.judges.get(judge_name(JUDGE, profile)) or load_judge(JUDGE, profile)
+    return EvidenceFinder(Models(profile, {RERANKER: reranker}, {JUDGE: judge}, had.encoders))
+
+
+def chat_of(profile: Profile) -> Chat:
+    """The language model that writes answers in this profile; raises `BadConfig` where it has none behind a server."""
+    options = dict(profile.generators.get(WRITER, {}))
+    if options.pop("kind", None) != "chat":
+        raise BadConfig(
+            f"The profile {profile.name} has no language model behind a server; {', '.join(STRATEGIES)} need a {WRITER} of kind "
+            "chat, such as the profile chat has: name it with --profile, or leave the strategy embedded."
+        )
+    known = inspect.signature(Chat).parameters
+    return Chat(**{name: value for name, value in options.items() if name in known})

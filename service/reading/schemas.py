@@ -1,0 +1,128 @@
+"""Evidence inside a paper over the wire: what is asked, and what comes back; the JSON of the command line is the same."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from indexes.readers.fields import whole_characters
+from indexes.readers.paper import paper_in, paper_of
+from nli.evidence import EvidenceSentence
+from retrieval.core.paper import Paper, SectionKind
+from retrieval.core.values import Label, Verdict
+from service.reading.evidence import How, PaperEvidence
+
+
+class EvidenceRequest(BaseModel):
+    """A hypothesis and one paper: its sentences, its running text, or its JATS XML."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "hypothesis": "Beta-carotene reduces the risk of lung cancer.",
+                    "sentences": [
+                        "We gave 29,133 male smokers beta-carotene or placebo.",
+                        "Lung cancer was 18 % more frequent with beta-carotene.",
+                        "Smoking is harmful.",
+                    ],
+                    "k": 2,
+                }
+            ]
+        },
+    )
+
+    hypothesis: str = Field(description="One sentence that the paper may support or contradict.")
+    sentences: list[str] | None = Field(None, description="The paper's sentences in order, headings among them if there are any.")
+    text: str | None = Field(None, description="The paper as running text; headings on lines of their own.")
+    jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central gives it.")
+    k: int = Field(5, description="How many sentences to choose.")
+    results_only: bool = Field(False, description="Choose what the study found, not how it was done.")
+    how: How = Field("embedded", description="The embedded models, or a strategy of the profile's language model.")
+
+    @model_validator(mode="after")
+    def _one_paper(self) -> Self:
+        given = sum(one is not None for one in (self.sentences, self.text, self.jats))
+        if given != 1:
+            came = "is missing" if not given else f"is given {given} times"
+            raise ValueError(f"The paper {came}; give the paper once: as sentences, as text or as jats")
+        return self
+
+    def paper(self) -> Paper:
+        """The paper that was sent; raises `BadInput` where it has no sentence or cannot be read."""
+        if self.sentences is not None:
+            return paper_of(self.sentences)
+        if self.text is not None:
+            return paper_in(whole_characters(self.text).encode(), "text")
+        return paper_in(whole_characters(self.jats or "").encode(), "jats")
+
+
+class StanceOut(BaseModel):
+    """What the stance model says of a sentence: its label and the three probabilities, which sum to 1."""
+
+    label: Label
+    support: float
+    neutral: float
+    contradict: float
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> StanceOut:
+        """From the value."""
+        return cls(label=verdict.label, support=verdict.support, neutral=verdict.neutral, contradict=verdict.contradict)
+
+
+class EvidenceSentenceOut(BaseModel):
+    """A sentence of the paper, word for word: in the text that was sent (or in the sentences or paragraphs joined by line
+    breaks) it stands at `start` to `end`; `index` counts every sentence and heading from 0.
+
+    `stance` is null where the stance model was not asked: it reads the abstract and the sentences nearest to the hypothesis.
+    """
+
+    rank: int
+    index: int
+    start: int
+    end: int
+    text: str
+    section: str
+    kind: SectionKind
+    score: float
+    relevance: float
+    stance: StanceOut | None
+    repeats: float
+    why: str
+    parts: dict[str, float]
+
+    @classmethod
+    def of(cls, one: EvidenceSentence) -> EvidenceSentenceOut:
+        """From the value."""
+        sentence, verdict = one.sentence, one.verdict
+        stance = StanceOut.of(verdict) if verdict else None
+        return cls(
+            rank=one.rank, index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text,
+            section=sentence.section, kind=sentence.kind, score=one.score, relevance=one.relevance, stance=stance,
+            repeats=one.repeats, why=one.why, parts=one.parts,
+        )  # fmt: skip
+
+
+class EvidenceResponse(BaseModel):
+    """The sentences that together carry the most evidence, in the order of choice; `read` counts all that could be chosen."""
+
+    hypothesis: str
+    title: str
+    results_only: bool
+    how: How
+    models: str
+    read: int
+    judged: int
+    evidence: list[EvidenceSentenceOut]
+
+    @classmethod
+    def of(cls, found: PaperEvidence) -> EvidenceResponse:
+        """From the value."""
+        return cls(
+            hypothesis=found.hypothesis, title=found.paper.title, results_only=found.results_only, how=found.how,
+            models=found.models, read=found.read, judged=found.judged,
+            evidence=[EvidenceSentenceOut.of(one) for one in found.evidence],
+        )  # fmt: skip

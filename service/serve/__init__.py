@@ -1,0 +1,1 @@
+"""`counterpoint serve`: its processes, what answers while they load, and the log."""

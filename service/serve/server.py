@@ -1,0 +1,114 @@
+"""The service as `counterpoint serve` runs it: in this process, or in several that are started anew when they die."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval.core.errors import BadConfig
+from service.operating.settings import Settings, export, hand_down, load_settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_COUNTS = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def checked(settings: Settings) -> Path:
+    """The index of usable settings: a wrong name or a damaged index is told before a server starts that never becomes ready."""
+    from retrieval.store.manifest import read_manifest
+    from service.configuration.answers import load_answer_config
+    from service.configuration.config import load_config, load_profile
+
+    if settings.index is None:
+        raise BadConfig("Name the folder of a built index with --index, COUNTERPOINT_INDEX, or index in the settings file.")
+    read_manifest(settings.index)
+    load_config(settings.config)
+    load_answer_config(settings.answers)
+    load_profile(settings.profile)
+    return settings.index
+
+
+def app() -> FastAPI:
+    """The service over the settings of the environment and the file: what each worker runs."""
+    return served(load_settings())
+
+
+def served(settings: Settings) -> FastAPI:
+    """The service over these settings."""
+    from service.assembly import answerer_beside, assemble
+    from service.http.app import create_app
+    from service.serve import logs
+
+    logs.configure(settings)
+    hand_down(settings)
+    _forget_dead_workers()
+    index = checked(settings)
+    return create_app(
+        lambda: assemble(index, settings.config, settings.profile),
+        lambda grounder: answerer_beside(grounder, settings.answers),
+        settings,
+        when_loaded=_tell_loaded if settings.workers > 1 else None,
+    )
+
+
+def run(settings: Settings, given: dict[str, Any]) -> None:
+    """Serve until told to stop; requests that were accepted are answered first. `given` is what the command line said."""
+    import uvicorn
+
+    how: dict[str, Any] = {
+        "host": settings.host,
+        "port": settings.port,
+        "log_config": None,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": settings.shutdown_seconds,
+    }
+    if settings.workers == 1:
+        uvicorn.run(served(settings), **how)
+        return
+    from service.serve.supervise import supervise
+
+    # The workers are fresh processes (a Java machine does not survive a fork) and read what was given here there.
+    export(given)
+    hand_down(settings)
+    memory = Path("/dev/shm")
+    place = memory if os.access(memory, os.W_OK) else None
+    counts = os.environ[_COUNTS] = tempfile.mkdtemp(prefix="counterpoint-metrics-", dir=place)
+    try:
+        # A process that loads models on a busy machine may be silent for long; it is not dead.
+        how |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
+        supervise(uvicorn.Config("service.serve.server:app", **how), lambda pid: _loaded(pid).exists())
+    finally:
+        shutil.rmtree(counts, ignore_errors=True)
+
+
+def _loaded(pid: int) -> Path:
+    """The file that says that a worker has loaded; a worker that died may have left it."""
+    return Path(os.environ[_COUNTS]) / f"loaded-{pid}"
+
+
+def _tell_loaded() -> None:
+    _loaded(os.getpid()).touch()
+
+
+def _forget_dead_workers() -> None:
+    """A worker that was killed waits for nothing and works on nothing any more, whatever its gauges say."""
+    if _COUNTS not in os.environ:
+        return
+    from prometheus_client.multiprocess import mark_process_dead
+
+    for file in Path(os.environ[_COUNTS]).glob("gauge_live*_*.db"):
+        pid = int(file.stem.rpartition("_")[2])
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            mark_process_dead(pid)  # type: ignore[no-untyped-call]
+        except PermissionError:
+            with suppress(OSError):
+                file.unlink()

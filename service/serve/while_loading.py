@@ -1,0 +1,94 @@
+"""What answers while every worker is still loading: 503 at once, where a connection would else wait until one has loaded.
+
+The workers share one listening socket, and the process that started them holds it too. When all of them have died, or none has
+loaded yet, clients are let in by the system and nobody reads what they ask; this process then does.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from select import select
+from threading import Event, Thread
+
+from service.grounding.schemas import Health
+from service.http.problems import MEDIA_TYPE, problem
+
+RETRY_AFTER = 3
+"""Seconds; as while a single process loads."""
+_AT_ONCE = 16
+_READ_SECONDS = 2.0
+_MOST_HEAD = 65_536
+_LOOK_SECONDS = 0.2
+
+
+class Door:
+    """Takes connections to `listener` while `attended` says that no worker would; a thread of its own, from `open` to `shut`."""
+
+    def __init__(self, listener: socket.socket, attended: Callable[[], bool]) -> None:
+        self._listener, self._attended = listener, attended
+        self._shut = Event()
+        self._thread = Thread(target=self._keep, name="door", daemon=True)
+
+    def open(self) -> None:
+        """Clients are let in from now on."""
+        self._listener.setblocking(False)
+        self._listener.listen(2048)
+        self._thread.start()
+
+    def shut(self) -> None:
+        """Nobody is let in by this process any more: once the workers have closed theirs, connections are refused."""
+        self._shut.set()
+        self._thread.join()
+        self._listener.close()
+
+    def _keep(self) -> None:
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="door") as answering:
+            while not self._shut.is_set():
+                if self._attended():
+                    self._shut.wait(_LOOK_SECONDS)
+                    continue
+                waiting, _, _ = select([self._listener], [], [], _LOOK_SECONDS)
+                # A worker may have become ready since: what it can answer is not turned away.
+                if waiting and not self._attended():
+                    with suppress(OSError):  # a worker took it, or the client left
+                        answering.submit(_answer, self._listener.accept()[0])
+
+
+def _answer(client: socket.socket) -> None:
+    with client, suppress(OSError):
+        client.settimeout(_READ_SECONDS)
+        head = b""
+        while b"\r\n\r\n" not in head and len(head) < _MOST_HEAD and (more := client.recv(4096)):
+            head += more
+        client.sendall(_response(head))
+        # Closed with a body unread, the connection would be reset before the client has read the answer.
+        client.shutdown(socket.SHUT_WR)
+        for _ in range(_MOST_HEAD // 4096):
+            if not client.recv(4096):
+                break
+
+
+def _response(head: bytes) -> bytes:
+    """What `head`, the beginning of a request, is answered with: the body of /health, or a problem."""
+    method, _, rest = head.partition(b" ")
+    path = rest.partition(b" ")[0].partition(b"?")[0]
+    if path == b"/health":
+        told = Health(status="starting", documents=0, index="", config="", profile="", models={}).model_dump()
+        media_type = "application/json"
+    else:
+        told = problem(503, f"The service is starting; try again in {RETRY_AFTER} seconds.").model_dump()
+        media_type = MEDIA_TYPE
+    body = json.dumps(told).encode()
+    lines = [
+        "HTTP/1.1 503 Service Unavailable",
+        f"Content-Type: {media_type}",
+        f"Content-Length: {len(body)}",
+        f"Retry-After: {RETRY_AFTER}",
+        "X-Content-Type-Options: nosniff",
+        "Connection: close",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + (b"" if method == b"HEAD" else body)

@@ -1,0 +1,1 @@
+"""TREC runs: what both tasks share."""

@@ -1,0 +1,64 @@
+"""What the checks of both tasks' runs share: every item there once, its metadata complete, one team and one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from retrieval.store.documents import Store
+
+MAX_CITATIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a task's records are built: what one of them is called, its id in the metadata, and the key beside the metadata."""
+
+    noun: str
+    id: str
+    body: str
+
+
+def record_faults(
+    records: Sequence[Any], shape: Shape, wanted: Collection[str], within: Callable[[str, str, dict[str, Any]], Iterator[str]]
+) -> Iterator[str]:
+    """The faults of a run whose input holds the ids `wanted`; `within` gives those inside one (its place, its id, itself)."""
+    noun = shape.noun
+    seen: set[str] = set()
+    idents: set[tuple[Any, Any]] = set()
+    for number, record in enumerate(records, 1):
+        metadata = record.get("metadata") if isinstance(record, dict) else None
+        if not isinstance(metadata, dict):
+            yield f"record {number}: an object with metadata and {shape.body} was expected"
+            continue
+        key = str(metadata.get(shape.id, ""))
+        place = f"{noun} {key or f'at record {number}'}"
+        for name in ("team_id", "run_id"):
+            if not isinstance(metadata.get(name), str) or not metadata[name].strip():
+                yield f"{place}: metadata.{name} is missing"
+        idents.add((str(metadata.get("team_id")), str(metadata.get("run_id"))))
+        if key not in wanted:
+            yield f"{place}: the input has no {noun} with this {shape.id}"
+        elif key in seen:
+            yield f"{place}: it is there more than once"
+        else:
+            yield from within(place, key, record)
+        seen.add(key)
+    for key in wanted:
+        if key not in seen:
+            yield f"{noun} {key}: it is missing"
+    if len(idents) > 1:
+        yield f"the run: its {noun}s name {len(idents)} different teams or runs; one was expected"
+
+
+def citation_faults(place: str, name: str, pmids: Sequence[str], store: Store) -> Iterator[str]:
+    """The faults of one list of citations, called `name`: too many, twice the same, or of no document of the index."""
+    if len(pmids) > MAX_CITATIONS:
+        yield f"{place}: {name} has {len(pmids)} PMIDs and at most {MAX_CITATIONS} are allowed"
+    for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):
+        yield f"{place}: {name} repeats {pmid}"
+    held = store.holds(pmids)
+    for pmid in dict.fromkeys(pmids):
+        if pmid not in held:
+            yield f"{place}: {name} holds {pmid}, which is not in the index"

@@ -1,0 +1,194 @@
+"""Runs that survive being killed: every finished item is kept at once, the files appear whole at the end.
+
+A journal beside the run file holds the facts that decide the run on its first line and a finished item on each further one, so
+that a killed run goes on where it stopped and ends with the same bytes as an undisturbed one: an item's record depends on its
+own text alone, never on what ran beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from tqdm import tqdm
+
+from retrieval.core.code_hash import code_sha256
+from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, writing
+from retrieval.store.manifest import write_atomically
+
+# BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
+_WORKERS = 2
+_IN_A_ROW = 5
+"""After so many faults without an item between them a pass ends: a server that is down is not asked a thousand times."""
+RUN, ANSWERS = "run", "answers.jsonl"
+"""The files of a run by name: the run itself, and for Task B the full answers beside it."""
+FILES = "sha256"
+"""Under this key a manifest has the hash of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An item that is still to be made: `make` gives its record, one line of JSON; `size` is what it counts on the bar."""
+
+    key: str
+    size: int
+    make: Callable[[], str]
+
+
+def check_target(out: Path, overwrite: bool) -> None:
+    """Refuse to run for hours towards a file that cannot or should not be written."""
+    if out.is_dir():
+        raise BadInput(f"{out} is a folder; give the path of the run file to write.")
+    if out.exists() and not overwrite:
+        raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it when the run is done.")
+    if not out.parent.is_dir():
+        raise BadInput(f"The folder {out.parent} does not exist; make it first.")
+
+
+def beside(out: Path, name: str) -> Path:
+    """Where the file of this name stands, of the run at `out`."""
+    return out if name == RUN else out.with_name(f"{out.name}.{name}")
+
+
+def manifest_path(out: Path) -> Path:
+    """Where the manifest of the run at `out` stands: what made it, and the hashes of its files."""
+    return out.with_name(f"{out.name}.manifest.json")
+
+
+def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    """Put the files of a finished run in place, its manifest first and the run itself last: where it stands, all of it does."""
+    hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    write_atomically(manifest_path(out), json.dumps({**facts, FILES: hashes}, indent=2) + "\n")
+    for name in sorted(texts, key=lambda name: name == RUN):
+        write_atomically(beside(out, name), texts[name])
+
+
+@cache
+def code_of(module: str) -> str:
+    """The hash of the code behind the records that `module` makes, whichever models it may be given; read once a process."""
+    from service.configuration.models import ENCODER_KINDS, GENERATOR_KINDS, JUDGE_KINDS, RERANKER_KINDS
+
+    # Models are imported by these names, which no import statement shows.
+    tables = (RERANKER_KINDS, JUDGE_KINDS, ENCODER_KINDS, GENERATOR_KINDS)
+    return code_sha256([module, *(kind.split(":")[0] for table in tables for kind in table.values())])
+
+
+def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -> dict[str, Any]:
+    """The facts that every task's run begins with; `made_by` is the module that makes its records."""
+    return {
+        "counterpoint": version("counterpoint"),
+        # The version stands still between releases, and what was finished before an edit must not be mixed with the rest.
+        "code_sha256": code_of(made_by),
+        "task": task,
+        "team_id": team,
+        "run_id": run_id,
+        "input": input.name,
+        "input_sha256": hashlib.sha256(input.read_bytes()).hexdigest(),
+    }
+
+
+class Journal:
+    """The finished items of a run by their keys, on the disk as they come; `resumed` of them are from an earlier try."""
+
+    def __init__(self, out: Path, facts: Mapping[str, Any]) -> None:
+        self._out, self._facts = out, dict(facts)
+        self._path = out.with_name(f"{out.name}.partial")
+        self.done = self._read()
+        self.resumed = len(self.done)
+        # Rewritten without a torn last line, or the next one would be appended to it.
+        entries = [json.dumps(self._facts), *(json.dumps([key, record]) for key, record in self.done.items())]
+        write_atomically(self._path, "".join(f"{entry}\n" for entry in entries))
+        self._file: IO[str] = self._path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+    def add(self, key: str, record: str) -> None:
+        """Keep a finished item; it outlives the process when this returns."""
+        self._file.write(json.dumps([key, record]) + "\n")
+        self._file.flush()
+        self.done[key] = record
+
+    def publish(self, texts: Mapping[str, str]) -> None:
+        """Put the files of the finished run in place, by name, with its manifest, and let go of the journal."""
+        publish(self._out, self._facts, texts)
+        self._path.unlink()
+
+    def _read(self) -> dict[str, str]:
+        """The finished items of an earlier try at the same run; the last line may be torn, the others are whole."""
+        if not self._path.exists():
+            return {}
+        lines = self._path.read_text("utf-8").split("\n")
+        try:
+            earlier = json.loads(lines[0])
+        except json.JSONDecodeError:
+            return {}
+        if earlier != self._facts:
+            changed = ", ".join(
+                sorted(key for key in self._facts.keys() | earlier.keys() if earlier.get(key) != self._facts.get(key))
+            )
+            raise BadInput(
+                f"{self._path} holds an unfinished run made otherwise ({changed} differ); go on with its own settings, "
+                "name another --out, or delete it."
+            )
+        # What follows the last line break is a line that was being written when the process died.
+        return dict(json.loads(line) for line in lines[1:-1])
+
+
+@contextmanager
+def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[Journal]:
+    """The journal of the run that is to stand at `out`; raises `BadInput` where it holds one of other settings."""
+    with writing("the run", out, GO_ON), Journal(out, facts) as opened:
+        yield opened
+
+
+def work(
+    kept: Journal, jobs: Sequence[Job], doing: str, unit: str, survived: tuple[type[CounterpointError], ...] = ()
+) -> dict[str, CounterpointError]:
+    """Do the jobs that are not done yet, a few at once, and keep each; what failed with a `survived` error, by key.
+
+    Any other error ends the work, with what was finished kept.
+    """
+    waiting = iter([job for job in jobs if job.key not in kept.done])
+    running: dict[Future[str], Job] = {}
+    failed: dict[str, CounterpointError] = {}
+    in_a_row = 0
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="run")
+    try:
+        with tqdm(total=sum(job.size for job in jobs), desc=doing, unit=f" {unit}", disable=None) as bar:
+            bar.update(sum(job.size for job in jobs if job.key in kept.done))
+            while True:
+                room = 2 * _WORKERS - len(running) if in_a_row < _IN_A_ROW else 0
+                running.update((pool.submit(job.make), job) for job in islice(waiting, room))
+                if not running:
+                    break
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    job = running.pop(future)
+                    try:
+                        kept.add(job.key, future.result())
+                    except survived as error:
+                        failed[job.key] = error
+                        in_a_row += 1
+                    else:
+                        in_a_row = 0
+                        bar.update(job.size)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"Stopped after {len(kept.done)} of {len(jobs)} items; they are kept, and the same command goes on from there."
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return failed

@@ -1,0 +1,83 @@
+"""The track's files: records of JSON, and how what came instead is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import BadInput, BadRecord
+
+
+def read_json_or_lines(path: Path) -> list[Any]:
+    """The records of a file that is one JSON list or a JSON object a line; the track uses both."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); give the path of an existing file.") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text; a JSON file was expected.") from None
+    if not text.strip():
+        raise BadInput(f"{path} is empty; a JSON file was expected.")
+    try:
+        whole = json.loads(text)
+        return whole if isinstance(whole, list) else [whole]
+    except json.JSONDecodeError as error:
+        first = error
+    except RecursionError:
+        raise BadInput(f"{path} is nested too deeply to be read; a JSON file of records was expected.") from None
+    records = []
+    # Not splitlines(): a line separator of Unicode may stand within a text.
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                records.append(json.loads(line))
+            except json.JSONDecodeError:
+                # A list that breaks off is told by its own fault, not by its first line's.
+                where = f"line {first.lineno}: {first.msg}" if text.lstrip()[0] == "[" else f"line {number} is not JSON"
+                raise BadInput(f"{path}, {where}; one JSON list or one JSON object a line was expected.") from None
+    return records
+
+
+def kind(value: Any) -> str:
+    """What a value of JSON is, in words."""
+    if value is None:
+        return "nothing"
+    return {dict: "an object", list: "a list", str: "a text", bool: "true or false"}.get(type(value), f"{value!r}")
+
+
+def keys(record: dict[str, Any]) -> str:
+    """The keys that an object has, in words."""
+    return ", ".join(record) or "no keys"
+
+
+def refuse_unknown(path: Path, place: str, record: dict[str, Any], known: Sequence[str]) -> None:
+    """Raise `BadRecord` for a key that is not one of the `known`: misspelt, it would else count as left out."""
+    for key in record:
+        if key not in known:
+            raise BadRecord(path, place, f"the key {key!r} is unknown; expected {', '.join(known)}; correct it or leave it out")
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value can be an id: a text or a number."""
+    return isinstance(value, int | str) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None:
+    """Raise `BadRecord` for the first record, called a `noun`, whose id stands at an earlier one too; `name` is the id's key."""
+    seen: set[str] = set()
+    for number, id in enumerate(ids, 1):
+        if id in seen:
+            raise BadRecord(path, f"{noun} {number}", f"{name} {id!r} came before; every {noun} needs its own")
+        seen.add(id)
+
+
+def is_id_list(value: Any) -> bool:
+    """Whether a value is a list of PMIDs, as texts or numbers."""
+    return isinstance(value, list) and all(isinstance(one, int | str) and not isinstance(one, bool) for one in value)
+
+
+def track_id(pmid: str) -> int | str:
+    """A PMID as the track writes it, as a number; the ids of other corpora as they are."""
+    return int(pmid) if pmid.isascii() and pmid.isdigit() else pmid

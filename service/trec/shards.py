@@ -1,0 +1,168 @@
+"""A run in parts: `--shard i/n` makes the i-th of n on any machine, and a merge puts them together, byte for byte as one run.
+
+Which items are whose follows from the input alone: the longest first, each to the shard that has least so far. So no shard
+needs to know of another, all take about as long, and the same command always makes the same shard. Each writes the files of a
+run with its own items, and a manifest that says which these are; the merge needs these files and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from retrieval.core.errors import BadInput, writing
+from service.trec.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
+
+SHARD = "shard"
+"""What a manifest says of the shard that it belongs to, under this key; the manifest of a whole run has none."""
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The `number`-th of `of` parts of a run, counted from 1."""
+
+    number: int
+    of: int
+
+
+def parse_shard(text: str) -> Shard:
+    """The shard that is written as i/n; raises `BadInput`."""
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise BadInput(f"--shard should be i/n, such as 2/8, with i from 1 to n, not {text!r}.")
+    return Shard(int(found[1]), int(found[2]))
+
+
+def places(sizes: Sequence[int], shard: Shard) -> list[int]:
+    """The places in the input, from 0, of this shard's items; `sizes` says how much work each item of the input is."""
+    loads = [0] * shard.of
+    counts = [0] * shard.of
+    mine = []
+    for place in sorted(range(len(sizes)), key=lambda place: (-sizes[place], place)):
+        # Of shards with as much work the one with fewer items, or items without any would all go to the same one.
+        least = min(range(shard.of), key=lambda one: (loads[one], counts[one]))
+        loads[least] += sizes[place]
+        counts[least] += 1
+        if least == shard.number - 1:
+            mine.append(place)
+    return sorted(mine)
+
+
+def own_part(items: Sequence[_Item], sizes: Sequence[int], shard: Shard | None) -> tuple[Sequence[_Item], dict[str, Any]]:
+    """The items that are this shard's, and what its manifest says of it; without a shard all of them, and nothing."""
+    if shard is None:
+        return items, {}
+    mine = places(sizes, shard)
+    facts = {"number": shard.number, "of": shard.of, "items": len(items), "places": mine}
+    return [items[place] for place in mine], {SHARD: facts}
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A finished shard: its run file, what its manifest says, and which items of the input are its own."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+    number: int
+    of: int
+    items: int
+    places: list[int]
+
+    def facts(self) -> dict[str, Any]:
+        """What made it: all shards of one run have these in common."""
+        return {name: value for name, value in self.manifest.items() if name not in (SHARD, FILES)}
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of one of its files."""
+        # Not splitlines(): a line separator of Unicode may stand within a text.
+        found = beside(self.path, name).read_text("utf-8").split("\n")[:-1]
+        if len(found) != len(self.places):
+            raise BadInput(
+                f"{beside(self.path, name)} has {len(found)} lines for {len(self.places)} items; make the shard again."
+            )
+        return found
+
+
+def merge(shards: Sequence[Path], out: Path) -> int:
+    """Put the finished shards of one run together at `out`, with the same bytes as one run's files; how many items it has.
+
+    Raises `BadInput` where a shard is missing, doubled, unfinished, was changed since, or made otherwise than the others.
+    """
+    if out.resolve() in {path.resolve() for path in shards}:
+        raise BadInput(f"{out} is one of the shards; name another file for the whole run.")
+    made = [_made(path) for path in shards]
+    for other in made[1:]:
+        _refuse_difference(made[0], other)
+    _refuse_doubled_or_missing(made)
+    texts = {name: _joined(made, name) for name in made[0].manifest[FILES]}
+    with writing("the run", out):
+        publish(out, made[0].facts(), texts)
+    return made[0].items
+
+
+def _made(path: Path) -> _Made:
+    """The finished shard at `path`, its files there and as its run left them."""
+    if not path.is_file():
+        if path.with_name(f"{path.name}.partial").exists():
+            raise BadInput(f"{path} is not finished; run the command that makes it again, it goes on where it stopped.")
+        raise BadInput(f"There is no shard at {path}; make it with `counterpoint run … --shard i/n --out {path}`.")
+    described = manifest_path(path)
+    if not described.exists():
+        raise BadInput(f"{path} has no manifest beside it; bring {described.name} along with it.")
+    try:
+        manifest = json.loads(described.read_text("utf-8"))
+        files = {str(name): str(sha256) for name, sha256 in manifest[FILES].items()}
+        part = manifest.get(SHARD)
+        told = part or {"number": 0, "of": 0, "items": 0, "places": []}
+        number, of, items = (int(told[key]) for key in ("number", "of", "items"))
+        made = _Made(path, manifest, number=number, of=of, items=items, places=[int(place) for place in told["places"]])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise BadInput(f"{described} cannot be read as the manifest of a run; make the shard again.") from None
+    if part is None:
+        raise BadInput(f"{path} is a whole run and no shard of one; merge takes what `counterpoint run … --shard i/n` wrote.")
+    if not {RUN} <= files.keys() <= {RUN, ANSWERS}:
+        raise BadInput(f"{described} names other files than a run has; make the shard again.")
+    for name, sha256 in files.items():
+        file = beside(path, name)
+        if not file.is_file():
+            raise BadInput(f"{path} lacks {file.name}, which belongs to it; bring it along.")
+        if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+            raise BadInput(f"{file} is not what its run wrote (its manifest has another hash); fetch or make the shard again.")
+    return made
+
+
+def _refuse_difference(first: _Made, other: _Made) -> None:
+    ones = {**first.facts(), "number of shards": first.of, "number of items": first.items}
+    others = {**other.facts(), "number of shards": other.of, "number of items": other.items}
+    differ = ", ".join(sorted(name for name in ones.keys() | others.keys() if ones.get(name) != others.get(name)))
+    if differ:
+        raise BadInput(
+            f"{other.path} is not of the same run as {first.path} ({differ} differ); make one of them with the other's settings."
+        )
+
+
+def _refuse_doubled_or_missing(made: Sequence[_Made]) -> None:
+    by_number: dict[int, Path] = {}
+    for one in made:
+        if one.number in by_number:
+            raise BadInput(f"{by_number[one.number]} and {one.path} are both shard {one.number}; give each shard once.")
+        by_number[one.number] = one.path
+    of, items = made[0].of, made[0].items
+    missing = [str(number) for number in range(1, of + 1) if number not in by_number]
+    if missing:
+        few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        raise BadInput(f"{len(missing)} of the {of} shards are missing ({few}); name every shard of the run.")
+    if sorted(place for one in made for place in one.places) != list(range(items)):
+        raise BadInput(f"The shards do not hold each of the {items} items once, as their manifests have it; make them again.")
+
+
+def _joined(made: Sequence[_Made], name: str) -> str:
+    """One of the run's files, its lines in the order of the input."""
+    lines = {place: line for one in made for place, line in zip(one.places, one.lines(name), strict=True)}
+    return "".join(f"{lines[place]}\n" for place in sorted(lines))

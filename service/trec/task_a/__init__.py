@@ -1,0 +1,1 @@
+"""TREC Task A: reading its items, making a run, checking one."""

@@ -1,0 +1,64 @@
+"""Checking a Task A run the way the track would, and more strictly: every fault named by item and sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from retrieval.store.documents import Store
+from service.trec.checking import Shape, citation_faults, record_faults
+from service.trec.records import is_id_list, read_json_or_lines
+from service.trec.task_a.items import AnswerSentence, Item
+
+_SHAPE = Shape("item", "qa_id", "answer")
+_LISTS = ("supported_citations", "contradicted_citations")
+
+
+def check(run: Path, items: Sequence[Item], store: Store) -> list[str]:
+    """All faults of a run, in the order of its items; an empty list is a valid run."""
+    wanted = {item.qa_id: item for item in items}
+    return list(
+        record_faults(
+            read_json_or_lines(run), _SHAPE, wanted, lambda place, key, record: _item_faults(place, record, wanted[key], store)
+        )
+    )
+
+
+def _item_faults(place: str, record: dict[str, Any], item: Item, store: Store) -> Iterator[str]:
+    if record["metadata"].get("question") != item.question:
+        yield f"{place}: metadata.question is not the input's"
+    answer = record.get("answer")
+    if not isinstance(answer, list):
+        yield f"{place}: answer should be a list of sentences"
+        return
+    if len(answer) != len(item.answer):
+        yield f"{place}: it has {len(answer)} sentences and the input has {len(item.answer)}"
+    for number, (given, sentence) in enumerate(zip(answer, item.answer, strict=False), 1):
+        yield from _sentence_faults(f"{place}, sentence {number}", given, sentence, store)
+
+
+def _sentence_faults(place: str, given: Any, sentence: AnswerSentence, store: Store) -> Iterator[str]:
+    if not isinstance(given, dict):
+        yield f"{place}: an object was expected"
+        return
+    if given.get("text") != sentence.text:
+        yield f"{place}: the text is not the input's"
+    existing = given.get("existing_supported_citations") or []
+    if not is_id_list(existing) or [str(c) for c in existing] != [str(c) for c in sentence.existing]:
+        yield f"{place}: existing_supported_citations are not the input's"
+    lists: dict[str, list[str]] = {}
+    for name in _LISTS:
+        value = given.get(name)
+        if value is None or not is_id_list(value):
+            yield f"{place}: {name} should be a list of PMIDs"
+            continue
+        lists[name] = pmids = [str(pmid) for pmid in value]
+        yield from citation_faults(place, name, pmids, store)
+    supported, contradicted = (lists.get(name, []) for name in _LISTS)
+    known = {str(pmid) for pmid in sentence.existing}
+    for pmid in dict.fromkeys(supported):
+        if pmid in known:
+            yield f"{place}: supported_citations repeats the existing citation {pmid}"
+        if pmid in contradicted:
+            yield f"{place}: {pmid} is both supporting and contradicting"

@@ -1,0 +1,1 @@
+"""TREC Task B: reading its topics, making a run, checking one."""

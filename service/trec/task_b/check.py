@@ -1,0 +1,53 @@
+"""Checking a Task B run, more strictly than the track, whose own validator counts neither words nor citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.values import Topic
+from retrieval.store.documents import Store
+from service.trec.checking import Shape, citation_faults, record_faults
+from service.trec.records import is_id_list, read_json_or_lines
+
+MAX_WORDS = 250
+"""Counted at white space, over all sentences of an answer."""
+_SHAPE = Shape("topic", "topic_id", "responses")
+
+
+def check(run: Path, topics: Sequence[Topic], store: Store) -> list[str]:
+    """All faults of a run, in its own order; an empty list is a valid run. An empty list of responses is no fault."""
+    wanted = [topic.id for topic in topics]
+    return list(
+        record_faults(read_json_or_lines(run), _SHAPE, wanted, lambda place, _, record: _topic_faults(place, record, store))
+    )
+
+
+def _topic_faults(place: str, record: dict[str, Any], store: Store) -> Iterator[str]:
+    responses = record.get("responses")
+    if not isinstance(responses, list):
+        yield f"{place}: responses should be a list of sentences"
+        return
+    words = 0
+    for number, given in enumerate(responses, 1):
+        yield from _sentence_faults(f"{place}, sentence {number}", given, store)
+        text = given.get("text") if isinstance(given, dict) else None
+        words += len(text.split()) if isinstance(text, str) else 0
+    if words > MAX_WORDS:
+        yield f"{place}: its sentences have {words} words and at most {MAX_WORDS} are allowed"
+
+
+def _sentence_faults(place: str, given: Any, store: Store) -> Iterator[str]:
+    if not isinstance(given, dict):
+        yield f"{place}: an object with text and citations was expected"
+        return
+    text, citations = given.get("text"), given.get("citations")
+    if not isinstance(text, str) or not text.strip():
+        yield f"{place}: the text is missing"
+    if not is_id_list(citations):
+        yield f"{place}: citations should be a list of PMIDs"
+    elif not citations:
+        yield f"{place}: it has no citation and at least one is needed"
+    else:
+        yield from citation_faults(place, "citations", [str(pmid) for pmid in citations], store)

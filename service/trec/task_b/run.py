@@ -1,0 +1,118 @@
+"""Making a Task B run: topics in parallel, every finished one kept, the files written whole at the end (service.trec.journal)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import ModelUnusable, Unfinished
+from retrieval.core.values import Topic
+from service.answering.answer import Answerer
+from service.answering.schemas import AnswerResponse
+from service.grounding.schemas import Provenance
+from service.trec.journal import ANSWERS, RUN, Job, beside, journal, shared_facts, work
+from service.trec.records import track_id
+from service.trec.shards import Shard, own_part
+
+_DOING, _UNIT = "answering", "topics"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run did; `too_little` topics have an entry without a sentence, tokens are by the servers' own counts, `cost` is in
+    US dollars as far as a price is configured."""
+
+    topics: int
+    too_little: int
+    sentences: int
+    removed: int
+    conflicts: int
+    tokens: int
+    cost: float
+    resumed: int
+
+
+def answers_path(out: Path) -> Path:
+    """Where the full answers of a run stand: beside it, one topic a line."""
+    return beside(out, ANSWERS)
+
+
+def run(
+    topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str, shard: Shard | None = None
+) -> RunReport:
+    """Answer every topic and write the official format, one topic a line, with the full answers and a manifest beside it.
+
+    With `shard`, of that part of the topics alone (service.trec.shards).
+    A topic whose model gives nothing is tried once more after the others. Where some still lack an answer no run is written and
+    `Unfinished` is raised: the track wants every topic there, and the same command asks again for those alone.
+    """
+    topics, part = own_part(topics, [1] * len(topics), shard)
+    with journal(out, {**_facts(input, answerer, team, run_id), **part}) as kept:
+        jobs = [_job(topic, answerer) for topic in topics]
+        faults = work(kept, jobs, _DOING, _UNIT, survived=(ModelUnusable,))
+        if faults:
+            # Those that a break of the first pass left out come first, or the same few would end the second one too.
+            again = sorted(jobs, key=lambda job: job.key in faults)
+            faults = work(kept, again, _DOING, _UNIT, survived=(ModelUnusable,))
+        missing = [topic.id for topic in topics if topic.id not in kept.done]
+        if missing:
+            last = str(list(faults.values())[-1])
+            raise Unfinished(
+                f"{len(missing)} of {len(topics)} topics have no answer yet ({_named(missing)}; the last fault: "
+                f"{last.rstrip('.')}); the others are kept, and the same command goes on with these."
+            )
+        records = [json.loads(kept.done[topic.id]) for topic in topics]
+        lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]
+        kept.publish({RUN: _text(lines), ANSWERS: _text([kept.done[topic.id] for topic in topics])})
+    return RunReport(
+        topics=len(records),
+        too_little=sum(not record["sentences"] for record in records),
+        sentences=sum(len(record["sentences"]) for record in records),
+        removed=sum(len(record["removed"]) for record in records),
+        conflicts=sum(len(record["conflicts"]) for record in records),
+        tokens=sum(record["usage"]["prompt_tokens"] + record["usage"]["completion_tokens"] for record in records),
+        cost=sum(record["usage"]["cost"] or 0.0 for record in records),
+        resumed=kept.resumed,
+    )
+
+
+def _job(topic: Topic, answerer: Answerer) -> Job:
+    return Job(topic.id, 1, lambda: _record(topic, answerer))
+
+
+def _record(topic: Topic, answerer: Answerer) -> str:
+    """The full answer as POST /answer gives it, as one line of JSON: all else is made from it."""
+    return AnswerResponse.of(answerer.answer(topic), answerer).model_dump_json()
+
+
+def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
+    """The same in the track's format; a topic without an answer has no responses."""
+    responses = [
+        {"text": one["text"], "citations": [track_id(cited["pmid"]) for cited in one["citations"]]} for one in record["sentences"]
+    ]
+    return {"metadata": {"team_id": team, "run_id": run_id, "topic_id": record["topic"]["id"]}, "responses": responses}
+
+
+def _named(ids: Sequence[str], most: int = 5) -> str:
+    return ", ".join(ids[:most]) + (", …" if len(ids) > most else "")
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _facts(input: Path, answerer: Answerer, team: str, run_id: str) -> dict[str, Any]:
+    """Everything that decides what a run holds; two runs with equal facts have equal bytes, if their generator repeats itself."""
+    grounder = answerer.grounder
+    return {
+        **shared_facts("b", input, team, run_id, __name__),
+        "provenance": Provenance.of(answerer).model_dump(),
+        "grounding_models": grounder.models.names() if grounder else {},
+        "corpus_sha256": answerer.index.manifest.corpus_sha256,
+        "config": answerer.config.model_dump(),
+        "grounding": grounder.config.model_dump() if grounder else None,
+        "profile": answerer.models.profile.model_dump(),
+    }

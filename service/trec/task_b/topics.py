@@ -1,0 +1,53 @@
+"""TREC BioGen Task B: reading its topics, in the form of 2024 (an object with topics) and that of 2025 (a bare list)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Topic
+from service.grounding.claims import checked_topic
+from service.trec.records import is_id, keys, kind, read_json_or_lines, refuse_repeats
+
+_FIELDS = ("question", "topic", "narrative")
+_EXPECTED = "Task B reads a list of topics with id, topic, question and narrative"
+
+
+def read_topics(path: Path) -> list[Topic]:
+    """The topics of a file, in its order; raises `BadInput` naming file, topic and what is wrong."""
+    records = read_json_or_lines(path)
+    if len(records) == 1 and isinstance(records[0], dict) and "topics" in records[0]:
+        records = records[0]["topics"]
+        if not isinstance(records, list):
+            raise BadInput(f"{path}: topics should be a list, not {kind(records)}; {_EXPECTED}.")
+    if any(isinstance(record, dict) and {"answer", "meta_data"} & record.keys() for record in records):
+        raise BadInput(f"{path} holds items with answers, which is the input of Task A; {_EXPECTED}.")
+    if any(isinstance(record, dict) and "responses" in record for record in records):
+        raise BadInput(f"{path} holds responses, which is a run of Task B and not its input; {_EXPECTED}.")
+    topics = [_topic(path, number, record) for number, record in enumerate(records, 1)]
+    if not topics:
+        raise BadInput(f"{path} holds no topics; {_EXPECTED}.")
+    refuse_repeats(path, "topic", "id", (topic.id for topic in topics))
+    return topics
+
+
+def _topic(path: Path, number: int, record: Any) -> Topic:
+    place = f"topic {number}"
+    if not isinstance(record, dict):
+        raise BadRecord(path, place, f"an object was expected, not {kind(record)}")
+    if "id" not in record:
+        raise BadRecord(path, place, f"an id was expected; it has {keys(record)}")
+    if not is_id(record["id"]):
+        raise BadRecord(path, place, f"id should be a text or number, not {kind(record['id'])}")
+    place = f"topic {number} (id {record['id']})"
+    if "question" not in record:
+        raise BadRecord(path, place, f"a question was expected; it has {keys(record)}")
+    given = {name: record[name] for name in _FIELDS if name in record}
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise BadRecord(path, place, f"{name} should be a text, not {kind(value)}")
+    try:
+        return checked_topic(**given, id=str(record["id"]).strip())
+    except BadInput as error:
+        raise BadRecord(path, place, str(error)) from None

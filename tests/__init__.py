@@ -1,0 +1,1 @@
+"""Tests, in folders like the code's; `helpers` holds what they share."""

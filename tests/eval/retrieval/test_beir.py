@@ -1,0 +1,185 @@
+"""Retrieval on collections in BEIR's layout: reading them, the two analyzers, reranking that goes on, the figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import eval.cli  # noqa: F401  (registers the commands)
+from eval.retrieval.collection import read_beir, read_qrels, read_scifact_as_beir
+from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index, reranked
+from eval.retrieval.ranking import by_query, make_report, table
+from retrieval.core.errors import BadInput
+from service.cli.commands import app
+from tests.helpers.fake_encoder import WordEncoder
+from tests.helpers.fakes import WordReranker
+
+DOCUMENTS = [
+    {"_id": "d1", "title": "Stones", "text": "Stones fall. They do not float."},
+    {"_id": "d2", "title": "Feathers", "text": "Feathers drift and the best float."},
+    {"_id": "d3", "title": "", "text": "Iron rusts in rain, which is best known."},
+]
+QUERIES = [{"_id": "q1", "text": "stones fall"}, {"_id": "q2", "text": "do not float"}, {"_id": "unjudged", "text": "iron"}]
+QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t2\nq2\td3\t0\n"
+
+
+def lines(path: Path, records: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    qrels = tmp_path / "test.tsv"
+    qrels.write_text(QRELS)
+    return lines(tmp_path / "corpus.jsonl", DOCUMENTS), lines(tmp_path / "queries.jsonl", QUERIES), qrels
+
+
+def test_a_collection_is_read_with_its_judged_queries_alone(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    collection = read_beir(*files, tmp_path / "work")
+    assert dict(collection.queries) == {"q1": "stones fall", "q2": "do not float"}
+    assert collection.qrels == {"q1": {"d1": 1}, "q2": {"d2": 2}}
+    assert read_beir(*files, tmp_path / "work").documents == collection.documents
+
+
+def test_trec_qrels_say_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    path.write_text("q1 0 d1 1\nq2 0 d2 2\nq2 0 d3 0\n")
+    assert read_qrels(path) == {"q1": {"d1": 1}, "q2": {"d2": 2}}
+
+
+@pytest.mark.parametrize(
+    ("which", "content", "told"),
+    [
+        (0, '{"_id": "d1", "title": "x"}\n', 'line 1: expected the key "text"'),
+        (0, "", "holds no document"),
+        (0, '{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}\n', "The document a is there twice"),
+        (0, "[]\n", "line 1: expected one JSON object, came a list"),
+        (1, '{"_id": "q1", "text": "x"}\n', "judges the query q2"),
+        (2, "q1 d1\n", "line 1: expected a query, a document and a grade"),
+        (2, "q1 0 d1 high\n", "line 1"),
+        (2, "q1 0 d1 0\n", "names no relevant document"),
+    ],
+)
+def test_a_collection_at_fault_is_told_in_a_sentence(
+    files: tuple[Path, Path, Path], tmp_path: Path, which: int, content: str, told: str
+) -> None:
+    files[which].write_text(content)
+    with pytest.raises(BadInput, match=told):
+        read_beir(*files, tmp_path / "work")
+
+
+def test_scifact_is_read_as_beir_has_it(tmp_path: Path) -> None:
+    claims = [
+        {"id": 1, "claim": "Stones fall.", "evidence": {}, "cited_doc_ids": [7]},
+        {"id": 2, "claim": "Iron rusts.", "evidence": {}, "cited_doc_ids": [8, 7]},
+    ]
+    lines(tmp_path / "claims_dev.jsonl", claims)
+    lines(tmp_path / "corpus.jsonl", [{"doc_id": one, "title": "T", "abstract": ["A.", "B."]} for one in (7, 8)])
+    collection = read_scifact_as_beir(tmp_path, tmp_path / "work")
+    assert collection.qrels == {"1": {"7": 1}, "2": {"8": 1, "7": 1}}
+    assert json.loads(collection.documents.read_text().splitlines()[0])["abstract"] == "A. B."
+
+
+def test_measures_are_those_of_the_definitions() -> None:
+    qrels = {"a": {"x": 1, "y": 1}, "b": {"z": 1}, "c": {"z": 1}}
+    found = by_query(qrels, {"a": ["n", "x"], "b": ["n"], "c": []}, ["nDCG@10", "R@1", "R@2", "RR"])
+    assert found["nDCG@10"] == pytest.approx([(1 / log2(3)) / (1 + 1 / log2(3)), 0, 0])
+    assert found["R@1"] == [0, 0, 0]
+    assert found["R@2"] == [0.5, 0, 0]
+    assert found["RR"] == [0.5, 0, 0]
+
+
+def test_a_report_has_intervals_and_the_difference_to_its_first_row() -> None:
+    qrels = {str(one): {"x": 1} for one in range(20)}
+    worse = {one: ["y"] if int(one) % 2 else ["x"] for one in qrels}
+    report = make_report("T", qrels, {"all": {one: ["x"] for one in qrels}, "half": worse}, ["R@1"], "c")
+    first, second = (row.figures["R@1"] for row in report.rows)
+    assert (first.value, first.low, first.high, second.value) == (1, 1, 1, 0.5)
+    assert second.low is not None and second.high is not None and 0.2 < second.low < 0.5 < second.high < 0.8
+    assert report.rows[1].differences["R@1"].value == -0.5
+    assert "half less all: R@1 -0.5000" in table(report)[-1]
+
+
+def test_one_analyzer_keeps_every_word_and_the_other_takes_stop_words_out(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    collection = read_beir(*files, tmp_path / "work")
+    index, standard = open_index(collection.documents, tmp_path / "work"), StandardBM25(collection.documents, tmp_path / "work")
+    assert [hit.pmid for hit in index.search("not the", 5)] == ["d1", "d2"]
+    assert standard("not the", 5) == []
+    assert standard("floating stone", 5) == ["d1", "d2"]
+    index.close()
+    standard.close()
+
+
+class Counting(WordReranker):
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        self.asked.append(query)
+        return super().__call__(query, texts)
+
+
+def test_what_lies_deeper_than_the_reranker_reads_stays_behind() -> None:
+    assert reranked({"a": 1.0, "b": 2.0, "c": 2.0, "d": 3.0}, ["a", "b", "c", "d"], 3) == ["b", "c", "a", "d"]
+
+
+def test_a_stopped_reranking_goes_on_and_a_torn_line_is_scored_again(tmp_path: Path) -> None:
+    first = Counting()
+    scores = KeptScores(first, tmp_path)
+    assert scores("q", ["x", "best"]) == [0, 1]
+    scores("r", ["best"])
+    path = next(tmp_path.glob("scores-*.jsonl"))
+    path.write_bytes(path.read_bytes()[:-9])
+    second = Counting()
+    again = KeptScores(second, tmp_path)
+    assert again("q", ["x", "best"]) == [0, 1]
+    assert again("r", ["best"]) == [1]
+    assert second.asked == ["r"]
+    third = Counting()
+    KeptScores(third, tmp_path)("r", ["best"])
+    assert third.asked == []
+
+
+def test_the_command_measures_stops_and_goes_on(
+    files: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(Counting):
+        def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+            if self.asked:
+                raise KeyboardInterrupt
+            return super().__call__(query, texts)
+
+    reranker: Counting = Stopped()
+    monkeypatch.setattr("eval.retrieval.beir.load_reranker", lambda name, profile: reranker)
+    monkeypatch.setattr("eval.retrieval.beir.load_encoder", lambda name, profile: WordEncoder())
+    named = [word for pair in zip(("--corpus", "--queries", "--qrels"), map(str, files), strict=True) for word in pair]
+    out = tmp_path / "out.json"
+    usual = ["eval", "beir", *named, "--work", str(tmp_path / "work"), "--rerank", "relevance", "--dense", "--json", str(out)]
+    stopped = CliRunner().invoke(app, usual)
+    assert stopped.exit_code == 2
+    assert "the same command goes on" in " ".join(stopped.output.split())
+    reranker = Counting()
+    done = CliRunner().invoke(app, usual)
+    assert done.exit_code == 0, done.output
+    assert reranker.asked == ["do not float"]
+    rows = {row["method"]: row["figures"] for row in json.loads(out.read_text())["rows"]}
+    assert [figures["R@100"]["value"] for figures in rows.values()] == [1, 1, 1, 1, 1]
+    # "do not float": with every word kept d1 is first; the reranker prefers "best".
+    ndcg = [figures["nDCG@10"]["value"] for figures in rows.values()]
+    assert ndcg[0] == pytest.approx((1 + 1 / log2(3)) / 2)
+    assert ndcg[-1] == 1
+    assert list(rows)[2:] == ["vectors, words@1", "BM25 and vectors fused", "BM25, the best 100 reranked by word-reranker@1"]
+
+
+@pytest.mark.parametrize("given", [[], ["--corpus", "x"], ["--scifact", ".", "--corpus", "x"]])
+def test_the_command_wants_one_collection(given: list[str]) -> None:
+    failed = CliRunner().invoke(app, ["eval", "beir", *given])
+    assert failed.exit_code == 2
+    assert "either by --corpus, --queries and --qrels, or by --scifact" in " ".join(failed.output.split())

@@ -1,0 +1,77 @@
+"""Questions that ask for yes or no become claims, others do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from generation.leads.question import asked, past, third
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "denial"),
+    [
+        ("Does zeta lower blood pressure?", "zeta lowers blood pressure", "zeta does not lower blood pressure"),
+        ("Do sailors carry scurvy?", "sailors carry scurvy", "sailors do not carry scurvy"),
+        ("Did zeta stop the cough?", "zeta stopped the cough", "zeta did not stop the cough"),
+        ("Is zeta effective for gout?", "zeta is effective for gout", "zeta is not effective for gout"),
+        ("Is zeta in men a cause of gout?", "zeta in men is a cause of gout", "zeta in men is not a cause of gout"),
+        ("Can early zeta predict gout?", "early zeta can predict gout", "early zeta cannot predict gout"),
+        ("Has zeta changed practice?", "zeta has changed practice", "zeta has not changed practice"),
+        ("Is there a link of zeta to gout?", "there is a link of zeta to gout", "there is no link of zeta to gout"),
+        ("Zeta in gout: does it help?", "Zeta in gout helps", "Zeta in gout does not help"),
+        ("Does use of zeta increase the risk?", "use of zeta increases the risk", "use of zeta does not increase the risk"),
+        ("Is zeta safe, yes or no?", "zeta is safe", "zeta is not safe"),
+    ],
+)  # fmt: skip
+def test_a_question_becomes_its_claim_and_its_denial(question: str, claim: str, denial: str) -> None:
+    turned = asked(question)
+    assert turned is not None
+    assert (turned.claim, turned.denial, turned.sound) == (claim, denial, True)
+
+
+def test_the_claim_knows_what_it_speaks_of_and_what_it_says_of_it() -> None:
+    turned = asked("Does zeta in old sailors prevent gout of the toe?")
+    assert turned is not None
+    assert (turned.subject, turned.predicate) == ("zeta in old sailors", "gout of the toe")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is zeta used for?",
+        "How does zeta help?",
+        "Is zeta or eta better for gout?",
+        "Gout treatments",
+        "Which zeta is best?",
+    ],
+)
+def test_what_asks_for_something_else_has_no_claim(question: str) -> None:
+    assert asked(question) is None
+
+
+def test_a_claim_that_no_rule_makes_is_never_shown_as_english() -> None:
+    for question in (
+        "Does zeta frobnicate gout?",
+        "The nurse cystoscopist: a feasible option?",
+        "Gout in sailors: does age matter?",
+    ):
+        turned = asked(question)
+        assert turned is not None
+        assert not turned.sound
+
+
+def test_verbs_are_inflected() -> None:
+    assert [third(verb) for verb in ("carry", "reach", "have", "play", "lower")] == [
+        "carries",
+        "reaches",
+        "has",
+        "plays",
+        "lowers",
+    ]
+    assert [past(verb) for verb in ("carry", "reduce", "have", "begin", "lower")] == [
+        "carried",
+        "reduced",
+        "had",
+        "began",
+        "lowered",
+    ]

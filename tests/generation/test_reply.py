@@ -1,0 +1,86 @@
+"""A language model's reply becomes draft sentences, whatever style it cites in."""
+
+from __future__ import annotations
+
+import pytest
+
+from generation.draft import Source
+from generation.replies.citations import marks
+from generation.replies.reply import draft_sentences
+from nli.text.sentences import sentence_spans
+from retrieval.core.values import Document
+
+SOURCES = [Source(n, Document(pmid, "", ""), ()) for n, pmid in enumerate(("11111111", "22222222", "33333333", "demo-x-1"), 1)]
+
+
+def read(text: str) -> list[tuple[str, list[int]]]:
+    return [(one.text, [cited.number for cited in one.cited]) for one in draft_sentences(text, sentence_spans, SOURCES)]
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("Aspirin lowers fever in adults [1].", [1]),
+        ("Aspirin lowers fever in adults. [1]", [1]),
+        ("Aspirin lowers fever in adults.[1][3]", [1, 3]),
+        ("Aspirin lowers fever in adults [1, 2-4].", [1, 2, 3, 4]),
+        ("Aspirin lowers fever in adults [1–3].", [1, 2, 3]),
+        ("Aspirin lowers fever in adults [Doc 2; 3].", [2, 3]),
+        ("Aspirin lowers fever in adults [Document 1, Document 3].", [1, 3]),
+        ("Aspirin lowers fever in adults 【2】.", [2]),
+        ("Aspirin lowers fever in adults [^2].", [2]),
+        ("Aspirin lowers fever in adults (2).", [2]),
+        ("Aspirin lowers fever in adults (1, 3).", [1, 3]),
+        ("Aspirin lowers fever in adults.²", [2]),
+        ("Aspirin lowers fever in adults¹,³.", [1, 3]),
+        ("Aspirin lowers fever in adults<sup>1,2</sup>.", [1, 2]),
+        ("Aspirin lowers fever in adults [PMID 22222222].", [2]),
+        ("Aspirin lowers fever in adults (PMID: 22222222; PMID: 33333333).", [2, 3]),
+        ("Aspirin lowers fever in adults [22222222].", [2]),
+        ("Aspirin lowers fever in adults [PMID demo-x-1].", [4]),
+        ("Aspirin lowers fever in adults [11] [0].", [11, 0]),
+        ("Aspirin lowers fever in adults.", []),
+    ],
+)
+def test_every_style_of_citation_is_read_and_taken_out(written: str, cited: list[int]) -> None:
+    assert read(written) == [("Aspirin lowers fever in adults.", cited)]
+
+
+def test_sentences_are_split_at_their_ends_alone() -> None:
+    text = (
+        "Smith et al. found a fall of 3.5 mm in E. coli counts, e.g. in adults [1]. Dr. Jones vs. others saw p = 0.05. [2] "
+        "MiR-21 rose [3]."
+    )
+    assert [numbers for _, numbers in read(text)] == [[1], [2], [3]]
+
+
+def test_a_mark_that_stands_for_the_paper_becomes_its_pmid_and_is_cited_for_its_part() -> None:
+    text = "Nothing is settled here [3]. [1] reports that aspirin lowers fever, whereas [2] finds no effect on fever at all."
+    first, second = draft_sentences(text, sentence_spans, SOURCES)
+    assert [cited.number for cited in first.cited] == [3]
+    assert (
+        second.text == "PMID 11111111 reports that aspirin lowers fever, whereas PMID 22222222 finds no effect on fever at all."
+    )
+    assert [(cited.number, cited.part) for cited in second.cited] == [
+        (1, "aspirin lowers fever"),
+        (2, "no effect on fever at all."),
+    ]
+
+
+def test_what_is_not_the_answer_is_left_out() -> None:
+    text = (
+        "<think>Which ones? [1]</think>## Answer\n\n**Context:** Fever is common [1].\n\n- Aspirin *lowers* it **fast** [2].\n\n"
+        "References:\n[1] Smith. Title of it."
+    )
+    assert read(text) == [("Fever is common.", [1]), ("Aspirin *lowers* it fast.", [2])]
+
+
+def test_units_and_figures_are_no_citations() -> None:
+    assert read("The area was 5 cm² in (12) of them, and in 2 (20%) more [1].") == [
+        ("The area was 5 cm² in (12) of them, and in 2 (20%) more.", [1])
+    ]
+    assert marks("It grew to 5 m² by then.", {"11111111": 1}) == []
+
+
+def test_an_empty_reply_has_no_sentences() -> None:
+    assert read("") == read("  \n\n ") == read("[1]") == []

@@ -1,0 +1,75 @@
+"""Stand-ins for answering: a judge that goes by shared words, and an answerer over an index of a few lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from generation.draft import Draft, Generator, Limits, Source
+from generation.generators.extractive import ExtractiveGenerator
+from nli.decision.document import PLAIN
+from retrieval.core.errors import CounterpointError
+from retrieval.core.values import Premise, Topic, Verdict
+from retrieval.index import Index
+from service.answering.answer import Answerer
+from service.configuration.answers import AnswerConfig, load_answer_config
+from service.configuration.config import load_config, load_profile
+from service.configuration.models import FALLBACK, Models
+from service.grounding.ground import Grounder
+from tests.helpers.fakes import WordReranker
+
+
+class OverlapJudge:
+    """Support where most words of the claim stand in the premise, contradict where only one of the two says "not"."""
+
+    name = "overlap-judge@1"
+    decision = PLAIN
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        said = set(re.findall(r"[a-z]+", claim.lower()))
+        for premise in premises:
+            there = set(re.findall(r"[a-z]+", premise.text.lower()))
+            denied = ("not" in said) != ("not" in there)
+            if len((said & there) - {"not"}) < 0.7 * len(said - {"not"}):
+                yield Verdict(0.1, 0.8, 0.1)
+            else:
+                yield Verdict(0.05, 0.05, 0.9) if denied else Verdict(0.9, 0.05, 0.05)
+
+
+class ScriptedGenerator:
+    """Says what it is told to, or fails as told; counts nothing."""
+
+    extractive = False
+
+    def __init__(self, text: str = "", rewrites: str = "", error: CounterpointError | None = None) -> None:
+        self.name, self.text, self.rewrites, self.error = "scripted", text, rewrites, error
+        self.asked: list[str] = []
+
+    def __call__(self, topic: Topic, sources: Any, limits: Limits, prompt: str) -> Draft:
+        if self.error:
+            raise self.error
+        return Draft(self.text)
+
+    def rewrite(self, sentence: str, topic: Topic, sources: list[Source] | Any, limits: Limits) -> Draft:
+        self.asked.append(sentence)
+        return Draft(self.rewrites)
+
+
+def config(**changes: Any) -> AnswerConfig:
+    """Our answers with no lead, no conflicts and no measure of enough, unless `changes` say otherwise."""
+    plain = {"lead": None, "conflicts": None, "enough": None, **changes}
+    return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
+
+
+def make_answerer(index: Index, generator: Generator | None = None, **changes: Any) -> Answerer:
+    """An answerer with the stand-ins for models; `generator` writes, else quotations."""
+    settings = config(**changes)
+    models = Models(
+        load_profile("embedded"), {"relevance": WordReranker()}, {"stance": OverlapJudge(), "sentences": OverlapJudge()},
+        generators={"writer": generator or ExtractiveGenerator()},
+    )  # fmt: skip
+    if settings.generate.fallback:
+        models.generators[FALLBACK] = ExtractiveGenerator()
+    grounder = Grounder(index, load_config(settings.grounding), models) if settings.grounding else None
+    return Answerer(index, settings, models, grounder)

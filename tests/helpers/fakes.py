@@ -1,0 +1,99 @@
+"""Small stand-ins for the seams: a judge that goes by a word, a reranker that counts one, and an index made of a few lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from indexes.build import build
+from nli.decision.document import PLAIN
+from nli.judges.judge import Abstract, Judge, Reading
+from retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
+from retrieval.index import Index
+from service.configuration.config import JudgeStep, load_config, load_profile
+from service.configuration.models import Models
+from service.grounding.ground import Grounder
+
+CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.2, 0.1)
+NEUTRAL = Verdict(0.2, 0.6, 0.2)
+
+
+class WordJudge:
+    """Contradict where the text holds "against", support where it holds "for", else neutral; keeps what it was asked."""
+
+    name = "word-judge@1"
+    decision = PLAIN
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        for premise in premises:
+            self.read.append(premise.text)
+            words = premise.text.lower().replace(".", " ").split()
+            yield CONTRADICTS if "against" in words else SUPPORTS if "for" in words else NEUTRAL
+
+
+class WordReader:
+    """Reads whole abstracts: a paper is what its title says by the words of `WordJudge`, or, where that says neither, its first
+    sentence."""
+
+    name = "word-reader@1"
+    decision = PLAIN
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        return WordJudge()(claim, premises)
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading a document, in order."""
+        for document in documents:
+            title, *own = self(claim, [Premise(text) for text in (document.title, *document.sentences)])
+            yield Reading(own[0] if title.label == "neutral" else title, tuple(own))
+
+
+class WordReranker:
+    """The more often a text says "best", the better it is."""
+
+    name = "word-reranker@1"
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [float(text.lower().count("best")) for text in texts]
+
+
+def make_index(folder: Path, documents: Iterable[dict[str, Any]]) -> Index:
+    """A real index of a few documents in Counterpoint's own format."""
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = folder / "corpus.jsonl"
+    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in documents), "utf-8")
+    build([corpus], folder / "index")
+    return Index(folder / "index")
+
+
+def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge]:
+    """The named variant over an index, with the stand-ins for models."""
+    judge = WordJudge()
+    return Grounder(index, load_config(config), _models(judge)), judge
+
+
+def make_reading_grounder(index: Index) -> Grounder:
+    """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper."""
+    config = load_config("counterpoint")
+    judge = JudgeStep(model="stance", level="abstract", documents=5)
+    sides = {side: getattr(config, side).model_copy(update={"judge": judge}) for side in ("contradict", "support")}
+    return Grounder(index, config.model_copy(update=sides), _models(WordReader()))
+
+
+def _models(judge: Judge) -> Models:
+    return Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": judge, "sentences": judge})
+
+
+def made_answer(topic: Topic, sentences: Sequence[tuple[str, Sequence[str]]], index: Index, note: str = "") -> Answer:
+    """An answer of these (text, PMIDs), each citation borne out by the first sentence of its document."""
+    cited = []
+    for text, pmids in sentences:
+        entries = list(index.entries(pmids))
+        cited.append(CitedSentence(text, tuple(Citation(one.document, one.sentences()[0], SUPPORTS) for one in entries)))
+    context = tuple(Hit(pmid, 1.0) for pmid in dict.fromkeys(pmid for _, pmids in sentences for pmid in pmids))
+    return Answer(topic, "answered" if cited else "too little", tuple(cited), (), (), context, "scripted", note=note)

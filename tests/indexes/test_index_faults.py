@@ -1,0 +1,554 @@
+"""Whole or not at all, and one clear sentence for everything that can go wrong with an index."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from indexes import build as building
+from indexes import lucene_writer, writer
+from indexes.build import build, update
+from indexes.lucene_writer import LuceneWriter
+from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from retrieval.index import Index
+from retrieval.store.documents import Store
+from retrieval.store.manifest import Manifest, read_manifest, write_atomically
+from service.cli.commands import app
+
+ROOT = Path(__file__).parents[2]
+WriteCorpus = Callable[..., Path]
+
+
+def told(*arguments: object) -> str:
+    """The one sentence with which the command line refuses: exit code 2 and no traceback."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    [line] = [line for line in result.output.splitlines() if not line.startswith(("Building an index", "Updating the index"))]
+    assert line.startswith("Error: ")
+    return line.removeprefix("Error: ")
+
+
+def pmids(index: Index, query: str) -> list[str]:
+    return [hit.pmid for hit in index.search(query, 100)]
+
+
+@pytest.fixture
+def corpus(write_corpus: WriteCorpus) -> Path:
+    return write_corpus(*(f"Study {n} found no effect of zinc." for n in range(12)))
+
+
+@pytest.fixture
+def by_twos(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_BATCH", 2)
+
+
+@pytest.fixture
+def annotated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The PMIDs whose texts were split and scanned, in order."""
+    seen: list[str] = []
+    inner = writer.annotated_row
+
+    def counting(document: Any, cue_ids: dict[str, int]) -> Any:
+        seen.append(document.pmid)
+        return inner(document, cue_ids)
+
+    monkeypatch.setattr(writer, "annotated_row", counting)
+    return seen
+
+
+def during_batch(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], object]) -> None:
+    """Let `act` happen while batch `number` is about to be written."""
+    inner, calls = writer.StoreWriter.write, iter(range(1, 1000))
+
+    def write(self: writer.StoreWriter, *args: Any, **named: Any) -> writer.Change:
+        if next(calls) == number:
+            act()
+        return inner(self, *args, **named)
+
+    monkeypatch.setattr(writer.StoreWriter, "write", write)
+
+
+# --- whole or not at all
+
+
+@pytest.mark.usefixtures("by_twos")
+@pytest.mark.parametrize(
+    ("where", "kept"),
+    [("indexes.writer.StoreWriter.summary", 12), ("indexes.writer.StoreWriter.repeats_done", 0)],
+    ids=["at the end", "at the start"],
+)
+def test_a_killed_build_leaves_nothing_and_goes_on(
+    corpus: Path, tmp_path: Path, annotated: list[str], where: str, kept: int
+) -> None:
+    out = tmp_path / "out"
+    child = f"""
+import os, signal, indexes.writer, pathlib
+def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
+{where} = kill
+from indexes.build import build
+build([pathlib.Path({str(corpus)!r})], pathlib.Path({str(out)!r}))
+"""
+    done = subprocess.run([sys.executable, "-c", child], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not out.exists()
+    assert "is not finished" in told("index", "info", out)
+    manifest = build([corpus], out).manifest
+    assert annotated == [str(n) for n in range(1, 13)][kept:]
+    undisturbed = build([corpus], tmp_path / "other").manifest
+    assert (manifest.corpus_sha256, manifest.counts) == (undisturbed.corpus_sha256, undisturbed.counts)
+    assert Index(out).search("no zinc", 20) == Index(tmp_path / "other").search("no zinc", 20)
+    assert not list(tmp_path.glob(".out*"))
+
+
+@pytest.mark.usefixtures("by_twos")
+def test_a_build_that_was_cut_short_does_not_redo_what_it_has(
+    corpus: Path, tmp_path: Path, annotated: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        during_batch(patch, 4, lambda: signal.raise_signal(signal.SIGINT))
+        stopped = told("index", "build", corpus, "--out", tmp_path / "out")
+    assert stopped == (
+        "Stopped before the index was complete; what was read so far is kept, and the same command goes on from there."
+    )
+    assert not (tmp_path / "out").exists()
+    assert annotated == [str(n) for n in range(1, 7)]
+    annotated.clear()
+    build([corpus], tmp_path / "out")
+    assert annotated == [str(n) for n in range(7, 13)]
+    assert len(pmids(Index(tmp_path / "out"), "zinc")) == 12
+
+
+@pytest.mark.usefixtures("by_twos")
+def test_other_sources_do_not_go_on_with_an_unfinished_build(
+    corpus: Path, write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        during_batch(patch, 4, lambda: signal.raise_signal(signal.SIGINT))
+        told("index", "build", corpus, "--out", tmp_path / "out")
+    build([write_corpus("Iron alone.", name="other.jsonl")], tmp_path / "out")
+    assert (pmids(Index(tmp_path / "out"), "zinc"), pmids(Index(tmp_path / "out"), "iron")) == ([], ["1"])
+
+
+@pytest.mark.usefixtures("by_twos")
+def test_bad_records_are_counted_alike_by_a_build_that_goes_on(
+    write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = [{"pmid": str(n), "title": "", "abstract": "Zinc."} for n in range(8)]
+    path = write_corpus(good[0], good[0], b"{", *good[1:], good[5])
+    whole = build([path], tmp_path / "whole", skip_bad=3)
+    with monkeypatch.context() as patch:
+        during_batch(patch, 4, lambda: signal.raise_signal(signal.SIGINT))
+        told("index", "build", path, "--out", tmp_path / "out", "--skip-bad", 3)
+    again = build([path], tmp_path / "out", skip_bad=3)
+    assert sorted(map(str, again.bad)) == sorted(map(str, whole.bad))
+    assert len(again.bad) == 3
+    assert again.manifest.sources == whole.manifest.sources
+
+
+def test_two_builds_into_one_folder_are_not_let_at_once(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    out = tmp_path / "out"
+    during_batch(monkeypatch, 1, lambda: said.append(told("index", "build", corpus, "--out", out)))
+    build([corpus], out)
+    assert "Another build or update is at work" in said[0]
+    assert len(pmids(Index(out), "zinc")) == 12
+
+
+def test_two_updates_of_one_index_are_not_let_at_once(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    out = tmp_path / "out"
+    build([corpus], out)
+    during_batch(monkeypatch, 1, lambda: said.append(told("index", "update", out, corpus)))
+    update(out, [corpus])
+    assert "Another build or update is at work" in said[0]
+    assert read_manifest(out).version == 2
+
+
+def test_an_update_stopped_midway_changes_nothing(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build([corpus], tmp_path / "out")
+    before = (tmp_path / "out" / "manifest.json").read_bytes()
+    during_batch(monkeypatch, 1, lambda: signal.raise_signal(signal.SIGINT))
+    assert "the index is as it was before" in told("index", "update", tmp_path / "out", corpus)
+    assert (tmp_path / "out" / "manifest.json").read_bytes() == before
+    assert [path.name for path in (tmp_path / "out").glob("v*")] == ["v0001"]
+
+
+def test_a_folder_that_is_no_index_is_never_overwritten(corpus: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "manifest.json").write_text("{}")
+    (tmp_path / "file").write_text("mine")
+    for target in (site, tmp_path / "file"):
+        assert "is not an index, so it is not overwritten" in told("index", "build", corpus, "--out", target, "--overwrite")
+    assert ((site / "manifest.json").read_text(), (tmp_path / "file").read_text()) == ("{}", "mine")
+
+
+def test_a_damaged_index_can_be_overwritten(corpus: Path, tmp_path: Path) -> None:
+    build([corpus], tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").write_text("{")
+    build([corpus], tmp_path / "out", overwrite=True)
+    assert len(pmids(Index(tmp_path / "out"), "zinc")) == 12
+
+
+# --- a full disk
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a disk of some size, or changes the size of the one mounted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+
+    def sized(size: str) -> Path:
+        options = f"size={size}" + (",remount" if disk.is_mount() else "")
+        try:
+            done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(disk)], capture_output=True, check=False)
+        except FileNotFoundError:
+            pytest.skip("there is no mount command here")
+        if done.returncode:
+            pytest.skip("mounting a small disk is not allowed here")
+        return disk
+
+    yield sized
+    if disk.is_mount():
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+@pytest.fixture
+def bulky(write_corpus: WriteCorpus) -> Path:
+    """A megabyte and more of documents, every word of them new to Lucene."""
+    return write_corpus(*(" ".join(f"w{n}x{i}" for i in range(80)) + " zinc" for n in range(1500)), name="bulky.jsonl")
+
+
+def test_a_build_on_a_full_disk_goes_on_when_there_is_room(
+    small_disk: Callable[[str], Path], bulky: Path, tmp_path: Path
+) -> None:
+    out = small_disk("1m") / "out"
+    assert f"The disk under {out.parent} is full while writing the index" in told("index", "build", bulky, "--out", out)
+    assert not out.exists()
+    small_disk("64m")
+    build([bulky], out)
+    assert Index(out).manifest.counts.documents == 1500
+    assert Index(out).manifest.corpus_sha256 == build([bulky], tmp_path / "other").manifest.corpus_sha256
+    assert len(Index(out).search("zinc", 5000)) == 1500
+
+
+def test_a_disk_that_is_full_for_lucene_alone_is_told_as_such(small_disk: Callable[[str], Path]) -> None:
+    lucene = LuceneWriter(small_disk("1m") / "lucene", append=False)
+    lucene.add((str(n), " ".join(f"w{n}x{i}" for i in range(400))) for n in range(1000))
+    with pytest.raises(OSError, match="No space left") as caught:
+        lucene.finish()
+    assert caught.value.errno == errno.ENOSPC
+    lucene.abandon()
+
+
+def test_an_update_on_a_full_disk_changes_nothing(small_disk: Callable[[str], Path], bulky: Path, corpus: Path) -> None:
+    out = small_disk("2m") / "out"
+    build([corpus], out)
+    before = (out / "manifest.json").read_bytes()
+    assert "is full while writing the update; the index is as it was before" in told("index", "update", out, bulky)
+    assert (out / "manifest.json").read_bytes() == before
+    assert len(pmids(Index(out), "zinc")) == 12
+    small_disk("64m")
+    assert update(out, [bulky]).manifest.counts.documents == 1500
+
+
+@pytest.fixture
+def few_pages(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """SQLite finds the disk full after a few pages, for any user; undone, there is room again."""
+    inner = writer.StoreWriter.__init__
+
+    def limited(self: writer.StoreWriter, *args: Any) -> None:
+        inner(self, *args)
+        self._db.execute("PRAGMA max_page_count = 20")
+
+    monkeypatch.setattr(writer.StoreWriter, "__init__", limited)
+    return monkeypatch
+
+
+def test_a_store_that_cannot_grow_is_a_full_disk(
+    few_pages: pytest.MonkeyPatch, bulky: Path, corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert "free some space and run the same command again to go on" in told("index", "build", bulky, "--out", out)
+    assert not out.exists()
+    few_pages.undo()
+    assert build([bulky], out).manifest.counts.documents == 1500
+
+
+class FullIndexer:
+    """Pyserini's indexer on a full disk: it takes fewer documents than it is given, and says so nowhere else."""
+
+    def __init__(self, cause: str | None) -> None:
+        self.writer, self.cause = self, cause
+
+    def addRawDocuments(self, batch: list[str]) -> int:  # noqa: N802 (Java's name)
+        return len(batch) - 1
+
+    def getTragicException(self) -> FullIndexer | None:  # noqa: N802
+        return self if self.cause else None
+
+    def toString(self) -> str:  # noqa: N802
+        return self.cause or ""
+
+    def getCause(self) -> None:  # noqa: N802
+        return None
+
+    def rollback(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("cause", "error", "says"),
+    [
+        ("java.io.IOException: No space left on device", OutOfSpace, "is full while writing the index"),
+        ("java.lang.OutOfMemoryError: Java heap space", BadConfig, "COUNTERPOINT_JVM_HEAP=2g"),
+        (None, BadInput, "took only 11 of the 12 documents"),
+    ],
+)
+def test_documents_that_lucene_leaves_out_are_never_passed_over(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cause: str | None, error: type[Exception], says: str
+) -> None:
+    def faulty(self: LuceneWriter) -> None:
+        self._indexer = self._writer = FullIndexer(cause)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LuceneWriter, "_open", faulty)
+        with pytest.raises(error, match=says):
+            build([corpus], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert build([corpus], tmp_path / "out").manifest.counts.documents == 12
+
+
+def test_a_text_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, "old")
+    assert path.stat().st_mode & 0o777 == 0o666 & ~os.umask(os.umask(0o022))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+# --- opening
+
+
+def edit(**changes: object) -> Callable[[Path], None]:
+    """Change keys of a manifest; None takes one out."""
+
+    def apply(folder: Path) -> None:
+        path = folder / "manifest.json"
+        data = json.loads(path.read_text()) | changes
+        path.write_text(json.dumps({key: value for key, value in data.items() if value is not None}))
+
+    return apply
+
+
+def overwrite(name: str, content: str | bytes | Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        [path] = folder.glob(name)
+        old = path.read_bytes()
+        path.write_bytes(content(old) if callable(content) else content.encode() if isinstance(content, str) else content)
+
+    return apply
+
+
+def empty(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def replace_by_file(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("")
+
+
+def remove(name: str) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        [path] = folder.glob(name)
+        path.unlink()
+
+    return apply
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "missing": (shutil.rmtree, "There is no index at"),
+    "empty": (empty, "is empty; build one"),
+    "a file": (replace_by_file, "is a file, and an index is a folder"),
+    "no manifest": (remove("manifest.json"), "is not an index (it has no manifest.json)"),
+    "manifest truncated": (overwrite("manifest.json", lambda old: old[:200]), "its manifest.json cannot be read"),
+    "manifest no JSON": (overwrite("manifest.json", "hello"), "its manifest.json cannot be read"),
+    "manifest no UTF-8": (overwrite("manifest.json", b"\xff\xfe"), "its manifest.json cannot be read"),
+    "manifest a list": (overwrite("manifest.json", "[]"), "its manifest.json cannot be read"),
+    "manifest too deep": (overwrite("manifest.json", "[" * 100_000), "its manifest.json cannot be read"),
+    "other format": (edit(format=99), "has format 99 and this Counterpoint reads format 1"),
+    "lacks counts": (edit(counts=None), "lacks entries, or holds wrong ones"),
+    "counts a list": (edit(counts=[1]), "lacks entries, or holds wrong ones"),
+    "files a list": (edit(files=[1]), "lacks entries, or holds wrong ones"),
+    "no files": (edit(files={}), "lacks entries, or holds wrong ones"),
+    "data a number": (edit(data=1), "lacks entries, or holds wrong ones"),
+    "store missing": (remove("*/store.sqlite"), "the file v0001/store.sqlite is missing"),
+    "store truncated": (overwrite("*/store.sqlite", lambda old: old[:-100]), "v0001/store.sqlite has"),
+    "Lucene file missing": (remove("*/lucene/segments_*"), "is missing"),
+    "Lucene file truncated": (overwrite("*/lucene/*.fdt", lambda old: old[:-1]), "bytes and should have"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", BROKEN)
+def test_an_index_that_cannot_be_used_says_why_in_one_sentence(demo_folder: Path, tmp_path: Path, damage: str) -> None:
+    folder = tmp_path / "index"
+    shutil.copytree(demo_folder, folder)
+    break_it, says = BROKEN[damage]
+    break_it(folder)
+    with pytest.raises(IndexUnusable) as caught:
+        Index(folder)
+    assert says in str(caught.value)
+    assert str(folder) in str(caught.value)
+    assert told("index", "info", folder) == str(caught.value)
+    assert told("index", "update", folder, ROOT / "indexes" / "demo" / "corpus.jsonl") == str(caught.value)
+
+
+def noise(old: bytes) -> bytes:
+    return b"\x5a" * len(old)
+
+
+@pytest.mark.parametrize("name", ["*/store.sqlite", "*/lucene/segments_*", "*/lucene/*.si", "*/lucene/*.fdt"])
+def test_garbage_of_the_right_size_is_told_when_it_is_opened(demo_folder: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(demo_folder, tmp_path / "index")
+    overwrite(name, noise)(tmp_path / "index")
+    with pytest.raises(IndexUnusable, match="damaged"):
+        Index(tmp_path / "index")
+
+
+@pytest.mark.parametrize("start", range(3))
+def test_garbage_inside_a_store_is_told_when_it_is_read(demo_folder: Path, tmp_path: Path, start: int) -> None:
+    shutil.copytree(demo_folder, tmp_path / "index")
+    page = 16384
+
+    def spoil(old: bytes) -> bytes:
+        at = page * (start + 1)
+        return old[:at] + b"\xa7" * (len(old) - at)
+
+    overwrite("*/store.sqlite", spoil)(tmp_path / "index")
+    pmids = [json.loads(line)["pmid"] for line in (ROOT / "indexes" / "demo" / "corpus.jsonl").read_text("utf-8").splitlines()]
+    with pytest.raises(IndexUnusable, match="damaged"):
+        for entry in Store(tmp_path / "index" / "v0001" / "store.sqlite").entries(pmids):
+            assert entry.document
+            assert entry.sentences()
+
+
+@pytest.mark.parametrize("column", ["types = '['", "cues = x'0102'", "boundaries = x'01'", "notices = '[[1]]'", "cues = x'{}'"])
+def test_a_row_that_sqlite_cannot_fault_is_told_too(demo_folder: Path, tmp_path: Path, column: str) -> None:
+    import sqlite3
+
+    shutil.copytree(demo_folder, tmp_path / "index")
+    path = tmp_path / "index" / "v0001" / "store.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE documents SET {column.replace('{}', 'ff' * 16)}")
+        [(pmid,)] = db.execute("SELECT pmid FROM documents LIMIT 1")
+    entry = Store(path).get(pmid)
+    assert entry
+    with pytest.raises(IndexUnusable, match=f"Document {pmid} is damaged"):
+        print(entry.document, entry.spans, entry.sentences())
+
+
+def test_a_hit_that_the_store_lacks_is_a_damaged_index(demo_index: Index) -> None:
+    with pytest.raises(IndexUnusable, match="is in the Lucene index but not in"):
+        list(demo_index.entries(["no-such-id"]))
+
+
+def test_a_wrong_heap_is_not_blamed_on_the_index(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise BadConfig("COUNTERPOINT_JVM_HEAP should be a size such as 512m or 4g, not 'x'.")
+
+    monkeypatch.setattr("retrieval.bm25.lucene.pyserini", refused)
+    with pytest.raises(BadConfig, match="not 'x'"):
+        Index(demo_folder)
+
+
+def test_a_query_of_too_many_words_is_the_users_fault(demo_index: Index) -> None:
+    with pytest.raises(BadInput, match="more than 8,192 different words"):
+        demo_index.search(" ".join(f"w{n}" for n in range(9000)), 10)
+    assert demo_index.search("heart", 1)
+
+
+# --- bad sources
+
+
+def truncated(path: Path) -> None:
+    whole = gzip.compress(b"<PubmedArticleSet>" + os.urandom(4000).hex().encode())
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+GOOD = b'{"pmid": "1", "title": "", "abstract": "Zinc."}'
+BAD_SOURCES: dict[str, tuple[str, bytes | None, str]] = {
+    "no JSON": ("a.jsonl", GOOD + b"\nhello\n", "line 2: "),
+    "no id": ("a.jsonl", GOOD + b'\n{"title": "", "abstract": ""}\n', "line 2: "),
+    "repeated id": ("a.jsonl", GOOD + b"\n" + GOOD + b"\n", "record 2 (id 1): this id came before"),
+    "truncated gzip": ("a.xml.gz", None, "cut off, fetch it again"),
+    "no document": ("a.xml", b"<PubmedArticleSet/>", "There is no document in"),
+    "only deletions": ("a.xml", b"<PubmedArticleSet><DeleteCitation><PMID>1</PMID></DeleteCitation></PubmedArticleSet>",
+                       "There is no document in"),
+    "blank": ("a.jsonl", b"\n\n", "is empty"),
+    "missing": ("a.jsonl", b"", "does not exist"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BAD_SOURCES)
+def test_a_bad_source_is_named_and_nothing_is_built(tmp_path: Path, fault: str) -> None:
+    name, content, says = BAD_SOURCES[fault]
+    source = tmp_path / name
+    if content is None:
+        truncated(source)
+    elif content:
+        source.write_bytes(content)
+    message = told("index", "build", source, "--out", tmp_path / "out")
+    assert says in message
+    assert str(source) in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_records_within_the_limit_are_counted_and_listed(write_corpus: WriteCorpus, tmp_path: Path) -> None:
+    path = write_corpus(GOOD, b"hello", GOOD, b'{"pmid": "2", "title": "", "abstract": "Iron."}')
+    command = ["index", "build", str(path), "--out", str(tmp_path / "out"), "--skip-bad"]
+    assert "More than 1 bad records" in told(*command, 1)
+    result = CliRunner().invoke(app, [*command, "2"])
+    assert result.exit_code == 0, result.output
+    assert "2 bad records were left out:" in result.output
+    assert f"{path}, line 2: " in result.output
+    assert f"{path}, record 2 (id 1): this id came before" in result.output
+    assert "Built" in result.output
+    assert read_manifest(tmp_path / "out").counts.documents == 2
+    as_json = CliRunner().invoke(app, ["index", "info", str(tmp_path / "out"), "--json"]).output
+    assert json.loads(as_json)["sources"][0]["bad"] == 2
+
+
+def test_an_id_that_lucene_cannot_hold_is_refused(write_corpus: WriteCorpus, tmp_path: Path) -> None:
+    path = write_corpus({"pmid": "x" * 40_000, "title": "", "abstract": "Zinc."})
+    with pytest.raises(CounterpointError):
+        build([path], tmp_path / "out")
+
+
+def test_the_same_hash_names_the_same_index(demo_index: Index) -> None:
+    manifest: Manifest = demo_index.manifest
+    assert manifest.id == f"{manifest.corpus_sha256[:12]}-f1"
+    assert len(manifest.corpus_sha256) == 64
+    assert lucene_writer.contents("", " x") == "x"

@@ -1,0 +1,109 @@
+"""Negation cues: the list itself, and that what is found is where it is said to be."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nli.text.cues import cue_list, cues_by_sentence, find_cues
+from nli.text.sentences import sentence_spans
+
+FORMS = {form: entry.name for entry in cue_list().cues for form in entry.forms}
+
+
+def found(text: str) -> list[str]:
+    return [text[cue.start : cue.end] for cue in find_cues(text)]
+
+
+def test_there_are_23_cues_each_with_its_source_and_no_form_twice() -> None:
+    cues = cue_list().cues
+    assert len(cues) == len({cue.name for cue in cues}) == 23
+    assert {cue.source for cue in cues} <= {"negex", "negex+", "ours"}
+    assert all(cue.forms and cue.direction in ("after", "before") for cue in cues)
+    assert len(FORMS) == sum(len(cue.forms) for cue in cues)
+    assert not FORMS.keys() & set(cue_list().pseudo)
+    assert all(form == form.lower() and "’" not in form for form in FORMS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_found_whole_whatever_its_case(form: str) -> None:
+    for spelled in (form, form.capitalize(), form.replace("'", "’")):
+        text = f"İt is, {spelled} (so) in 12 men."
+        [cue] = find_cues(text)
+        assert (cue.name, text[cue.start : cue.end]) == (FORMS[form], spelled)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nobody noted another piano knot",
+        "no-reflow, non-smokers and a cannot-do",
+        "no\u2011reflow no\u2010show",
+        "no\u0301 with an accent of its own",
+        "no_value not_a_word",
+        "not only this", "whether or not", "it is not necessarily so", "no doubt", "without doubt",
+        "NO synthase raises NO.", "the NOR group",
+        "trial registration no. NCT0123", "congeners No. 47 and no. 5", "(registration no.: 12)",
+    ],
+)  # fmt: skip
+def test_what_is_no_cue(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        # NegEx calls these pseudo-negations; in an abstract they are what contradicts.
+        ("There was no increase, no change; it did not cause harm.", ["no", "no", "not"]),
+        ("no further benefit, not certain if it helps", ["no", "not"]),
+        ("no evidence of harm, and no evidence at all", ["no evidence of", "no evidence"]),
+        ("in the absence of pain", ["in the absence of"]),
+        ("It was ruled out.", ["was ruled out"]),
+        ("The answer was no. We stopped.", ["no"]),
+        ("not only but also not", ["not"]),
+        ("no—or none?", ["no", "none"]),
+        ("failed\u00a0to help, rather\u2009than harm", ["failed\u00a0to", "rather\u2009than"]),
+        ("NO DIFFERENCE WAS SEEN.", ["NO"]),
+        ("NO did NOT rise", ["NOT"]),
+        ("neither A nor B", ["neither", "nor"]),
+    ],
+)
+def test_what_is_a_cue(text: str, cues: list[str]) -> None:
+    assert found(text) == cues
+
+
+def test_a_cue_belongs_to_the_sentence_it_lies_in_and_empty_sentences_count() -> None:
+    text = "No pain. Some gain. It did not last."
+    spans = [(0, 8), (8, 8), (9, 19), (20, 36)]
+    assert [(index, text[cue.start : cue.end]) for index, cue in cues_by_sentence(text, spans)] == [(0, "No"), (3, "not")]
+
+
+def test_a_cue_across_a_boundary_belongs_to_no_sentence() -> None:
+    assert cues_by_sentence("it failed to", [(0, 9), (10, 12)]) == []
+
+
+surroundings = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("İßŉǰ\u0301\u0307\u00adΣ’-. ")), max_size=12)
+
+
+@given(st.lists(st.tuples(surroundings, st.sampled_from([*FORMS, *cue_list().pseudo])), max_size=4), surroundings)
+def test_offsets_slice_back_to_a_form_whatever_surrounds_it(parts: list[tuple[str, str]], tail: str) -> None:
+    text = "".join(before + form for before, form in parts) + tail
+    cues = find_cues(text)
+    for cue in cues:
+        spelled = text[cue.start : cue.end]
+        for typeset, typed in (("’", "'"), ("\u00a0", " "), ("\u2009", " "), ("\u202f", " "), ("\u2010", "-")):
+            spelled = spelled.replace(typeset, typed)
+        assert FORMS[spelled.lower()] == cue.name
+    assert all(left.end <= right.start for left, right in pairwise(cues))
+    placed = cues_by_sentence(text, spans := sentence_spans(text))
+    assert all(spans[i][0] <= cue.start < cue.end <= spans[i][1] for i, cue in placed)
+
+
+@given(surroundings, surroundings, st.sampled_from(sorted(FORMS)))
+def test_a_cue_between_spaces_is_never_lost(before: str, after: str, form: str) -> None:
+    text = f"{before} | {form} | {after}"
+    at = len(before) + 3
+    assert any((cue.start, cue.end) == (at, at + len(form)) for cue in find_cues(text))

@@ -1,0 +1,40 @@
+"""How a paper studied its question: by its types, else by its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from nli.text.designs import comparable, design, names_animals
+from retrieval.core.values import Document
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract", "types", "name"),
+    [
+        ("Zeta", "Adults took zeta.", ("Randomized Controlled Trial",), "trial"),
+        ("Zeta in gout: a meta-analysis", "", (), "review"),
+        ("Zeta in gout", "Adults were randomly assigned to zeta or placebo.", (), "trial"),
+        ("Zeta for gout: study protocol for a randomised trial", "", (), "protocol"),
+        ("Zeta in obese mice", "Mice were randomised.", (), "animal"),
+        ("Zeta in gout", "We followed a cohort of sailors.", (), "cohort"),
+        ("Zeta in gout", "We report a case of gout.", (), "case"),
+        ("Zeta in gout", "Zeta is a drug.", (), "other"),
+    ],
+)
+def test_a_paper_has_one_design(title: str, abstract: str, types: tuple[str, ...], name: str) -> None:
+    assert design(Document("1", title, abstract, types=types)).name == name
+
+
+def test_trials_and_reviews_can_disagree_and_a_case_with_no_trial() -> None:
+    kinds = {
+        name: design(Document("1", title, ""))
+        for name, title in {"trial": "A randomised trial", "review": "A meta-analysis", "case": "A case of gout"}.items()
+    }
+    assert comparable(kinds["trial"], kinds["review"])
+    assert not comparable(kinds["trial"], kinds["case"])
+    assert not comparable(design(Document("1", "Zeta: study protocol", "")), kinds["trial"])
+
+
+def test_a_question_may_name_animals() -> None:
+    assert names_animals("Does zeta lower weight in mice?")
+    assert not names_animals("Does zeta lower weight in sailors?")

@@ -1,0 +1,290 @@
+"""The shipped models and what runs them: order, truncation, repeatability, damage, and the probe set."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from nli.decision.document import PLAIN, Decision, features, margins
+from nli.judges.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
+from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, mark, without_directions
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.values import Premise, Verdict
+from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
+from retrieval.rerank.late_interaction import best_stretch, rare_word_match
+from retrieval.runtime.engine import PairTokenizer, collate, read_card
+from retrieval.words.aboutness import about
+from retrieval.words.lexical import PLACES, lexical_scores, most_alike, place, terms
+
+CLAIM = "Aspirin reduces the risk of stroke."
+PREMISES = [
+    Premise("Aspirin increased the risk of stroke.", "A trial of aspirin"),
+    Premise("Aspirin lowered stroke risk in the treated group, compared with placebo, over five years.", "A trial of aspirin"),
+    Premise("The bridge was painted blue."),
+]
+PROBES = [json.loads(line) for line in (Path(__file__).parent.parent / "probes.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def judge() -> EmbeddedJudge:
+    return EmbeddedJudge()
+
+
+@pytest.fixture(scope="module")
+def reranker() -> EmbeddedReranker:
+    return EmbeddedReranker()
+
+
+def test_verdicts_are_probabilities_in_the_order_of_the_premises(judge: EmbeddedJudge) -> None:
+    verdicts = list(judge(CLAIM, PREMISES))
+    assert all(abs(v.support + v.neutral + v.contradict - 1) < 1e-6 for v in verdicts)
+    backwards = list(judge(CLAIM, PREMISES[::-1]))
+    assert [v.label for v in verdicts] == [v.label for v in backwards[::-1]]
+
+
+def test_the_stance_model_tells_direction_and_subject(judge: EmbeddedJudge) -> None:
+    assert [verdict.label for verdict in judge(CLAIM, PREMISES)] == ["contradict", "support", "neutral"]
+
+
+def test_the_judge_reads_premises_only_as_verdicts_are_asked_for(judge: EmbeddedJudge) -> None:
+    taken: list[int] = []
+
+    def endless() -> object:
+        for number in range(10_000):
+            taken.append(number)
+            yield Premise("Word.")
+
+    next(iter(judge(CLAIM, endless())))  # type: ignore[arg-type]
+    assert len(taken) <= 64
+
+
+def test_models_repeat_byte_for_byte_whatever_other_threads_do(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+    texts = [premise.text for premise in PREMISES]
+    alone = [list(judge(CLAIM, PREMISES)), reranker(CLAIM, texts)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: [list(judge(CLAIM, PREMISES)), reranker(CLAIM, texts)], range(6)))
+    assert all(result == alone for result in together)
+
+
+def test_both_engines_agree() -> None:
+    judges = [EmbeddedJudge(engine=engine, threads=1) for engine in ("openvino", "onnxruntime")]
+    one, other = ([v.contradict for v in judge(CLAIM, PREMISES)] for judge in judges)
+    # OpenVINO computes in bfloat16 where the processor can.
+    assert np.allclose(one, other, atol=0.03)
+
+
+def test_names_trace_the_weights(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+    for model, folder in ((judge, STANCE_MODEL), (reranker, RELEVANCE_MODEL)):
+        assert model.name.endswith(read_card(folder)["sha256"][:8])
+
+
+def test_the_reranker_prefers_what_answers(reranker: EmbeddedReranker) -> None:
+    texts = ["Malaria vaccines. A trial in children.", "Aspirin and stroke. Aspirin prevented stroke in a trial.", ""]
+    scores = reranker("Does aspirin prevent stroke?", texts)
+    assert int(np.argmax(scores)) == 1
+    assert reranker("anything", []) == []
+
+
+def test_a_text_may_be_of_any_length(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+    endless = "word " * 20_000
+    assert len(list(judge(endless, [Premise(endless, endless), Premise("")]))) == 2
+    assert len(reranker(endless, [endless, ""])) == 2
+
+
+def test_the_second_text_is_cut_and_the_claim_kept() -> None:
+    tokenize = PairTokenizer(Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json")), 16)
+    [short, long_claim] = tokenize([("a b c", "d " * 100), ("a " * 100, "d " * 100)])
+    assert len(short.ids) == 16
+    assert list(short.types).count(0) == 5  # [CLS] a b c [SEP]
+    assert len(long_claim.ids) == 16
+    assert list(long_claim.types).count(0) == 10  # half of the tokens, [CLS] and [SEP]
+
+
+def test_batches_are_padded_to_their_longest() -> None:
+    tokenize = PairTokenizer(Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json")), 64)
+    ids, mask, types = collate(tokenize([("a", "b"), ("a b", "c d")]))
+    assert ids.shape == mask.shape == types.shape == (2, 7)
+    assert mask.sum(axis=1).tolist() == [5, 7]
+
+
+@pytest.mark.parametrize("damage", ["model.onnx", "model.json", "tokenizer.json", "polarity.txt"])
+def test_a_missing_or_damaged_file_is_named_in_one_sentence(tmp_path: Path, damage: str) -> None:
+    folder = tmp_path / "stance"
+    shutil.copytree(STANCE_MODEL, folder)
+    (folder / damage).write_bytes(b"\xff\x00 broken")
+    with pytest.raises(ModelUnusable, match=r"reinstall|name another") as damaged:
+        EmbeddedJudge(folder)
+    assert "\n" not in str(damaged.value)
+    (folder / damage).unlink()
+    with pytest.raises(ModelUnusable):
+        EmbeddedJudge(folder)
+
+
+def test_inference_imports_neither_torch_nor_transformers() -> None:
+    code = (
+        "import sys, nli.judges.embedded, retrieval.rerank.embedded; "
+        "print([m for m in ('torch', 'transformers', 'onnx') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_both_models_fit_in_sixty_megabytes() -> None:
+    files = [file for folder in (STANCE_MODEL, RELEVANCE_MODEL) for file in folder.rglob("*") if file.is_file()]
+    assert sum(file.stat().st_size for file in files) <= 60_000_000
+    for folder in (STANCE_MODEL, RELEVANCE_MODEL):
+        card = (folder / "README.md").read_text("utf-8")
+        assert read_card(folder)["sha256"] in card
+        assert "Apache-2.0" in card
+
+
+def test_calibration_is_a_softmax_of_scaled_logits() -> None:
+    rows = Calibration(2.0, (0.0, 0.0, 2.0)).probabilities(np.array([[1.0, 0.0, -1.0], [1000.0, 0.0, 0.0]], dtype=np.float32))
+    assert np.allclose(rows.sum(axis=1), 1)
+    assert np.allclose(rows[0] / rows[0][1], [np.e**2, 1, 1])
+
+
+class TestMarks:
+    lexicon = Lexicon(["[up]", "increas*", "more", "[down]", "reduc*", "[opposites]", "increas* / reduc*"], "list")
+    tokenizer = Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json"))
+
+    def marks(self, claim: str, second: str) -> dict[str, int]:
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        encoding = self.tokenizer.encode(claim, second)
+        return dict(zip(encoding.tokens, Marker(self.lexicon)(claim, second, encoding), strict=True))
+
+    def test_opposites_and_shared_words_are_seen_across_the_pair(self) -> None:
+        marks = self.marks("salt increases pressure", "pressure reduced\nsalt trial")
+        assert marks["increases"] == mark(0, DIRECTIONS.index("up"), MEETINGS.index("opposite"))
+        assert marks["reduced"] == mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
+        assert marks["pressure"] == mark(1, 0, MEETINGS.index("same"))
+        assert marks["trial"] == mark(SEGMENTS.index("title"), 0, 0)
+
+    def test_a_number_that_differs_and_a_word_only_the_title_has(self) -> None:
+        marks = self.marks("zinc 10", "seen in 62\nzinc")
+        assert marks["10"] == mark(0, 0, MEETINGS.index("other number"))
+        assert marks["zinc"] == mark(SEGMENTS.index("title"), 0, MEETINGS.index("same"))
+
+    def test_directions_can_be_taken_out(self) -> None:
+        value = mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
+        assert without_directions(np.array([value])).tolist() == [mark(1, 0, MEETINGS.index("opposite"))]
+
+    def test_a_line_outside_the_sections_is_refused(self) -> None:
+        with pytest.raises(ModelUnusable, match="outside"):
+            Lexicon(["stray"], "list")
+
+
+def test_the_texts_most_alike_are_kept_in_their_order() -> None:
+    texts = ["Nothing.", "Aspirin in patients.", "Patients.", "Aspirin and platelets."]
+    assert most_alike("aspirin blocks platelets", texts, 2) == [1, 3]
+    assert most_alike("aspirin blocks platelets", texts, 9) == [0, 1, 2, 3]
+    assert most_alike("of the and", texts, 2) == [0, 1]
+
+
+def test_lexical_scores_count_rare_words_more() -> None:
+    idf = np.ones(PLACES, dtype=np.float32)
+    idf[place(terms("aspirin")[0])] = 5.0
+    common, rare, empty = lexical_scores("aspirin in patients", ["patients", "aspirin", ""], idf)
+    assert 1 > rare > common > empty == 0
+
+
+def test_late_interaction_finds_the_best_match_and_the_best_stretch() -> None:
+    query, text = np.eye(3, dtype=np.float32)[:2], np.eye(3, dtype=np.float32)[1:]
+    assert rare_word_match(query, text, np.array([1.0, 3.0], dtype=np.float32)) == pytest.approx(0.75)
+    long = np.vstack([np.tile(np.eye(3, dtype=np.float32)[2], (100, 1)), np.tile(np.eye(3, dtype=np.float32)[0], (48, 1))])
+    assert best_stretch(np.eye(3, dtype=np.float32)[:1], long) > 0.9
+
+
+def test_the_probe_set_is_large_and_even() -> None:
+    kinds = defaultdict(list)
+    for probe in PROBES:
+        kinds[probe["kind"]].append(probe["label"])
+    assert len(PROBES) >= 150
+    assert all(len(labels) >= 15 for labels in kinds.values())
+    assert len({(probe["claim"], probe["sentence"]) for probe in PROBES}) == len(PROBES)
+
+
+def test_the_probes_are_answered_better_than_by_chance(judge: EmbeddedJudge) -> None:
+    """The figures by kind are in docs/models.md; this holds the floor."""
+    right = sum(next(iter(judge(p["claim"], [Premise(p["sentence"])]))).label == p["label"] for p in islice(PROBES, 0, None))
+    assert right / len(PROBES) > 0.5
+
+
+# The decision about a document
+
+
+def test_a_document_speaks_by_its_strongest_sentences() -> None:
+    decision = Decision(strongest=1.0, second=0.5, against=-0.5, gap=-1.0, support=0.0, contradict=0.0)
+    strong, weak, opposed = Verdict(0.8, 0.1, 0.1), Verdict(0.05, 0.9, 0.05), Verdict(0.1, 0.1, 0.8)
+    alone = decision([strong, weak])
+    assert alone.label == "support"
+    assert alone.support + alone.neutral + alone.contradict == pytest.approx(1.0)
+    assert decision([strong, strong, weak]).support > alone.support, "a second sentence that says the same makes it likelier"
+    assert decision([strong, opposed, weak]).support < alone.support, "one that says the opposite makes it less likely"
+    assert decision([strong, weak], gap=2.0).support < alone.support, "a document far behind the best is rarely evidence"
+    assert decision([opposed, weak]).label == "contradict"
+
+
+@pytest.mark.parametrize(
+    ("support", "contradict", "label"),
+    [(0.05, 0.2, "neutral"), (0.3, 0.2, "support"), (0.3, 0.5, "contradict"), (0.1, 0.25, "neutral"), (0.4, 0.5, "support")],
+)
+def test_a_stance_must_pass_its_threshold_and_the_one_further_above_wins(support: float, contradict: float, label: str) -> None:
+    decision = Decision(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, thresholds=(0.1, 0.25))
+    assert decision.label(support, contradict) == label
+
+
+def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
+    asked = Verdict(0.4, 0.5, 0.1, decided="contradict", reason="the large model said so")
+    assert PLAIN([asked]).label == "contradict"
+    assert PLAIN([Verdict(0.4, 0.5, 0.1)]).label == "neutral"
+
+
+def test_a_document_without_sentences_is_neutral_and_a_far_gap_saturates() -> None:
+    assert PLAIN([]).label == "neutral"
+    assert (features(margins([]), 1e9, 0.5) == features(margins([]), 5.0, 0.5)).all()
+
+
+def test_the_best_of_a_collection_that_holds_nothing_on_the_subject_is_no_evidence(judge: EmbeddedJudge) -> None:
+    said_by_both = [Verdict(0.7, 0.2, 0.1)]
+    here, elsewhere = (judge.decision(said_by_both, gap=0.0, about=share) for share in (0.9, 0.2))
+    assert here.label == "support"
+    assert elsewhere.label == "neutral"
+    assert elsewhere.support < here.support / 5
+
+
+# What a text is about
+
+
+def test_a_text_is_about_a_query_by_the_rare_words_that_it_holds() -> None:
+    query = "Aspirin prevents strokes in patients with sickle-cell disease"
+    on_subject = about(query, "Sickle cell disease: aspirin and the prevention of stroke in adults.")
+    near, far = about(query, "Strokes in patients with atrial fibrillation."), about(query, "Patients with eczema and disease.")
+    assert 1 >= on_subject > near > far > 0
+    assert about(query, "") == about("", "aspirin") == 0
+
+
+def test_aboutness_adds_up_alike_in_every_process() -> None:
+    """Sets of strings have another order in each process; sums of floats must not."""
+    program = (
+        "from retrieval.words.aboutness import about; "
+        "print(repr(about('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1

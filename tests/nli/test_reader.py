@@ -1,0 +1,266 @@
+"""The document reader: what of an abstract it reads, how its readings are kept, and how they decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from eval.scifact.tracing import overheard
+from nli.decision.document import PLAIN, Decision
+from nli.judges.judge import Abstract, Reader, Reading, keeping, remembering
+from nli.reader.abridge import fitting, worth_reading
+from nli.reader.decision import at_odds, decide, marks
+from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
+from nli.reader.judge import CLOSING, READER_MODEL, DocumentReader
+from retrieval.core.disk_cache import Kept
+from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.values import Claim, Premise, Verdict
+from service.configuration.config import load_config, load_profile
+from service.configuration.models import Models
+from service.grounding.ground import Grounder
+from tests.helpers.fakes import make_grounder, make_index
+
+FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)
+CLAIM_TEXT = "Zinc lozenges shorten the common cold."
+SENTENCES = (
+    "The common cold is the most frequent infection of adults.",
+    "We gave 200 adults zinc lozenges or placebo for seven days.",
+    "Colds lasted 4.1 days with zinc and 6.9 days with placebo (P = 0.01).",
+    "Nausea was more frequent with zinc.",
+    "Zinc lozenges shorten colds in adults.",
+)
+
+
+@pytest.fixture(scope="module")
+def reader() -> DocumentReader:
+    return DocumentReader()
+
+
+@pytest.fixture(scope="module")
+def tokenize() -> DocumentTokenizer:
+    return DocumentTokenizer(Tokenizer.from_file(str(READER_MODEL / "tokenizer.json")), 256)
+
+
+class ScriptedReader:
+    """Reads what its script says of each title; every sentence with "shorten" carries the stance."""
+
+    name = "scripted-reader@1"
+    decision = Decision(strongest=1.0, second=0.0, against=0.0, gap=0.0, support=0.0, contradict=0.0)
+
+    def __init__(self, script: dict[str, Reading]) -> None:
+        self.script, self.read_titles = script, list[str]()
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        return iter([NEITHER for _ in premises])
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one in documents:
+            self.read_titles.append(one.title)
+            yield self.script[one.title]
+
+
+class TestTheEndIsReadTwice:
+    def test_what_is_said_of_a_paper_is_the_mean_of_the_whole_and_of_its_end(
+        self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole, end = Abstract("Zinc for colds", SENTENCES), Abstract("Zinc for colds", SENTENCES[-CLOSING:])
+        both = reader.logits(CLAIM_TEXT, [whole])[0]
+        monkeypatch.setattr("nli.reader.judge.CLOSING", len(SENTENCES))
+        once, again = (reader.logits(CLAIM_TEXT, [one])[0] for one in (whole, end))
+        assert both[0] == pytest.approx((once[0] + again[0]) / 2, abs=0.03)
+        assert both[-CLOSING:] == pytest.approx((once[-CLOSING:] + again[1:]) / 2, abs=0.03)
+        assert both[1:-CLOSING] == pytest.approx(once[1:-CLOSING], abs=0.03)
+
+    def test_short_text_is_read_once(self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch) -> None:
+        short = Abstract("Zinc for colds", SENTENCES[-CLOSING:])
+        both = reader.logits(CLAIM_TEXT, [short])[0]
+        monkeypatch.setattr("nli.reader.judge.CLOSING", 99)
+        assert both == pytest.approx(reader.logits(CLAIM_TEXT, [short])[0], abs=0.03)
+
+
+class TestWhatIsRead:
+    def test_a_short_abstract_is_read_whole_and_each_sentence_ends_where_it_says(self, tokenize: DocumentTokenizer) -> None:
+        found = tokenize(CLAIM_TEXT, "Zinc for colds", SENTENCES)
+        closing = found.ids[-1]
+        assert (found.ends >= 0).all()
+        assert (found.ids[found.ends] == closing).all()
+        assert list(np.diff(found.ends) > 0) == [True] * 4
+        assert set(found.types.tolist()) == {CLAIM, TITLE, SENTENCE}
+        assert found.types[found.ends].tolist() == [SENTENCE] * 5
+
+    def test_of_a_long_abstract_the_conclusion_and_what_the_claim_is_about_are_read(self, tokenize: DocumentTokenizer) -> None:
+        aside = "Baseline age, sex, income and schooling were recorded by trained nurses at each of the eleven study centres."
+        long = (*SENTENCES[:2], *[aside] * 20, *SENTENCES[2:])
+        found = tokenize(CLAIM_TEXT, "Zinc for colds", long)
+        assert len(found.ids) <= 256
+        assert found.ends[-1] >= 0
+        assert found.ends[22] >= 0
+        assert (found.ends < 0).sum() > 5
+
+    def test_sentences_that_must_be_read_are(self, tokenize: DocumentTokenizer) -> None:
+        long = tuple(f"Sentence number {n} tells of bridges, rivers and of the towns that lie along them." for n in range(40))
+        assert tokenize(CLAIM_TEXT, "", long, must=[3], max_tokens=80).ends[3] >= 0
+
+    def test_a_long_sentence_or_claim_pushes_nothing_else_out(self, tokenize: DocumentTokenizer) -> None:
+        found = tokenize("zinc " * 400, "title " * 400, ("word " * 2000, "Zinc did not help."))
+        assert len(found.ids) <= 256
+        assert (found.types == SENTENCE).sum() > 8
+
+    def test_spelling_changes_nothing_that_is_read(self, tokenize: DocumentTokenizer) -> None:
+        one = tokenize("Probiotics prevent diarrhoea.", "Oedema", ("Anaemia was rarer in the randomised group.",))
+        other = tokenize("Probiotics prevent diarrhea.", "Edema", ("Anemia was rarer in the randomized group.",))
+        assert one.ids.tolist() == other.ids.tolist()
+
+    def test_the_worthiest_that_fit_are_kept_in_order_and_one_always(self) -> None:
+        assert fitting(np.array([0.1, 0.9, 0.5, 0.7]), [10, 10, 10, 10], 25) == [1, 3]
+        assert fitting(np.array([0.1, 0.9]), [50, 60], 20) == [1]
+        worth = worth_reading(CLAIM_TEXT, SENTENCES)
+        assert worth.argmax() == 4
+
+
+class TestDecision:
+    def test_the_document_and_its_strongest_sentence_speak(self) -> None:
+        found = marks(Reading(FOR, (NEITHER, FOR, None)), gap=9.0, about=0.5)
+        assert found[0] > 2
+        assert found[1] > 2
+        assert found[2] == pytest.approx(0.0)
+        assert found[4:].tolist() == [4.0, 0.5]
+
+    def test_a_document_at_odds_with_its_best_sentence_is_neutral_and_keeps_its_probability(self) -> None:
+        verdict = decide(PLAIN, Reading(FOR, (AGAINST, NEITHER)))
+        assert verdict.label == "neutral"
+        assert verdict.support > 0.8
+        assert verdict.of == "document"
+        assert decide(PLAIN, Reading(FOR, (FOR, NEITHER))).label == "support"
+
+    def test_a_weak_opposite_sentence_is_not_at_odds(self) -> None:
+        weak = Verdict(0.05, 0.6, 0.35)
+        assert not at_odds("support", marks(Reading(FOR, (NEITHER, weak)), 0, 0))
+        assert not at_odds("neutral", marks(Reading(NEITHER, (AGAINST,)), 0, 0))
+
+    def test_a_document_without_a_sentence_read_can_be_decided(self) -> None:
+        assert decide(PLAIN, Reading(AGAINST, ())).label == "contradict"
+
+
+class TestKeeping:
+    script: ClassVar = {"a": Reading(FOR, (FOR, None, NEITHER)), "b": Reading(AGAINST, (AGAINST,))}
+    documents = (Abstract("a", ("One.", "Two.", "Three.")), Abstract("b", ("One.",)), Abstract("a", ("One.", "Two.", "Three.")))
+
+    def test_each_abstract_is_read_once_for_a_claim(self) -> None:
+        inner = ScriptedReader(self.script)
+        once = remembering(inner)
+        assert isinstance(once, Reader)
+        expected = [self.script["a"], self.script["b"], self.script["a"]]
+        assert list(once.read_abstracts("A claim.", self.documents)) == expected
+        assert list(once.read_abstracts("A claim.", self.documents[:1])) == expected[:1]
+        assert inner.read_titles == ["a", "b"]
+        list(once.read_abstracts("Another claim.", self.documents[:1]))
+        assert inner.read_titles == ["a", "b", "a"]
+
+    def test_readings_outlive_the_process_to_the_last_bit(self, tmp_path: Path) -> None:
+        first, second = ScriptedReader(self.script), ScriptedReader(self.script)
+        one, two = (keeping(inner, Kept(tmp_path / "v.sqlite", 1)) for inner in (first, second))
+        assert isinstance(one, Reader)
+        assert isinstance(two, Reader)
+        assert list(one.read_abstracts("A claim.", self.documents)) == list(two.read_abstracts("A claim.", self.documents))
+        assert (first.read_titles, second.read_titles) == (["a", "b"], [])
+
+    def test_what_is_read_can_be_overheard(self) -> None:
+        heard: set[tuple[str, str]] = set()
+        listening = overheard(ScriptedReader(self.script), heard)
+        assert isinstance(listening, Reader)
+        list(listening.read_abstracts("A claim.", self.documents[:1]))
+        assert heard == {("a", "One."), ("a", "Two."), ("a", "Three.")}
+
+
+class TestGrounding:
+    def test_the_papers_verdict_ranks_and_its_best_sentence_is_shown(self, tmp_path: Path) -> None:
+        texts = {
+            "yes": "Zinc was given. Zinc lozenges shorten the common cold.",
+            "no": "Zinc lozenges do not shorten the common cold.",
+        }
+        index = make_index(tmp_path, [
+            {"pmid": "1", "title": "yes", "abstract": texts["yes"]}, {"pmid": "2", "title": "no", "abstract": texts["no"]},
+            {"pmid": "3", "title": "odd", "abstract": texts["yes"]},
+        ])  # fmt: skip
+        reader = ScriptedReader({
+            "yes": Reading(FOR, (NEITHER, FOR)), "no": Reading(AGAINST, (AGAINST,)), "odd": Reading(FOR, (AGAINST, NEITHER)),
+        })  # fmt: skip
+        models = Models(load_profile("embedded"), {"relevance": _Alike()}, {"stance": reader})
+        found = Grounder(index, load_config("counterpoint"), models).ground(Claim(CLAIM_TEXT))
+        assert [one.document.pmid for one in found.contradicting] == ["2"]
+        assert [one.document.pmid for one in found.supporting] == ["1"]
+        assert [one.document.pmid for one in found.uncertain] == ["3"]
+        best = found.supporting[0]
+        assert best.sentence is not None
+        assert best.sentence.text == "Zinc lozenges shorten the common cold."
+        assert best.verdict is not None
+        assert best.verdict.of == "document"
+        assert best.score == best.verdict.support
+        assert "likely that the paper supports the claim" in best.why
+        assert reader.read_titles.count("yes") == 1
+
+    def test_a_judge_of_sentences_still_works_at_the_level_of_abstracts(self, tmp_path: Path) -> None:
+        index = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zinc was given. All are for zinc."}])
+        grounder, judge = make_grounder(index, "counterpoint")
+        assert grounder.ground(Claim("Zinc shortens colds.")).supporting
+        assert set(judge.read) == {"Zinc was given.", "All are for zinc."}
+
+    def test_an_abstract_is_read_for_its_decision_alone(self, tmp_path: Path) -> None:
+        text = Path("configs/v5.yaml").read_text("utf-8").replace("level: sentence", "level: abstract")
+        (tmp_path / "mine.yaml").write_text(text, "utf-8")
+        with pytest.raises(BadConfig, match="give the level abstract with the rule likeliest"):
+            load_config(str(tmp_path / "mine.yaml"))
+
+
+class _Alike:
+    name = "alike@1"
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [1.0 for _ in texts]
+
+
+class TestShippedModel:
+    def test_it_reads_the_finding_and_its_denial(self, reader: DocumentReader) -> None:
+        denial = (
+            *SENTENCES[:2],
+            "Colds lasted 6.8 days with zinc and 6.9 days with placebo (P = 0.8).",
+            "Zinc did not shorten colds.",
+        )
+        yes, no = reader.read_abstracts(CLAIM_TEXT, [Abstract("Zinc for colds", SENTENCES), Abstract("Zinc for colds", denial)])
+        assert yes.document.label == "support"
+        assert no.document.label == "contradict"
+        assert len(yes.sentences) == len(SENTENCES)
+
+    def test_its_order_and_company_change_nothing(self, reader: DocumentReader) -> None:
+        documents = [Abstract("Zinc", SENTENCES), Abstract("", SENTENCES[:1]), Abstract("Zinc", SENTENCES[2:])]
+        together = [one.document for one in reader.read_abstracts(CLAIM_TEXT, documents)]
+        backwards = [one.document for one in reader.read_abstracts(CLAIM_TEXT, documents[::-1])][::-1]
+        for one, other in zip(together, backwards, strict=True):
+            assert one.support == pytest.approx(other.support, abs=1e-3)
+
+    def test_both_engines_agree(self) -> None:
+        documents = [Abstract("Zinc for colds", SENTENCES)]
+        one, other = (DocumentReader(engine=engine).logits(CLAIM_TEXT, documents)[0] for engine in ("openvino", "onnxruntime"))
+        assert np.abs(one - other).max() < 0.35
+
+    def test_a_folder_of_another_model_is_refused(self) -> None:
+        from nli.judges.embedded import STANCE_MODEL
+
+        with pytest.raises(ModelUnusable, match="does not hold a document reader"):
+            DocumentReader(STANCE_MODEL)
+
+    def test_the_models_together_stay_under_150_megabytes(self) -> None:
+        files = [*Path("nli/models").rglob("*"), *Path("retrieval/models").rglob("*")]
+        assert sum(path.stat().st_size for path in files if path.is_file()) < 150e6
+        assert (READER_MODEL / "model.onnx").stat().st_size < 100e6
+
+    def test_its_card_names_its_base_and_its_labels(self) -> None:
+        card = json.loads((READER_MODEL / "model.json").read_text("utf-8"))
+        assert (card["base"], card["labels"]) == ("all-mpnet-base-v2", ["support", "neutral", "contradict"])

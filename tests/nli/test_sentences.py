@@ -1,0 +1,70 @@
+"""Where sentences end, on the cases that abstracts are full of, and what holds for any text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nli.text.sentences import document_spans, sentence_spans
+from retrieval.core.values import Document, Section
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pain fell. | Sleep improved! | Did mood? | It did.",
+        "The dose (5 mg vs. 10 mg) mattered. | Age did not.",
+        "As shown by Doe et al. 2001, it held. | See Fig. 2 and ref. 7 for more.",
+        "Survival rose (p < 0.05). | mTOR fell. | miR-21 rose. | p53 stayed.",
+        "It was i.e. the best, e.g. A or B. | However, it ended.",
+        "S. Typhimurium grew. | They took vitamin C. | The others did not.",
+        "“It failed.” | (So did the other.) | [A third won.]",
+        "Values were 3.5 and .7 at day 1. | 12 patients left.",
+        "α rose. | ≥ 3 doses were given. | Étude two began…  | Done",
+        "Trial no. 5 ended. | Dr. Roe and Mr. Poe agreed.",
+    ],
+)
+def test_boundaries(text: str) -> None:
+    expected = text.split(" | ")
+    assert sentences(text.replace(" | ", " ")) == [part.strip() for part in expected]
+
+
+def test_sections_end_sentences_even_without_a_stop() -> None:
+    text = "Pain is common No cure exists. It was studied"
+    document = Document("1", "", text, sections=(Section("AIM", 0, 14), Section("METHODS", 15, len(text))))
+    assert [text[a:b] for a, b in document_spans(document)] == ["Pain is common", "No cure exists.", "It was studied"]
+
+
+def test_the_boundaries_of_a_source_are_kept() -> None:
+    assert document_spans(Document("1", "", "A. B.", spans=((0, 5), (5, 5)))) == ((0, 5), (5, 5))
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("text", ["." * 50_000, ". " * 50_000, "((((" * 50_000, "a.) " * 50_000, "." + " " * 50_000 + "x"])
+def test_no_text_takes_forever(text: str) -> None:
+    assert sum(end - start for start, end in sentence_spans(text)) > 0
+
+
+@given(st.text(alphabet=st.sampled_from("aA.?!… )”’('\n\u00a0\u2003İß\u03010vs")), st.integers(0, 8), st.integers(0, 8))
+def test_sentences_cover_all_that_can_be_seen_in_order(text: str, skip: int, drop: int) -> None:
+    start, end = min(skip, len(text)), max(len(text) - drop, min(skip, len(text)))
+    spans = sentence_spans(text, start, end)
+    assert all(a < b for a, b in spans)
+    assert all(left_end <= right_start for (_, left_end), (right_start, _) in pairwise(spans))
+    assert all(not text[a].isspace() and not text[b - 1].isspace() for a, b in spans)
+    covered = {i for a, b in spans for i in range(a, b)}
+    assert covered >= {i for i in range(start, end) if not text[i].isspace()}
+    assert covered <= set(range(start, end))
+
+
+@given(st.text())
+def test_any_unicode_is_covered(text: str) -> None:
+    kept = "".join(text[a:b] for a, b in sentence_spans(text))
+    assert "".join(kept.split()) == "".join(text.split())

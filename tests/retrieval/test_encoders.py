@@ -1,0 +1,327 @@
+"""The encoders of dense search: the shipped one, and Hugging Face's on tiny random models that are saved here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.values import Document
+from retrieval.dense.bi_encoder import BiEncoder, MedCPTEncoder
+from retrieval.dense.embedded_encoder import EmbeddedEncoder
+from retrieval.dense.encoder import Encoder, Vectors
+from retrieval.rerank.reranker import passage
+from retrieval.runtime.hub import find, identify
+from service.configuration.config import load_profile, shipped
+from service.configuration.models import ENCODER_KINDS, load_encoder
+from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_t5
+
+QUERIES = ["aspirin reduces risk of stroke", "statin", ""]
+DOCUMENTS = [
+    Document("1", "Hormone therapy in women", "heart disease in women with placebo and hormone therapy"),
+    Document("2", "", "aspirin does not prevents stroke in men with heart disease and the risk was increases"),
+    Document("3", "Statin trial", ""),
+    Document("4", "Aspirin", "no effect on mortality " * 40),
+]
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def tiny_encoder(folder: Path, seed: int = 0) -> Path:
+    """A BERT without a head and, as encoders are often saved, without its pooler."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    torch.manual_seed(seed)
+    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split(), *".,:0123456789", "query"]
+    BertTokenizer(vocab={word: i for i, word in enumerate(vocab)}).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(vocab), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=64, initializer_range=1.0,
+    )  # fmt: skip
+    model: Any = BertModel(config, add_pooling_layer=False)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("encoders")
+    tiny_encoder(folder / "one")
+    tiny_encoder(folder / "query", seed=1)
+    tiny_encoder(folder / "article", seed=2)
+    return folder
+
+
+def reference(folder: Path, *texts: str, limit: int = 64) -> Vectors:
+    """The last layer of one text, or of a pair, computed by transformers alone: [tokens, width]."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    model: Any = AutoModel.from_pretrained(folder)
+    encoded = tokenizer(*([text] for text in texts), truncation=True, max_length=limit, return_tensors="pt")
+    with torch.no_grad():
+        tokens: Vectors = model(**encoded).last_hidden_state[0].numpy()
+    return tokens
+
+
+def unit(vector: Any) -> list[float]:
+    return list((vector / np.linalg.norm(vector)).tolist())
+
+
+# --- the shipped one
+
+
+@pytest.fixture(scope="module")
+def embedded() -> EmbeddedEncoder:
+    return EmbeddedEncoder()
+
+
+def test_the_shipped_encoder_places_what_answers_nearest(embedded: EmbeddedEncoder) -> None:
+    documents = [
+        Document("1", "Malaria vaccines", "A trial of a vaccine in children in Kenya."),
+        Document("2", "Aspirin and stroke", "Aspirin prevented stroke in a randomised trial."),
+        Document("3", "Sleep", "Adolescents slept less in summer."),
+    ]
+    [query] = embedded.queries(["Does aspirin prevent stroke?"])
+    vectors = embedded.documents(documents)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (3, 384)
+    assert int(np.argmax(vectors @ query)) == 1
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_the_shipped_encoder_repeats_and_reads_each_text_alone(embedded: EmbeddedEncoder) -> None:
+    together = embedded.documents(DOCUMENTS)
+    alone = np.vstack([embedded.documents([document]) for document in DOCUMENTS])
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together, embedded.queries([passage(document) for document in DOCUMENTS]))
+    assert embedded.name.startswith("relevance-minilm-")
+    assert embedded.name.endswith("/mean")
+
+
+# --- one network for both sides
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_vectors_are_the_pooled_last_layer_at_length_one(models: Path, pooling: Any) -> None:
+    encoder = BiEncoder(str(models / "one"), pooling=pooling, batch_size=2)
+
+    def expected(text: str) -> list[float]:
+        tokens = reference(models / "one", text)
+        return unit(tokens[0] if pooling == "cls" else tokens.mean(axis=0))
+
+    for vectors, texts in (
+        (encoder.queries(QUERIES), QUERIES),
+        (encoder.documents(DOCUMENTS), [passage(document) for document in DOCUMENTS]),
+    ):
+        assert vectors.dtype == np.float32
+        for vector, text in zip(vectors, texts, strict=True):
+            assert vector.tolist() == pytest.approx(expected(text), abs=1e-4)
+    assert np.abs(encoder.queries(QUERIES[:2]) @ encoder.queries(QUERIES[:2]).T - 1).max() > 0.01  # or any would pass
+
+
+def test_the_prefix_stands_before_queries_alone(models: Path) -> None:
+    plain, prefixed = BiEncoder(str(models / "one")), BiEncoder(str(models / "one"), query_prefix="query: ")
+    assert np.allclose(prefixed.queries(["statin"]), plain.queries(["query: statin"]))
+    assert not np.allclose(prefixed.queries(["statin"]), plain.queries(["statin"]), atol=1e-3)
+    assert np.array_equal(prefixed.documents(DOCUMENTS), plain.documents(DOCUMENTS))
+    assert prefixed.name == plain.name, "the vectors of an index do not depend on it"
+
+
+def test_the_name_tells_how_documents_are_read(models: Path) -> None:
+    ways: list[dict[str, Any]] = [{}, {"pooling": "mean"}, {"max_tokens": 32}]
+    names = {BiEncoder(str(models / "one"), **way).name for way in ways}
+    assert len(names) == 3
+    assert all(name.startswith("one@") for name in names)
+
+
+def test_a_long_text_is_cut_at_its_end(models: Path) -> None:
+    encoder = BiEncoder(str(models / "one"), max_tokens=10)
+    long = "aspirin statin placebo trial patients women men risk"
+    assert np.allclose(encoder.queries([f"{long} heart disease"]), encoder.queries([f"{long} stroke"]))
+    assert len(encoder._runtime.singles(["risk " * 900], 512)[0].ids) == 64  # the tiny model has 64 positions
+
+
+def test_options_that_cannot_work_are_refused(models: Path) -> None:
+    here = str(models / "one")
+    with pytest.raises(BadConfig, match="batch_size must be at least 1"):
+        BiEncoder(here, batch_size=0)
+    with pytest.raises(BadConfig, match="Unknown pooling 'max'; expected one of cls, mean"):
+        BiEncoder(here, pooling="max")  # type: ignore[arg-type] # what a profile may say
+    with pytest.raises(BadConfig, match="batch_size"):
+        MedCPTEncoder(here, here, batch_size=0)
+
+
+def test_a_model_that_also_decodes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnusable, match="an encoder and a decoder, and dense retrieval needs an encoder alone"):
+        BiEncoder(str(tiny_t5(tmp_path)))
+
+
+def test_a_model_with_a_head_serves_without_it(tmp_path: Path) -> None:
+    tiny_classifier(tmp_path, ["one"])
+    assert BiEncoder(str(tmp_path)).queries(["statin"]).shape == (1, 16)
+
+
+def test_weights_that_are_missing_are_told(models: Path, tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    cut = shutil.copytree(models / "one", tmp_path / "cut")
+    weights = load_file(cut / "model.safetensors")
+    del weights["encoder.layer.1.output.dense.weight"]
+    save_file(weights, cut / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelUnusable, match=r"no trained encoder\.layer\.1\.output\.dense\.weight, which a Encoder model"):
+        BiEncoder(str(cut))
+
+
+# --- MedCPT's two
+
+
+def test_medcpt_reads_queries_and_articles_by_networks_of_their_own(models: Path) -> None:
+    encoder = MedCPTEncoder(str(models / "query"), str(models / "article"), batch_size=3)
+    for vector, query in zip(encoder.queries(QUERIES), QUERIES, strict=True):
+        assert vector.tolist() == pytest.approx(reference(models / "query", query)[0].tolist(), abs=1e-4)
+    for vector, document in zip(encoder.documents(DOCUMENTS), DOCUMENTS, strict=True):
+        expected = reference(models / "article", document.title, document.abstract)[0]
+        assert vector.tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+    assert np.linalg.norm(encoder.queries(["statin"])) != pytest.approx(1, abs=0.01)
+    query, article = encoder.name.split("+")
+    assert query.startswith("query@")
+    assert article.startswith("article@")
+
+
+# --- code that a repository brings along
+
+CODE = """
+from transformers import BertConfig, BertModel
+
+
+class OwnConfig(BertConfig):
+    model_type = "own"
+
+
+class OwnModel(BertModel):
+    config_class = OwnConfig
+
+    def __init__(self, config):
+        super().__init__(config, add_pooling_layer=False)
+
+    def forward(self, *args, **kwargs):
+        output = super().forward(*args, **kwargs)
+        output.last_hidden_state = -output.last_hidden_state
+        return output
+"""
+
+
+@pytest.fixture
+def own_code(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tiny model, turned round by Python code of its own."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder = shutil.copytree(models / "one", tmp_path / "own")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "coded.OwnConfig", "AutoModel": "coded.OwnModel"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "coded.py").write_text(CODE)
+    return folder
+
+
+def test_a_models_own_code_is_run_only_where_it_is_allowed(own_code: Path, models: Path) -> None:
+    with pytest.raises(ModelUnusable, match=r"runs only with Python code of its own; .* trust_remote_code: true"):
+        BiEncoder(str(own_code))
+    trusted = BiEncoder(str(own_code), trust_remote_code=True)
+    plain = BiEncoder(str(models / "one"))
+    assert np.allclose(trusted.queries(QUERIES), -plain.queries(QUERIES), atol=1e-5)
+
+
+def test_the_code_that_is_run_counts_among_the_files(own_code: Path) -> None:
+    before = identify("own", own_code, code=True)
+    plain = identify("own", own_code)
+    (own_code / "coded.py").write_text(f"{CODE}\n# changed\n")
+    assert identify("own", own_code, code=True) != before
+    assert identify("own", own_code) == plain
+    (own_code / "coded.py").unlink()
+    with pytest.raises(ModelUnusable, match=r"lacks coded\.py"):
+        find(str(own_code), code=True)
+    assert find(str(own_code)) == own_code
+
+
+def test_arctics_kind_of_model_needs_no_code_of_its_own(tmp_path: Path) -> None:
+    """Its repository names code (auto_map), which transformers has had built in since: the built-in class is taken."""
+    from transformers import BertTokenizer, GteConfig, GteModel
+
+    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split()]
+    BertTokenizer(vocab={word: i for i, word in enumerate(vocab)}).save_pretrained(tmp_path)
+    small = GteConfig(
+        vocab_size=len(vocab), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, pad_token_id=0
+    )
+    model: Any = GteModel(small)
+    model.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["auto_map"] = {"AutoModel": "modeling_hf_alibaba_nlp_gte.GteModel"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    encoder = BiEncoder(str(tmp_path), query_prefix="query: ")
+    assert type(encoder._runtime.network).__module__.startswith("transformers.models.gte")
+    vectors = encoder.queries(["statin", "statin reduces risk of stroke"])
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
+    assert np.allclose(vectors[0], encoder.queries(["statin"])[0], atol=1e-5)
+
+
+# --- profiles
+
+
+@pytest.mark.parametrize("name", shipped("configs.profiles"))
+def test_every_shipped_profile_has_one_encoder_called_dense(name: str) -> None:
+    encoders = load_profile(name).encoders
+    assert list(encoders) == ["dense"]
+    assert encoders["dense"]["kind"] in ENCODER_KINDS
+    assert not encoders["dense"].get("trust_remote_code")
+
+
+def profile(folder: Path, encoders: str) -> str:
+    path = folder / "mine.yaml"
+    path.write_text(f"name: mine\nencoders: {encoders}\n")
+    return str(path)
+
+
+def test_a_profile_loads_every_kind(models: Path, tmp_path: Path) -> None:
+    kinds: Sequence[tuple[str, type]] = (
+        ("{kind: embedded, threads: 1}", EmbeddedEncoder),
+        (f"{{kind: bi-encoder, model: {models / 'one'}, pooling: mean}}", BiEncoder),
+        (f"{{kind: medcpt, query_model: {models / 'query'}, article_model: {models / 'article'}}}", MedCPTEncoder),
+    )
+    for options, loaded in kinds:
+        encoder: Encoder = load_encoder("dense", load_profile(profile(tmp_path, f"{{dense: {options}}}")))
+        assert isinstance(encoder, loaded)
+
+
+@pytest.mark.parametrize(
+    ("encoders", "told"),
+    [
+        ("{}", "no encoder called 'dense'; it has none"),
+        ("{dense: {kind: best}}", "known kinds are embedded, medcpt, bi-encoder"),
+        ("{dense: {kind: bi-encoder}}", "lacks model"),
+        ("{dense: {kind: embedded, colour: red}}", "unknown option 'colour'"),
+    ],
+)
+def test_a_wrong_encoder_is_told(tmp_path: Path, encoders: str, told: str) -> None:
+    with pytest.raises(BadConfig, match=told):
+        load_encoder("dense", load_profile(profile(tmp_path, encoders)))
+
+
+def test_importing_the_encoders_loads_neither_torch_nor_faiss() -> None:
+    code = (
+        "import sys, retrieval.dense.bi_encoder, retrieval.dense.embedded_encoder, retrieval.index, indexes.vectors\n"
+        "print(sorted({'torch', 'transformers', 'faiss', 'huggingface_hub'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert done.stdout.strip() == "[]"

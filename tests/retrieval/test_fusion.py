@@ -1,0 +1,228 @@
+"""Reciprocal rank fusion, adversarial queries, and the step of a branch that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from indexes.vectors import add_vectors
+from retrieval.core.errors import BadConfig, IndexUnusable
+from retrieval.core.values import Claim, Hit
+from retrieval.index import Index
+from retrieval.rerank.fusion import reciprocal_rank_fusion
+from retrieval.words.adversarial import PLACE, adversarial_queries, templates
+from service.assembly import assemble
+from service.configuration.config import Retrieve, load_config, load_profile
+from service.configuration.models import Models
+from service.grounding.ground import Grounder
+from service.grounding.retrieve import ranked_by, retrieve
+from tests.helpers.fake_encoder import WordEncoder
+from tests.helpers.fakes import WordJudge, WordReranker, make_index
+
+# --- fusion
+
+
+def hits(*pmids: str) -> list[Hit]:
+    return [Hit(pmid, float(len(pmids) - i)) for i, pmid in enumerate(pmids)]
+
+
+def test_a_document_scores_the_sum_of_its_reciprocal_ranks() -> None:
+    fused = reciprocal_rank_fusion([hits("a", "b", "c"), hits("c", "a")])
+    assert [hit.pmid for hit in fused] == ["a", "c", "b"]
+    assert [hit.score for hit in fused] == pytest.approx([1 / 61 + 1 / 62, 1 / 63 + 1 / 61, 1 / 62])
+
+
+def test_the_constant_weighs_depth_against_agreement() -> None:
+    # a leads one ranking; b is fourth in both.
+    rankings = [hits("a", "x", "y", "b"), hits("v", "w", "z", "b")]
+    assert reciprocal_rank_fusion(rankings, k=60)[0].pmid == "b"
+    assert reciprocal_rank_fusion(rankings, k=1)[0].pmid == "a"
+
+
+def test_ties_go_to_the_document_met_first() -> None:
+    assert [hit.pmid for hit in reciprocal_rank_fusion([hits("b", "a"), hits("a", "b")])] == ["b", "a"]
+    assert [hit.pmid for hit in reciprocal_rank_fusion([hits("z"), hits("a")])] == ["z", "a"]
+
+
+def test_equal_ranks_give_the_very_same_sum_whatever_the_order_of_the_rankings() -> None:
+    rankings = [hits("a"), hits("x", "a"), hits("x", "y", "z", "a"), hits(*"uvwxyz", "a")]
+    sums = {hit.score for order in permutations(rankings) for hit in reciprocal_rank_fusion(order) if hit.pmid == "a"}
+    assert len(sums) == 1, "plain addition would not promise that"
+
+
+def test_nothing_fused_is_nothing() -> None:
+    assert reciprocal_rank_fusion([]) == reciprocal_rank_fusion([[], []]) == []
+
+
+# --- adversarial queries
+
+
+def test_there_are_25_different_templates_each_with_one_place_for_the_claim() -> None:
+    assert len(templates()) == len(set(templates())) == 25
+    assert all(template.count(PLACE) == 1 and template == template.strip() for template in templates())
+
+
+def test_the_claim_is_set_in_without_its_full_stop() -> None:
+    queries = adversarial_queries(" Zinc {claim} helps. ")
+    assert len(queries) == 25
+    assert queries[0] == "There is no evidence that Zinc {claim} helps"
+    assert "Zinc {claim} helps: this was not confirmed" in queries
+
+
+# --- the step
+
+DENSE: dict[str, Any] = {"sources": ["dense"], "encoder": "dense"}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"sources": []}, "sources names bm25, dense, or both, each once"),
+        ({"sources": ["bm25", "bm25"], "rrf": 60}, "each once"),
+        ({"encoder": "other"}, "name dense among the sources, or leave it out"),
+        ({"queries": "adversarial"}, "give them with sources: [dense]"),
+        ({"sources": ["bm25", "dense"], "queries": "adversarial"}, "give them with sources: [dense]"),
+        ({**DENSE, "rrf": 20}, "rrf and each are for several rankings"),
+        ({**DENSE, "each": 200}, "rrf and each are for several rankings"),
+        ({"sources": ["pubmed"]}, "contradict.retrieve.sources"),
+    ],
+)
+def test_an_unknown_combination_is_refused_in_one_sentence(tmp_path: Path, options: dict[str, Any], told: str) -> None:
+    branch = {"retrieve": {"k": 10, **options}, "drop_known": False, "select": {"rule": "top"}}
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({"name": "mine", "contradict": branch, "support": branch}))
+    with pytest.raises(BadConfig, match=r"mine\.yaml") as error:
+        load_config(str(path))
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_step_that_was_dumped_with_its_defaults_can_be_read_again() -> None:
+    for options in ({}, DENSE, {"sources": ["bm25", "dense"], "rrf": 20}):
+        step = Retrieve.model_validate({"k": 10, **options})
+        assert Retrieve.model_validate(step.model_dump()) == step
+
+
+def test_a_step_is_as_short_as_it_can_be() -> None:
+    for options in ({"sources": ["dense"]}, {"sources": ["bm25", "dense"]}, {"sources": ["dense"], "queries": "adversarial"}):
+        step = Retrieve.model_validate({"k": 10, **options})
+        assert (step.encoder, step.rrf) == ("dense", 60)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    texts = ["Zinc zinc zinc helps.", "Zinc was not confirmed.", "No evidence that iron helps.", "Iron.", "Zinc and iron help."]
+    folder = tmp_path_factory.mktemp("fusion")
+    make_index(folder, [{"pmid": str(n), "title": "", "abstract": text} for n, text in enumerate(texts, 1)]).close()
+    add_vectors(folder / "index", WordEncoder())
+    opened = Index(folder / "index")
+    yield opened
+    opened.close()
+
+
+ENCODERS = {"dense": WordEncoder()}
+
+
+def found(step: Retrieve, index: Index, *queries: str) -> list[Hit]:
+    return retrieve(step, queries, index, ENCODERS)
+
+
+def test_one_source_gives_its_own_ranking_and_name(index: Index) -> None:
+    lexical, dense = Retrieve(k=3), Retrieve(k=3, **DENSE)
+    assert found(lexical, index, "zinc helps") == index.search("zinc helps", 3)
+    [expected] = index.dense("words@1").search(ENCODERS["dense"].queries(["zinc helps"]), 3)
+    assert found(dense, index, "zinc helps") == expected
+    assert (ranked_by(lexical, {}), ranked_by(dense, ENCODERS)) == ("bm25", "words@1")
+
+
+def test_two_sources_are_fused_and_cut(index: Index) -> None:
+    step = Retrieve(sources=["bm25", "dense"], encoder="dense", rrf=60, k=2, each=4)
+    rankings = [index.search("zinc helps", 4), found(Retrieve(k=4, **DENSE), index, "zinc helps")]
+    assert found(step, index, "zinc helps") == reciprocal_rank_fusion(rankings, 60)[:2]
+    assert ranked_by(step, ENCODERS) == "rrf(bm25, words@1)"
+
+
+def test_without_each_every_ranking_is_k_deep(index: Index) -> None:
+    step = Retrieve(sources=["bm25", "dense"], encoder="dense", rrf=60, k=1)
+    assert len(found(step, index, "zinc")) == 1
+    deep = [index.search("zinc", 1), found(Retrieve(k=1, **DENSE), index, "zinc")]
+    assert found(step, index, "zinc") == reciprocal_rank_fusion(deep, 60)[:1]
+
+
+def test_adversarial_queries_are_each_searched_and_fused(index: Index) -> None:
+    step = Retrieve(queries="adversarial", rrf=60, each=2, k=4, **DENSE)
+    queries = adversarial_queries("zinc helps")
+    rankings = index.dense("words@1").search(ENCODERS["dense"].queries(queries), 2)
+    assert len(rankings) == 25
+    assert retrieve(step, queries, index, ENCODERS) == reciprocal_rank_fusion(rankings, 60)[:4]
+    assert ranked_by(step, ENCODERS) == "rrf(words@1)"
+
+
+# --- grounding with it
+
+
+def grounder(index: Index, retrieve: dict[str, Any], encoder: WordEncoder) -> Grounder:
+    """V5's branches with another first step and no reranker: what is shown for support is the retrieval's own order."""
+    config = load_config("v5")
+    step = Retrieve(**retrieve)
+    support = config.support.model_copy(update={"retrieve": step, "rerank": None})
+    contradict = config.contradict.model_copy(update={"retrieve": step})
+    config = config.model_copy(update={"support": support, "contradict": contradict})
+    models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": WordJudge()}, {"dense": encoder})
+    return Grounder(index, config, models)
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ({**DENSE, "k": 5}, "words@1"),
+        ({"sources": ["bm25", "dense"], "encoder": "dense", "rrf": 60, "k": 5}, "rrf(bm25, words@1)"),
+        ({**DENSE, "queries": "adversarial", "rrf": 60, "each": 3, "k": 5}, "rrf(words@1)"),
+    ],
+)
+def test_a_branch_retrieves_as_its_step_says(index: Index, step: dict[str, Any], name: str) -> None:
+    opened = grounder(index, step, WordEncoder())
+    grounding = opened.ground(Claim("Zinc helps."))
+    assert {one.scored_by for one in grounding.supporting} == {name}
+    assert f"ranked by {name}" in grounding.supporting[0].why or grounding.supporting[0].verdict is not None
+    assert opened.models.names()["dense"] == "words@1"
+
+
+def test_known_documents_are_dropped_from_dense_rankings_too(index: Index) -> None:
+    opened = grounder(index, {**DENSE, "k": 5}, WordEncoder())
+    first = opened.ground(Claim("Zinc helps.")).supporting[0].document.pmid
+    again = opened.ground(Claim("Zinc helps.", known_pmids=(first,))).supporting
+    assert first not in {one.document.pmid for one in again}
+
+
+def test_the_question_goes_before_every_query(index: Index) -> None:
+    asked: list[str] = []
+
+    class Recording(WordEncoder):
+        def queries(self, texts: Any) -> Any:
+            asked.extend(texts)
+            return super().queries(texts)
+
+    step = {**DENSE, "queries": "adversarial", "rrf": 60, "each": 3, "k": 5}
+    grounder(index, step, Recording()).ground(Claim("Zinc helps.", question="Does it?"))
+    assert asked == [f"Does it? {query}" for query in adversarial_queries("Zinc helps.")], "both sides ask the same, once"
+    asked.clear()
+    grounder(index, {**step, "query": "claim"}, Recording()).ground(Claim("Zinc helps.", question="Does it?"))
+    assert asked == adversarial_queries("Zinc helps.")
+
+
+def test_an_index_that_does_not_fit_is_told_when_the_service_is_put_together(index: Index, tmp_path: Path) -> None:
+    branch = {"retrieve": {"k": 3, **DENSE}, "drop_known": False, "select": {"rule": "top"}}
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({"name": "mine", "contradict": branch, "support": branch}))
+    with pytest.raises(IndexUnusable, match="made by words@1, and this search uses relevance-minilm"):
+        assemble(index.folder, str(path), "embedded")
+    bare = make_index(tmp_path / "bare", [{"pmid": "1", "title": "", "abstract": "Zinc."}])
+    bare.close()
+    with pytest.raises(IndexUnusable, match="has no vectors, which this search needs"):
+        assemble(bare.folder, str(path), "embedded")

@@ -1,0 +1,538 @@
+"""The loaders of Hugging Face models, on tiny random models that are saved here; no test needs a network."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nli.judges.classifier import ClassifierJudge, columns, softmax
+from nli.judges.t5 import CERTAIN, MEDNLI, T5Judge, verdict, without_tail
+from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.values import Premise
+from retrieval.rerank.cross_encoder import HuggingFaceReranker
+from retrieval.runtime import hub
+from retrieval.runtime.hub import find, weight_files
+from retrieval.runtime.torch_runtime import Row, Runtime, by_length
+from tests.helpers.tiny_models import tiny_classifier, tiny_t5
+
+QUERY = "aspirin reduces risk of stroke"
+TEXTS = [
+    "heart disease in women with placebo and hormone therapy",
+    "statin",
+    "aspirin does not prevents stroke in men with heart disease and the risk was increases",
+    "",
+    "no effect on mortality",
+    "trial of hormone therapy in women . mortality increases",
+    "cancer",
+]
+CLAIM = "hormone therapy reduces risk of heart disease in women"
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models: `ranker`, `nli` (labels in an order of its own), `t5` (taught four answers)."""
+    folder = tmp_path_factory.mktemp("models")
+    tiny_classifier(folder / "ranker", ["LABEL_0"])
+    tiny_classifier(folder / "nli", ["neutral", "contradiction", "entailment"])
+    answers = {"yes": "entailment", "nope": "contradiction", "perhaps": "neutral", "odd": "banana"}
+    tiny_t5(folder / "t5", answers=answers)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ranker(models: Path) -> HuggingFaceReranker:
+    return HuggingFaceReranker(str(models / "ranker"), batch_size=3)
+
+
+@pytest.fixture(scope="module")
+def judge(models: Path) -> ClassifierJudge:
+    return ClassifierJudge(str(models / "nli"), batch_size=3)
+
+
+@pytest.fixture(scope="module")
+def t5(models: Path) -> T5Judge:
+    return T5Judge(str(models / "t5"), batch_size=3)
+
+
+def premises(*texts: str) -> list[Premise]:
+    return [Premise(text) for text in texts]
+
+
+def reference(folder: Path, first: str, second: str) -> list[float]:
+    """Logits of one pair, computed by transformers alone (in lists: by itself an empty text would be no text)."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    model: Any = AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        logits: list[float] = model(**tokenizer([first], [second], return_tensors="pt")).logits[0].tolist()
+    return logits
+
+
+# ---- reranking
+
+
+def test_scores_are_the_raw_logits_in_the_order_of_the_texts(models: Path, ranker: HuggingFaceReranker) -> None:
+    expected = [reference(models / "ranker", QUERY, text)[0] for text in TEXTS]
+    assert ranker(QUERY, TEXTS) == pytest.approx(expected, abs=1e-4)
+    assert max(expected) - min(expected) > 0.1  # or any order would pass
+
+
+def test_a_pair_scores_the_same_alone_and_in_a_batch(ranker: HuggingFaceReranker) -> None:
+    assert ranker(QUERY, TEXTS) == pytest.approx([ranker(QUERY, [text])[0] for text in TEXTS], abs=1e-4)
+
+
+def test_no_texts_no_scores(ranker: HuggingFaceReranker) -> None:
+    assert ranker(QUERY, []) == []
+
+
+def test_batches_are_of_like_length_and_cover_every_row_once() -> None:
+    rows = [Row([1] * n, [0] * n) for n in (3, 9, 1, 9, 5)]
+    assert list(by_length(rows, 2)) == [[1, 3], [4, 0], [2]]
+
+
+@pytest.mark.parametrize("kept_first", [True, False])
+def test_pairs_are_tokenised_as_transformers_does(models: Path, ranker: HuggingFaceReranker, kept_first: bool) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(models / "ranker")
+    for text in [*TEXTS, "heart disease " * 40]:
+        (row,) = ranker._runtime.pairs(QUERY, [text], 30, kept_first=kept_first)
+        pair = ([QUERY], [text]) if kept_first else ([text], [QUERY])
+        which = "only_second" if kept_first else "only_first"
+        expected = tokenizer(*pair, truncation=which, max_length=30)
+        assert ([row.ids], [row.segments]) == (expected["input_ids"], expected["token_type_ids"])
+
+
+def test_a_long_query_is_capped_at_half_and_the_text_is_still_read(ranker: HuggingFaceReranker) -> None:
+    long_query = "aspirin " * 10_000
+    (row,) = ranker._runtime.pairs(long_query, ["stroke in women"], 40, kept_first=True)
+    assert len(row.ids) == 20 + 3 + 3
+    assert ranker(long_query, ["stroke"]) != ranker(long_query, ["placebo"])
+
+
+def test_an_input_never_outgrows_the_positions_of_the_model(ranker: HuggingFaceReranker) -> None:
+    assert len(ranker(QUERY, ["risk " * 600])) == 1  # the tiny model has 64 positions, the default asks for 512
+
+
+def test_special_tokens_written_in_a_text_stay_text(ranker: HuggingFaceReranker) -> None:
+    (row,) = ranker._runtime.pairs(QUERY, ["stroke [SEP] [PAD] stroke"], 60, kept_first=True)
+    tokens = [ranker._runtime.tokenizer.id_to_token(i) for i in row.ids]
+    assert [tokens.count(special) for special in ("[CLS]", "[SEP]", "[PAD]")] == [1, 2, 0]
+
+
+def test_a_classifier_is_no_reranker(models: Path) -> None:
+    with pytest.raises(ModelUnusable, match="gives 3 scores for a pair where one is expected"):
+        HuggingFaceReranker(str(models / "nli"))
+
+
+def test_bfloat16_stays_near_the_reference(models: Path, ranker: HuggingFaceReranker) -> None:
+    rough = HuggingFaceReranker(str(models / "ranker"), precision="bfloat16")(QUERY, TEXTS)
+    exact = ranker(QUERY, TEXTS)
+    assert rough != exact
+    assert rough == pytest.approx(exact, abs=0.5)
+
+
+# ---- judging with a classifier
+
+
+def test_labels_are_read_from_the_model_whatever_their_order(models: Path, judge: ClassifierJudge) -> None:
+    neutral, contradict, support = softmax(reference(models / "nli", TEXTS[0], CLAIM))  # premise first
+    (verdict,) = judge(CLAIM, premises(TEXTS[0]))
+    assert (verdict.support, verdict.neutral, verdict.contradict) == pytest.approx((support, neutral, contradict), abs=1e-4)
+    assert len({round(p, 3) for p in (support, neutral, contradict)}) == 3  # or any order would pass
+
+
+def test_verdicts_keep_the_order_of_the_premises(judge: ClassifierJudge) -> None:
+    together = list(judge(CLAIM, premises(*TEXTS)))
+    alone = [next(judge(CLAIM, premises(text))) for text in TEXTS]
+    assert [v.support for v in together] == pytest.approx([v.support for v in alone], abs=1e-4)
+    assert len({round(v.support, 4) for v in alone}) > 3
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["entailment", "neutral", "contradiction"], (0, 1, 2)),
+        (["CONTRADICTION", "ENTAILMENT", "NEUTRAL"], (1, 2, 0)),
+        (["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"], (0, 2, 1)),
+        (["REFUTE", "NEI", "SUPPORT"], (2, 1, 0)),
+        (["not_enough_info", "contradict", "entail"], (2, 0, 1)),
+    ],
+)
+def test_the_usual_names_of_labels_are_known(names: list[str], expected: tuple[int, int, int]) -> None:
+    assert columns("some/model", dict(enumerate(names))) == expected
+
+
+def test_labels_that_say_nothing_need_a_mapping() -> None:
+    generic = {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}
+    with pytest.raises(ModelUnusable, match=r"LABEL_0, LABEL_1, LABEL_2 .*entailment, neutral.*labels: \{LABEL_0"):
+        columns("some/model", generic)
+    mapping = {"LABEL_0": "contradict", "LABEL_1": "neutral", "LABEL_2": "support"}
+    assert columns("some/model", generic, mapping) == (2, 1, 0)
+    with pytest.raises(BadConfig, match="LABEL_3"):
+        columns("some/model", generic, {"LABEL_3": "neutral"})
+    with pytest.raises(BadConfig, match="mapped to support, neutral, contradict"):
+        columns("some/model", generic, {"LABEL_0": "refute"})
+
+
+def test_two_way_models_are_refused(tmp_path: Path) -> None:
+    tiny_classifier(tmp_path, ["entailment", "not_entailment"])
+    with pytest.raises(ModelUnusable, match="entailment, not_entailment where three are expected"):
+        ClassifierJudge(str(tmp_path))
+
+
+def test_the_premise_is_truncated_and_never_the_claim(judge: ClassifierJudge) -> None:
+    tokenizer = judge._runtime.tokenizer
+    claim = tokenizer.encode(CLAIM, add_special_tokens=False).ids
+    (row,) = judge._runtime.pairs(CLAIM, ["heart disease " * 500], 32, kept_first=False)
+    assert len(row.ids) == 32
+    assert row.ids[-len(claim) - 1 : -1] == claim
+    assert row.segments == [0] * (32 - len(claim) - 1) + [1] * (len(claim) + 1)
+
+
+def test_the_title_is_context_where_asked_for(models: Path, judge: ClassifierJudge) -> None:
+    titled = ClassifierJudge(str(models / "nli"), context="title")
+    premise = Premise("mortality increases", title="Hormone therapy in women")
+    spelled = premises("Hormone therapy in women. mortality increases")
+    assert list(titled(CLAIM, [premise])) == list(judge(CLAIM, spelled))
+    assert list(judge(CLAIM, [premise])) == list(judge(CLAIM, premises("mortality increases")))
+    with pytest.raises(BadConfig, match="sentence, title"):
+        ClassifierJudge(str(models / "nli"), context="paragraph")  # type: ignore[arg-type] # what a profile may say
+
+
+@pytest.mark.parametrize("kind", [ClassifierJudge, T5Judge])
+def test_judging_consumes_no_more_premises_than_a_window_ahead(models: Path, kind: Any) -> None:
+    folder = models / ("nli" if kind is ClassifierJudge else "t5")
+    taken: list[int] = []
+
+    def stream() -> Iterator[Premise]:
+        for i in range(100):
+            taken.append(i)
+            yield Premise(TEXTS[i % len(TEXTS)])
+
+    verdicts = kind(str(folder), window=4)(CLAIM, stream())
+    assert taken == []
+    for _ in range(5):
+        next(verdicts)
+    assert len(taken) == 8
+
+
+def test_scores_that_are_no_numbers_stop_the_judging(tmp_path: Path) -> None:
+    judge = ClassifierJudge(str(tiny_classifier(tmp_path, ["neutral", "contradiction", "entailment"])))
+    judge._runtime.network.classifier.weight.data.fill_(float("nan"))
+    with pytest.raises(ModelUnusable, match="computed no number"):
+        list(judge(CLAIM, premises("statin")))
+
+
+# ---- judging with T5
+
+
+@pytest.mark.parametrize(
+    ("word", "label"), [("yes", "support"), ("perhaps", "neutral"), ("nope", "contradict"), ("odd", "neutral")]
+)
+def test_the_decoded_word_is_the_label(t5: T5Judge, word: str, label: str) -> None:
+    (given,) = t5("statin reduces risk", premises(f"{word} in women"))
+    assert given.label == label
+    assert given.support + given.neutral + given.contradict == pytest.approx(1.0)
+
+
+def test_a_batch_of_prompts_keeps_its_order(t5: T5Judge) -> None:
+    texts = ["nope in women", "yes", "statin perhaps risk", "statin nope risk", "yes in women"]
+    labels = [v.label for v in t5("statin reduces risk", premises(*texts))]
+    assert labels == ["contradict", "support", "neutral", "contradict", "support"]
+
+
+def test_an_unknown_word_is_neutral_counted_and_logged_once(models: Path, caplog: pytest.LogCaptureFixture) -> None:
+    judge = T5Judge(str(models / "t5"), batch_size=1)
+    with caplog.at_level(logging.WARNING):
+        verdicts = list(judge("statin reduces risk", premises("odd in women", "yes", "odd")))
+    assert [v == CERTAIN["neutral"] for v in verdicts] == [True, False, True]
+    assert judge.unknown_words == 2
+    assert [record.getMessage().count("'banana'") for record in caplog.records] == [1]
+
+
+def test_the_word_decides_and_the_first_token_only_grades() -> None:
+    assert verdict(" Entailment ", [2.0, 0.0, 0.0]).support == pytest.approx(0.787, abs=1e-3)
+    assert verdict("contradiction", [2.0, 0.0, 0.0]) == CERTAIN["contradict"]  # another spelling won the first step
+    assert verdict("entailment", [1.0, 1.0, 0.0]) == CERTAIN["support"]  # a tie would read as neutral
+    assert verdict("entailment", None) == CERTAIN["support"]
+    assert verdict("entail", [2.0, 0.0, 0.0]) == CERTAIN["neutral"]
+
+
+def test_label_words_that_begin_alike_give_whole_verdicts(tmp_path: Path) -> None:
+    judge = T5Judge(str(tiny_t5(tmp_path, letters=True)))
+    assert list(judge(CLAIM, premises("statin"))) == [CERTAIN["neutral"]]
+    assert judge._decode(judge._rows(CLAIM, premises("statin")))[0][1] is None
+
+
+def test_a_prompt_that_fits_is_tokenised_as_transformers_does(models: Path, t5: T5Judge) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(models / "t5")
+    (row,) = t5._rows(CLAIM, premises(TEXTS[2]))
+    assert row.ids == tokenizer(MEDNLI.format(premise=TEXTS[2], hypothesis=CLAIM))["input_ids"]
+
+
+def read_back(judge: T5Judge, claim: str, premise: str) -> str:
+    (row,) = judge._rows(claim, premises(premise))
+    assert len(row.ids) <= 256
+    assert row.ids[-1] == judge._runtime.tokenizer.token_to_id("</s>")
+    return judge._runtime.tokenizer.decode(row.ids)
+
+
+def test_a_long_premise_loses_its_tail_and_nothing_else_is_lost(t5: T5Judge) -> None:
+    text = read_back(t5, CLAIM, "yes " + "heart disease " * 500 + "placebo")
+    assert text.startswith("mednli: sentence1: yes heart disease heart")
+    assert text.endswith(f"heart sentence2: {CLAIM}")
+    assert len(text.split()) > 240
+
+
+def test_a_long_claim_is_capped_at_half_and_the_premise_is_still_read(t5: T5Judge) -> None:
+    text = read_back(t5, "statin " * 20_000, "yes " + "heart disease " * 500)
+    before, after = text.split(" sentence2: ")
+    assert before.startswith("mednli: sentence1: yes heart disease")
+    assert len(before.split()) > 100
+    assert after == " ".join(["statin"] * 128)
+
+
+def test_the_claim_may_stand_first_and_braces_are_text(models: Path) -> None:
+    judge = T5Judge(str(models / "t5"), prefix="claim: {hypothesis} premise: {premise} answer:")
+    text = read_back(judge, "{premise} " + CLAIM, "yes {hypothesis} {0} " + "heart disease " * 500)
+    assert text.startswith("claim: {premise} " + CLAIM + " premise: yes {hypothesis} {0} heart")
+    assert text.endswith("heart answer:")
+
+
+@pytest.mark.parametrize("prefix", ["mednli: {premise}", "{premise} {premise} {hypothesis}", "no places"])
+def test_a_prefix_needs_both_places_once(prefix: str) -> None:
+    with pytest.raises(BadConfig, match="once each"):
+        T5Judge("some/model", prefix=prefix)
+
+
+def test_a_prefix_leaves_room_for_the_texts(models: Path) -> None:
+    with pytest.raises(BadConfig, match="at most a quarter"):
+        T5Judge(str(models / "t5"), prefix="risk " * 100 + "{premise} {hypothesis}")
+
+
+def test_cutting_takes_the_last_tokens_inside_the_span() -> None:
+    offsets = [(0, 3), (4, 7), (8, 11), (12, 15), (0, 0)]  # the last is </s>
+    assert without_tail(offsets, (4, 11), 0) == [0, 1, 2, 3, 4]
+    assert without_tail(offsets, (4, 11), 1) == [0, 1, 3, 4]
+    assert without_tail(offsets, (4, 11), 9) == [0, 3, 4]
+
+
+# ---- many at once
+
+
+def test_concurrent_requests_get_what_they_get_alone(ranker: HuggingFaceReranker, judge: ClassifierJudge, t5: T5Judge) -> None:
+    def everything(n: int) -> tuple[Any, ...]:
+        claim = f"{CLAIM} {n} " + "in women " * n
+        some = premises(*TEXTS[n % 3 :], "risk " * 20 * n)
+        return ranker(claim, [p.text for p in some]), list(judge(claim, some)), list(t5(claim, some[:2]))
+
+    alone = [everything(n) for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(everything, [*range(8)] * 2))
+    assert together == alone * 2
+
+
+# ---- names and files
+
+
+def test_a_name_tells_the_weights_apart(models: Path, ranker: HuggingFaceReranker, tmp_path: Path) -> None:
+    folder, digest = ranker.name.split("@")
+    assert (folder, len(digest)) == ("ranker", 12)
+    copy = shutil.copytree(models / "ranker", tmp_path / "ranker")
+    assert HuggingFaceReranker(str(copy)).name == ranker.name
+    tiny_classifier(copy, ["LABEL_0"], seed=1)
+    assert HuggingFaceReranker(str(copy)).name != ranker.name
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["model.safetensors", "pytorch_model.bin", "onnx/model.onnx"], ["model.safetensors"]),
+        (["pytorch_model.bin", "tf_model.h5"], ["pytorch_model.bin"]),
+        (["model-00001-of-00002.safetensors"], []),
+        (["flax_model.msgpack"], []),
+    ],
+)
+def test_one_format_of_weights_is_chosen(names: list[str], expected: list[str]) -> None:
+    assert weight_files(names) == expected
+
+
+@pytest.mark.parametrize("kind", [HuggingFaceReranker, ClassifierJudge, T5Judge])
+def test_a_model_that_is_not_here_says_how_to_fetch_it(kind: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import huggingface_hub
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")  # nobody listens
+    with pytest.raises(ModelUnusable, match=r"cannot be reached; download it once .*`hf download some/model`.*HF_HOME"):
+        kind("some/model")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelUnusable, match="HF_HUB_OFFLINE forbids"):
+        kind("some/model")
+
+
+def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import socket
+
+    import huggingface_hub
+
+    monkeypatch.setattr(hub, "HUB_TIMEOUT", 0.2)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
+        with pytest.raises(ModelUnusable, match="cannot be reached"):
+            find("some/model")
+
+
+def test_names_that_cannot_be_models(tmp_path: Path, models: Path) -> None:
+    with pytest.raises(ModelUnusable, match="no model folder /nowhere/model"):
+        find("/nowhere/model")
+    with pytest.raises(ModelUnusable, match="neither a local folder nor a Hugging Face name"):
+        find("a/b/c d")
+    with pytest.raises(ModelUnusable, match=r"lacks config\.json"):
+        find(str(tmp_path))
+    with pytest.raises(BadConfig, match="no revisions"):
+        find(str(models / "nli"), "main")
+
+
+def test_damaged_and_ill_fitting_files_are_one_sentence(models: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelUnusable, match="do not load as a Seq2SeqLM model"):
+        T5Judge(str(models / "nli"))
+    cut = shutil.copytree(models / "nli", tmp_path / "cut")
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
+    with pytest.raises(ModelUnusable, match="do not load"):
+        ClassifierJudge(str(cut))
+    (cut / "model.safetensors").unlink()
+    with pytest.raises(ModelUnusable, match="lacks complete weights"):
+        ClassifierJudge(str(cut))
+
+
+def test_a_model_without_a_trained_head_is_refused(models: Path, tmp_path: Path) -> None:
+    from transformers import AutoModelForSequenceClassification
+
+    bare = shutil.copytree(models / "nli", tmp_path / "bare")
+    whole: Any = AutoModelForSequenceClassification.from_pretrained(bare)
+    whole.base_model.save_pretrained(bare)
+    with pytest.raises(ModelUnusable, match=r"no trained classifier\.bias, classifier\.weight"):
+        ClassifierJudge(str(bare))
+
+
+def test_options_that_cannot_work_are_refused(models: Path) -> None:
+    here = str(models / "ranker")
+    with pytest.raises(BadConfig, match="batch_size must be at least 1, not 0"):
+        HuggingFaceReranker(here, batch_size=0)
+    with pytest.raises(BadConfig, match="expected auto, cpu or cuda"):
+        HuggingFaceReranker(here, device="abacus")
+    with pytest.raises(BadConfig, match="auto, float32, bfloat16"):
+        HuggingFaceReranker(here, precision="float8")  # type: ignore[arg-type] # what a profile may say
+
+
+def test_importing_the_modules_loads_neither_torch_nor_transformers() -> None:
+    code = (
+        "import sys, nli.judges.classifier, nli.judges.t5, retrieval.rerank.cross_encoder\n"
+        "print(sorted({'torch', 'transformers', 'tokenizers', 'huggingface_hub'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert done.stdout.strip() == "[]"
+
+
+class FakeHub(BaseHTTPRequestHandler):
+    """The three questions that a download asks of huggingface.co: which revision, which files, and each file."""
+
+    folder: Path
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        names = sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*") if p.is_file())
+        if path.startswith("/api/models/tiny/nli/tree/"):
+            files = [{"type": "file", "path": n, "size": (self.folder / n).stat().st_size, "oid": n} for n in names]
+            self.answer(json.dumps(files).encode(), "application/json")
+        elif path.startswith("/api/models/tiny/nli"):
+            about = {"id": "tiny/nli", "sha": self.commit, "siblings": [{"rfilename": n} for n in names]}
+            self.answer(json.dumps(about).encode(), "application/json")
+        elif path.startswith("/tiny/nli/resolve/"):
+            name = path.split("/", 5)[5]
+            self.asked.append(name)
+            self.answer((self.folder / name).read_bytes(), "application/octet-stream", ETag=f'"{name}"')
+        else:
+            self.send_response(404)
+            self.send_header("X-Error-Code", "RepoNotFound")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def answer(self, body: bytes, kind: str, **headers: str) -> None:
+        self.send_response(200)
+        for name, value in {"Content-Type": kind, "X-Repo-Commit": self.commit, **headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # its default prints
+        pass
+
+
+def test_a_model_is_downloaded_once_and_then_found_in_the_cache(models: Path, tmp_path: Path) -> None:
+    repository = shutil.copytree(models / "nli", tmp_path / "repository")
+    for spare in ("pytorch_model.bin", "onnx/model.onnx", "README.md"):
+        (repository / spare).parent.mkdir(exist_ok=True)
+        (repository / spare).write_text("hundreds of megabytes that nobody needs")
+    asked: list[str] = []
+    handler = type("Hub", (FakeHub,), {"folder": repository, "asked": asked})
+    hub = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=hub.serve_forever, daemon=True).start()
+    # A process of its own, because huggingface_hub reads its settings when it is imported.
+    code = (
+        "import sys\nfrom retrieval.runtime.hub import find, identify\nfrom retrieval.core.errors import ModelUnusable\n"
+        "try:\n    print(identify(sys.argv[1], find(sys.argv[1])))\nexcept ModelUnusable as error:\n    print(error)"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    address = f"http://127.0.0.1:{hub.server_port}"
+
+    def found(model: str, **environment: str) -> str:
+        variables = {**kept, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": address, **environment}
+        done = subprocess.run([sys.executable, "-c", code, model], env=variables, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        assert found("tiny/nli") == "tiny/nli@0123456789ab"
+        assert "hub knows no model tiny/other" in found("tiny/other")
+    finally:
+        hub.shutdown()
+        hub.server_close()
+    fetched = set(asked)
+    assert fetched == {p.name for p in (models / "nli").iterdir()}
+    assert found("tiny/nli", HF_HUB_OFFLINE="1") == "tiny/nli@0123456789ab"
+    assert found("tiny/nli") == "tiny/nli@0123456789ab"  # the hub is gone, and nobody asked for it
+
+
+def test_a_runtime_reads_a_folder_of_the_cache_by_its_hub_name(models: Path, tmp_path: Path) -> None:
+    snapshot = tmp_path / "models--tiny--nli" / "snapshots" / FakeHub.commit
+    shutil.copytree(models / "nli", snapshot)
+    runtime = Runtime(str(snapshot), "SequenceClassification", "cpu", "float32", None)
+    assert runtime.name == "tiny/nli@0123456789ab"

@@ -1,0 +1,1 @@
+"""Tests of the HTTP service and of how it is run."""

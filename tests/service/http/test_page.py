@@ -1,0 +1,195 @@
+"""The page is served as it is, asks nobody else for anything, and never makes markup out of text."""
+
+from __future__ import annotations
+
+import functools
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+from fastapi.testclient import TestClient
+
+from indexes.readers.paper import paper_in
+from service.grounding.ground import Grounder
+from service.http.app import create_app
+from service.reading.schemas import EvidenceRequest
+
+FILES = {file.name: file.read_text("utf-8") for file in files("service.http").joinpath("page").iterdir()}
+PAGE = FILES["index.html"]
+SCRIPTS = {name: text for name, text in FILES.items() if name.endswith(".js")}
+
+
+class _Parsed(HTMLParser):
+    """Every tag with its attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def attributes(self, name: str) -> list[str]:
+        """The values of an attribute, wherever it stands."""
+        return [attributes[name] for _tag, attributes in self.tags if name in attributes]
+
+
+@pytest.fixture(scope="module")
+def page() -> _Parsed:
+    """The parsed page."""
+    parsed = _Parsed()
+    parsed.feed(PAGE)
+    return parsed
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    """A service whose index was never loaded."""
+    return TestClient(create_app(_never_loaded))
+
+
+@pytest.fixture(scope="module")
+def policy(client: TestClient) -> dict[str, list[str]]:
+    """The page's Content-Security-Policy: the sources of each directive."""
+    directives = [directive.split() for directive in client.get("/").headers["content-security-policy"].split(";")]
+    return {directive[0]: directive[1:] for directive in directives}
+
+
+def _never_loaded() -> Grounder:
+    raise AssertionError("the page needs no index")
+
+
+def test_the_app_serves_the_page_at_its_root_whether_or_not_an_index_is_loaded(client: TestClient) -> None:
+    response = client.get("/")
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.text == PAGE
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_every_file_of_the_page_is_served_with_its_type_and_the_policy(client: TestClient, name: str) -> None:
+    response = client.get(f"/page/{name}")
+    types = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+    assert response.headers["content-type"] == f"{types[name.rpartition('.')[2]]}; charset=utf-8"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["content-security-policy"] == client.get("/").headers["content-security-policy"]
+    assert response.text == FILES[name]
+    unchanged = client.get(f"/page/{name}", headers={"if-none-match": response.headers["etag"]})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["page/", "page/page.html", "page/../app.py", "page/..%2fapp.py", "page/%2e%2e/app.py", "page/..%5capp.py",
+     "page//etc/passwd", "page/%2fetc%2fpasswd", "page/index.html%00.js", "page/INDEX.HTML"],
+)  # fmt: skip
+def test_nothing_but_these_files_is_served(client: TestClient, path: str) -> None:
+    assert client.get(f"/{path}").status_code == 404
+
+
+def test_every_file_is_asked_for_and_none_that_is_not_there(page: _Parsed) -> None:
+    named = {*page.attributes("src"), *(value for value in page.attributes("href") if not value.startswith("data:"))}
+    assert named == {"page/style.css", "page/page.js"}, "no leading slash: the page may be served below a path"
+    imported = {name for text in SCRIPTS.values() for name in re.findall(r'^import .* from "([^"]+)";$', text, re.M)}
+    assert {f"./{name}" for name in SCRIPTS} == {*imported, "./page.js"}
+    # Nothing else is: an import in the middle of a script would not be seen here.
+    assert not re.search(r"\bimport\(", "".join(SCRIPTS.values()))
+
+
+def test_every_address_in_the_page_is_relative() -> None:
+    absolute = [
+        found
+        for text in FILES.values()
+        for found in re.findall(r"(?:https?|wss?|ftp):/*[^\s'\"<>)`]*|(?<=[\"'(`])//[^\s'\"<>)]+", text)
+    ]
+    # The icon's name space, and the link to a paper that a reader may follow; neither is loaded.
+    assert set(absolute) == {"http://www.w3.org/2000/svg", "https://pubmed.ncbi.nlm.nih.gov/${pmid}/"}
+    assert "@import" not in FILES["style.css"] and "url(" not in FILES["style.css"]
+    called = [one for text in SCRIPTS.values() for one in re.findall(r"(?:fetch|post|asked|streamed)\(([\"'`][^,)]*)", text)]
+    assert called and all(re.match(r"[\"'`](v1/|health)", one) for one in called), called
+    assert not re.search(r"XMLHttpRequest|WebSocket|sendBeacon|EventSource\(|Worker\(", "".join(SCRIPTS.values()))
+
+
+def test_the_policy_lets_the_page_talk_to_its_own_service_only(policy: dict[str, list[str]]) -> None:
+    assert policy["default-src"] == ["'none'"]
+    assert policy["connect-src"] == policy["script-src"] == policy["style-src"] == ["'self'"]
+    assert policy["img-src"] == ["data:"]
+    assert policy["base-uri"] == policy["form-action"] == policy["frame-ancestors"] == ["'none'"]
+    assert policy["require-trusted-types-for"] == ["'script'"]
+    assert policy["trusted-types"] == ["'none'"]
+    assert "unsafe" not in str(policy)
+
+
+def test_nothing_inline_that_the_policy_would_drop(page: _Parsed) -> None:
+    names = {name for _tag, attributes in page.tags for name in attributes}
+    assert not [name for name in names if name.startswith("on") or name == "style"]
+    assert all(attributes.get("src") for tag, attributes in page.tags if tag == "script")
+    assert "style" not in {tag for tag, _attributes in page.tags}
+
+
+@pytest.mark.parametrize(
+    "way",
+    ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setHTML", "srcdoc",
+     "createContextualFragment", "DOMParser", "javascript:"],
+)  # fmt: skip
+def test_text_never_becomes_markup_or_code(way: str) -> None:
+    assert not [name for name, text in FILES.items() if way.lower() in text.lower()]
+
+
+def test_an_address_is_made_from_digits_alone() -> None:
+    made = [
+        (name, line.strip())
+        for name, text in SCRIPTS.items()
+        for line in text.splitlines()
+        if re.search(r"\.(href|src) = ", line)
+    ]
+    assert made == [
+        ("evidence.js", "link.href = `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`;"),
+        ("take.js", "link.href = URL.createObjectURL(new Blob([text], { type }));"),
+    ]
+    assert "if (!/^[0-9]{1,9}$/.test(pmid)) return" in SCRIPTS["evidence.js"]
+
+
+def test_every_field_has_a_label_and_every_id_is_there_once(page: _Parsed) -> None:
+    # Of the templates with the parts of an answer only one is on the page at a time.
+    templates = re.findall(r'<template id="(?:grounding|answer|chosen)-template">.*?</template>', PAGE, re.S)
+    assert len(templates) == 3
+    for template in templates:
+        others = [one for one in templates if one != template]
+        shown = re.findall(r'\bid="([^"]+)"', functools.reduce(lambda page, other: page.replace(other, ""), others, PAGE))
+        assert len(shown) == len(set(shown))
+    ids = page.attributes("id")
+    named = {attributes["id"] for tag, attributes in page.tags if tag in ("input", "textarea", "select")}
+    assert named == set(page.attributes("for"))
+    references = [*page.attributes("aria-labelledby"), *page.attributes("aria-describedby")]
+    assert {one for value in references for one in value.split()} <= set(ids)
+    used = {one for text in SCRIPTS.values() for one in re.findall(r'(?:byId|copyOf)\("([^"]+)"\)', text)}
+    assert used and used <= set(ids)
+
+
+def test_every_part_that_the_scripts_fill_is_in_the_page(page: _Parsed) -> None:
+    there = {f".{name}" for value in page.attributes("class") for name in value.split()}
+    filled = {one for text in SCRIPTS.values() for one in re.findall(r'\bat\("(\.[\w-]+)', text)}
+    assert filled and filled <= there
+
+
+def test_a_paper_is_asked_with_fields_that_the_service_knows_and_no_link_holds_it() -> None:
+    linked = set(re.findall(r'"(\w+)"', re.findall(r"const LINKED = \[(.*)\];", SCRIPTS["form.js"])[0]))
+    fields = set(EvidenceRequest.model_fields)
+    assert linked & fields == {"hypothesis", "k", "results_only"}
+    sent = re.findall(r"return (?:\w+ \? )?\{ (\w+)(?:: given)? \}(?: : \{ (\w+): given \})?;", SCRIPTS["paper.js"])
+    assert {name for names in sent for name in names if name} == {"jats", "sentences", "text"} <= fields
+
+
+def test_the_example_is_a_paper_whose_headings_are_understood(page: _Parsed) -> None:
+    written = re.findall(r"EXAMPLE_PAPER = `(.*)`;", SCRIPTS["example.js"], re.S)[0]
+    paper = paper_in(written.replace("\\\n", "").encode(), "text")
+    assert {one.kind for one in paper.body} == {"abstract", "introduction", "methods", "results", "discussion"}
+    assert len(paper.body) >= 5, "as many as are asked for"
+    assert len(page.attributes("data-example")) == len(set(page.attributes("data-example")))
+
+
+def test_problems_and_results_are_announced(page: _Parsed) -> None:
+    roles = {attributes["id"]: attributes["role"] for _tag, attributes in page.tags if {"id", "role"} <= attributes.keys()}
+    assert roles == {"problem": "alert", "status": "status", "trouble": "alert"}

@@ -1,0 +1,126 @@
+"""The command line as a user meets it: one sentence and exit code 2 for every fault, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from retrieval.index import Index
+from service.cli.commands import app
+from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(
+        tmp_path_factory.mktemp("cli"),
+        [
+            {"pmid": "1", "title": "One", "abstract": "Zeta is not against pressure.", "year": 1999},
+            {"pmid": "2", "title": "Two", "abstract": "Zeta is for pressure.", "retracted": True},
+        ],
+    )
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def assert_told(result: Result, words: str) -> None:
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+@pytest.fixture
+def with_fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_grounder(Index(folder), config)[0])
+
+
+def test_the_version_is_told() -> None:
+    result = call("--version")
+    assert (result.exit_code, result.output) == (0, f"counterpoint {version('counterpoint')}\n")
+    assert "--version" in call("--help").output
+
+
+@pytest.mark.usefixtures("with_fakes")
+def test_ground_shows_contradictions_first_with_their_cues_marked(index: Index) -> None:
+    result = call("ground", "zeta pressure", "--index", index.folder)
+    assert result.exit_code == 0
+    contradicting, supporting = result.output.index("Contradicting: 1"), result.output.index("Supporting: 1")
+    assert contradicting < supporting
+    assert "Zeta is [[not]] against pressure." in result.output
+    assert "RETRACTED" in result.output
+    assert "2 judged" in result.output
+
+
+def test_a_verdict_on_the_whole_paper_is_printed_with_one_number(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_reading_grounder(Index(folder)))
+    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).output.split())
+    assert "80% likely that the paper contradicts the claim; “not” negates “against pressure” (judged by word-reader@1)" in output
+    assert "70% likely that the paper supports the claim (judged by word-reader@1)" in output
+    assert "score" not in output
+
+
+@pytest.mark.usefixtures("with_fakes")
+def test_a_verdict_on_a_sentence_is_printed_beside_the_score(index: Index) -> None:
+    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).output.split())
+    assert "score 0.800 (word-judge@1); 80% likely that the sentence contradicts the claim" in output
+
+
+@pytest.mark.usefixtures("with_fakes")
+def test_ground_json_is_the_apis(index: Index) -> None:
+    result = call("ground", "zeta pressure", "--index", index.folder, "--json", "--known", "2,1")
+    body = json.loads(result.output)
+    assert body["claim"]["known_pmids"] == ["2", "1"]
+    assert [one["pmid"] for one in body["contradicting"]] == ["1"]
+    assert body["supporting"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("", "--config", "bm25"), "claim is empty"),
+        (("x " * 50_000, "--config", "bm25"), "99,999 characters"),
+        (("zeta", "--config", "v6"), "no configuration called 'v6'"),
+        (("zeta", "--config", "bm25", "--profile", "huge"), "no profile called 'huge'"),
+    ],
+)
+def test_ground_tells_what_is_wrong(index: Index, arguments: tuple[str, ...], words: str) -> None:
+    assert_told(call("ground", *arguments, "--index", index.folder), words)
+
+
+def test_a_missing_index_is_told_everywhere(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    assert_told(call("ground", "zeta", "--index", nowhere, "--config", "bm25"), "There is no index at")
+    assert_told(call("serve", "--index", nowhere), "There is no index at")
+    assert_told(call("index", "info", nowhere), "There is no index at")
+
+
+def test_info_prints_counts_and_sources(index: Index) -> None:
+    output = call("index", "info", index.folder).output
+    assert "documents        2 (1 marked as retracted)" in output
+    assert "corpus.jsonl (counterpoint, 2 records)" in output
+    assert json.loads(call("index", "info", index.folder, "--json").output)["counts"]["documents"] == 2
+
+
+def test_run_and_check_run(index: Index, tmp_path: Path) -> None:
+    input_file, out = tmp_path / "in.json", tmp_path / "run.jsonl"
+    items = [{"meta_data": {"qa_id": "1", "question": "Zeta?"}, "answer": [{"text": "Zeta lowers pressure."}]}]
+    input_file.write_text(json.dumps(items))
+    settings = ("--index", index.folder, "--out", out, "--team", "t", "--run-id", "r", "--config", "bm25")
+    assert call("run", "task-a", input_file, *settings).exit_code == 0
+    assert call("check-run", "task-a", out, "--input", input_file, "--index", index.folder).exit_code == 0
+    assert_told(call("run", "task-a", input_file, *settings), "already exists")
+    # 2 is retracted, so the run names no support.
+    out.write_text(out.read_text().replace('"supported_citations": []', '"supported_citations": [77]'))
+    result = call("check-run", "task-a", out, "--input", input_file, "--index", index.folder)
+    assert result.exit_code == 1
+    assert result.stdout == "item 1, sentence 1: supported_citations holds 77, which is not in the index\n"
+    topics = tmp_path / "topics.json"
+    topics.write_text(json.dumps({"topics": [{"id": 1, "topic": "t", "question": "q", "narrative": "n"}]}))
+    assert_told(call("run", "task-a", topics, *settings), "input of Task B")

@@ -1,0 +1,187 @@
+"""Answers and groundings as Markdown, RIS and BibTeX: what is written is read back, letter for letter."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import rispy
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.middlewares import LatexDecodingMiddleware
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
+from typer.testing import CliRunner
+
+from retrieval.core.values import (
+    Answer,
+    BranchCounts,
+    Citation,
+    CitedSentence,
+    Claim,
+    Conflict,
+    Document,
+    Evidence,
+    Grounding,
+    RemovedSentence,
+    Sentence,
+    Topic,
+    Verdict,
+)
+from retrieval.index import Index
+from service.cli.commands import app
+from service.output.export import Format, bibtex, documents, escaped, exported, markdown, ris
+from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
+
+HOSTILE = (
+    "A{b} }{ \\x \\cite{y} $5 & 50% #1 a_b ^2 ~ <script>alert(\"x\")</script> [a](http://b) *c* `d` ''e'' -- @article{f, g} β≥1"
+)
+PLAIN = Document("11", "Zeta lowers pressure.", "Zeta is good.", 2001, "Journal of Zeta")
+WILD = Document("demo/x 1", HOSTILE, "One.\nER  - \r\nTY  - BOOK\u2028TI  - two", journal="J & K", retracted=True)
+
+# The names of characters in text, which pylatexenc writes and does not read.
+NAMES = {
+    "textbraceleft": "{", "textbraceright": "}", "textless": "<", "textgreater": ">", "textbackslash": "\\",
+    "textasciicircum": "^", "textasciitilde": "~", "textasciigrave": "`",
+}  # fmt: skip
+
+
+def read_bibtex(text: str) -> list[dict[str, str]]:
+    context = get_default_latex_context_db()
+    macros = [MacroTextSpec(name, simplify_repl=lambda node, one=sign: one) for name, sign in NAMES.items()]
+    context.add_context_category("names", prepend=True, macros=macros)
+    decoder = LatexNodes2Text(latex_context=context)
+    library = parse_string(text, append_middleware=[LatexDecodingMiddleware(decoder=decoder)])
+    assert not library.failed_blocks
+    return [{"key": one.key, "type": one.entry_type, **{f.key: f.value for f in one.fields}} for one in library.entries]
+
+
+def sentence(document: Document) -> Sentence:
+    return Sentence(document.pmid, 0, 0, len(document.abstract), document.abstract)
+
+
+def answer_of(cited: Sequence[Document], conflicts: Sequence[Document] = ()) -> Answer:
+    verdict = Verdict(0.9, 0.05, 0.05)
+    return Answer(
+        topic=Topic("1", "Does *zeta* <b>work</b>?"),
+        outcome="answered",
+        sentences=(CitedSentence("1. It does; p < 0.05.", tuple(Citation(one, sentence(one), verdict) for one in cited)),),
+        conflicts=tuple(Conflict(0, Evidence(one, "contradict", sentence(one), 1, 0.9, "j")) for one in conflicts),
+        removed=(RemovedSentence("It [cures].", "it cites nothing"),),
+        context=(),
+        generated_by="extractive",
+    )
+
+
+def test_bibtex_is_read_back_letter_for_letter() -> None:
+    plain, wild = read_bibtex(bibtex([PLAIN, WILD]))
+    assert (plain["key"], plain["type"], plain["title"], plain["year"]) == ("pmid11", "article", PLAIN.title, "2001")
+    assert plain["url"].endswith("/11/")
+    assert wild["title"] == HOSTILE
+    assert wild["journal"] == "J & K"
+    assert wild["note"] == "Retracted publication"
+    assert wild["abstract"] == "One. ER - TY - BOOK TI - two"
+    assert re.fullmatch(r"[\w:+/-]+", wild["key"])
+    assert not {"url", "pmid"} & wild.keys()
+
+
+def test_bibtex_braces_balance_even_for_a_reader_that_knows_no_backslash() -> None:
+    text = bibtex([Document("1", "{{{ } \\{", "}")])
+    assert text.count("{") == text.count("}")
+
+
+def test_bibtex_keys_differ() -> None:
+    same = [Document(pmid, "t", "a") for pmid in ("a b", "a-b", "A*b", "a-b-2", "…", "")]
+    keys = [one["key"].lower() for one in read_bibtex(bibtex(same))]
+    assert len(set(keys)) == len(same)
+
+
+def test_ris_is_read_back_letter_for_letter() -> None:
+    text = ris([PLAIN, WILD])
+    assert text.startswith("TY  - JOUR\n")
+    plain, wild = rispy.loads(text)
+    assert plain["title"] == PLAIN.title
+    assert (plain["year"], plain["accession_number"], plain["name_of_database"]) == ("2001", "11", "PubMed")
+    assert wild["title"] == HOSTILE
+    assert wild["abstract"] == "One. ER - TY - BOOK TI - two"
+    assert wild["notes"] == ["Retracted publication"]
+    assert "urls" not in wild
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=60))
+def test_any_title_survives_both(title: str) -> None:
+    # Spaces of every kind become one; an accent that stands alone is joined by TeX's readers.
+    kept = " ".join(unicodedata.normalize("NFC", title).split())
+    document = Document("1", kept, "x")
+    assert rispy.loads(ris([document]))[0].get("title", "") == kept
+    assert read_bibtex(bibtex([document]))[0].get("title", "") == kept
+
+
+@pytest.mark.parametrize(
+    "text", [HOSTILE, "1. one", "2) two", "- a", "+ b", "# c", "> d", "~~~", "===", "    code", "a\n\n# b", "|a|b|"]
+)
+def test_markdown_shows_a_text_as_it_is(text: str) -> None:
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(escaped(text))
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    children = tokens[1].children or []
+    assert {child.type for child in children} <= {"text", "text_special"}
+    assert "".join(child.content for child in children) == " ".join(text.split())
+
+
+def test_an_answer_as_markdown_has_references_conflicts_and_what_was_removed() -> None:
+    text = markdown(answer_of([PLAIN, WILD], conflicts=[PLAIN]))
+    html = MarkdownIt("commonmark").render(text)
+    assert "<script" not in html
+    assert "<b>work" not in html
+    assert "<p>1. It does; p &lt; 0.05. [1, 2]</p>" in html
+    assert html.count("<li>") >= 5
+    assert "Conflicting evidence" in html
+    assert "It [cures]. (it cites nothing)" in html
+    assert "<strong>Retracted publication</strong>" in html
+
+
+def test_a_declined_answer_says_why() -> None:
+    declined = Answer(Topic("1", "Why?"), "too little", (), (), (), (), "extractive", note="The index holds too little on this.")
+    assert "*The index holds too little on this.*" in markdown(declined)
+    assert "References" not in markdown(declined)
+    assert documents(declined) == ()
+
+
+def test_documents_stand_once_each_in_the_order_shown() -> None:
+    assert documents(answer_of([WILD, PLAIN], conflicts=[WILD])) == (WILD, PLAIN)
+
+
+def test_a_grounding_is_exported_too(demo_index: Index) -> None:
+    grounder, _ = make_grounder(demo_index, "bm25")
+    grounding = grounder.ground(Claim("Beta-carotene reduces the risk of lung cancer."))
+    found = documents(grounding)
+    assert [one.pmid for one in found] == list(dict.fromkeys(one.pmid for one in found))
+    assert len(found) == len(rispy.loads(ris(found))) == len(read_bibtex(bibtex(found)))
+    assert f"## Supporting: {len(grounding.supporting) or 'none'}" in markdown(grounding)
+    nothing = Grounding(Claim("x"), (), (), dict.fromkeys(("support", "contradict"), BranchCounts(0, 0, 0, 0)))
+    assert "## Contradicting: none" in markdown(nothing)
+    assert (ris([]), bibtex([])) == ("", "")
+
+
+def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path) -> None:
+    papers = [{"pmid": "1", "title": "A finding against zeta", "abstract": "Zeta raised pressure."}]
+    index = make_index(tmp_path, papers)
+    text = markdown(make_reading_grounder(index).ground(Claim("zeta pressure")))
+    assert "80% likely that the paper contradicts the claim" in text
+    assert text.count("%") == 1
+    index.close()
+
+
+@pytest.mark.parametrize("format", ["markdown", "ris", "bibtex"])
+def test_the_command_prints_the_export_and_nothing_else(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answer_of([PLAIN, WILD])
+    answerer = SimpleNamespace(answer=lambda topic, on_event: found)
+    monkeypatch.setattr("service.assembly.assemble_answerer", lambda folder, config, profile: answerer)
+    result = CliRunner().invoke(app, ["answer", "Does zeta work?", "--index", "x", "--format", format])
+    assert result.exit_code == 0, result.output
+    assert result.stdout == exported(found, format)

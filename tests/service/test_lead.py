@@ -1,0 +1,318 @@
+"""The lead: what papers that take sides come to, and how it is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation.draft import Cited, Finding, Source
+from generation.leads.denial import denies
+from generation.leads.lead import lead_text
+from generation.leads.question import Asked, asked
+from generation.sentences.findings import told_findings
+from nli.decision.document import PLAIN
+from nli.judges.judge import Abstract, Reading
+from nli.text.roles import finding_places
+from nli.text.sentences import document_spans
+from retrieval.core.values import Answer, Document, Evidence, Sentence, Stance, Topic, Verdict
+from retrieval.index import Index
+from service.answering.answer import Answerer
+from service.answering.lead import lead_of, weighed
+from service.answering.reading import levelled, pooled, read_findings
+from service.answering.schemas import AnswerResponse, numbers_of, running_text
+from service.configuration.answers import LeadStep, load_answer_config
+from tests.helpers.answer_fakes import make_answerer
+from tests.helpers.fakes import make_index
+
+QUESTION = "Does zeta lower blood pressure?"
+TRIAL, REVIEW, CASE = "A randomised trial", "A meta-analysis", "A case report"
+DOCUMENTS: list[dict[str, Any]] = [
+    {
+        "pmid": "1",
+        "title": "Zeta: a randomised trial",
+        "abstract": "BACKGROUND: Zeta is said not to lower blood pressure. RESULTS: Zeta lowered blood pressure in adults with "
+        "hypertension. CONCLUSIONS: Zeta lowers blood pressure in most adults.",
+    },
+    {
+        "pmid": "2",
+        "title": "Zeta: a randomised trial",
+        "abstract": "BACKGROUND: Zeta lowers blood pressure in dogs of old sailors. CONCLUSIONS: Zeta did not lower blood "
+        "pressure in most adults with hypertension at all.",
+    },
+    {"pmid": "3", "title": "Zeta in mice", "abstract": "RESULTS: Zeta lowered blood pressure in mice fed with salt."},
+    {"pmid": "4", "title": "Eta: a trial", "abstract": "CONCLUSIONS: Eta did not lower blood pressure in most adults."},
+    *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i} on something else."} for i in range(20)),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("leads"), DOCUMENTS)
+
+
+def step(**changes: Any) -> LeadStep:
+    known = load_answer_config("counterpoint").lead
+    assert known is not None
+    return known.model_copy(update=changes)
+
+
+def evidence(pmid: str, stance: Stance, score: float, title: str = TRIAL, year: int | None = None) -> Evidence:
+    support, contradict = (score, 1 - score) if stance == "support" else (1 - score, score)
+    verdict = Verdict(support, 0.0, contradict, of="document")
+    text = "Zeta and blood pressure."
+    sentence = Sentence(pmid, 0, 0, len(text), text)
+    return Evidence(Document(pmid, title, text, year=year), stance, sentence, 1, score, "reader", verdict)
+
+
+def verdict_of(*read: Evidence, **changes: Any) -> tuple[str, float, list[str]]:
+    rules, turned = step(**changes), asked(QUESTION)
+    assert turned is not None
+    papers = weighed(read, frozenset(), rules)
+    lead = lead_of(turned, papers, rules)
+    return lead.verdict, lead.certainty, [one.evidence.document.pmid for one in papers]
+
+
+def test_the_heavier_side_answers() -> None:
+    assert verdict_of(evidence("1", "support", 0.9))[0] == "yes"
+    assert verdict_of(evidence("1", "contradict", 0.9))[0] == "no"
+    assert verdict_of(evidence("1", "support", 0.9), evidence("2", "contradict", 0.8))[0] == "mixed"
+    assert verdict_of(evidence("1", "support", 0.4))[0] == "unclear"
+
+
+def test_design_and_age_weigh() -> None:
+    assert verdict_of(evidence("1", "support", 0.9, REVIEW), evidence("2", "contradict", 0.9, CASE))[0] == "yes"
+    old, new = evidence("1", "support", 0.9, year=1960), evidence("2", "contradict", 0.9, year=2020)
+    assert verdict_of(old, new)[0] == "no"
+    assert verdict_of(old, new, halves=1000.0)[0] == "mixed"
+
+
+def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
+    alone = verdict_of(evidence("1", "support", 0.9))[1]
+    assert verdict_of(evidence("1", "support", 0.9), evidence("2", "contradict", 0.6, CASE))[1] < alone
+    assert verdict_of(evidence("1", "support", 0.6))[1] < alone
+
+
+def test_a_silent_paper_makes_no_lead_surer() -> None:
+    silent = replace(evidence("2", "support", 0.95), sentence=None)
+    assert verdict_of(evidence("1", "support", 0.6), silent)[1] == verdict_of(evidence("1", "support", 0.6))[1]
+
+
+def test_the_papers_that_count_most_stand_first() -> None:
+    assert verdict_of(
+        evidence("1", "support", 0.9, CASE), evidence("2", "support", 0.9, REVIEW), evidence("3", "support", 0.3, REVIEW)
+    )[2] == ["2", "1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "certainty", "pro", "contra", "silent", "text"),
+    [
+        ("yes", 0.9, ["a randomised trial"], [], 0,
+         "Yes: zeta lowers blood pressure, by the one paper that tells (a randomised trial)."),
+        ("yes", 0.7, ["a randomised trial"] * 2, ["a study"], 0,
+         "Probably yes: zeta lowers blood pressure, by 2 of 3 papers that tell (2 randomised trials)."),
+        ("no", 0.5, [], ["a study in animals or cells", "a cohort study"], 0,
+         "Possibly not: both papers that tell (a study in animals or cells and a cohort study) did not find that zeta lowers "
+         "blood pressure."),
+        ("mixed", 0.5, ["a study"], ["a randomised trial"] * 2, 0,
+         "Mixed: 1 paper (a study) finds that zeta lowers blood pressure, 2 papers (2 randomised trials) do not."),
+        ("unclear", 0.5, [], [], 2,
+         "Unclear: of the 2 papers found on this, none says plainly whether zeta lowers blood pressure."),
+    ],
+)  # fmt: skip
+def test_how_a_lead_is_said(verdict: Any, certainty: float, pro: list[str], contra: list[str], silent: int, text: str) -> None:
+    turned = asked(QUESTION)
+    assert turned is not None
+    assert lead_text(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
+
+
+def test_a_claim_that_is_no_english_is_not_repeated() -> None:
+    unsound = Asked("zeta frobnicate gout", "", False)
+    for verdict in ("yes", "no", "mixed", "unclear"):
+        text = lead_text("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)
+        assert "“Does zeta frobnicate gout?”" in text
+        assert "zeta frobnicate gout" not in text.replace("Does zeta frobnicate gout", "")
+
+
+def source(number: int, text: str, stance: Stance | None = "support") -> Source:
+    document = Document(str(number), f"Paper {number}", text)
+    spans = document_spans(document)
+    sentences = tuple(Sentence(document.pmid, i, s, e, text[s:e]) for i, (s, e) in enumerate(spans))
+    return Source(number, document, sentences, Finding(len(spans) - 1, stance, "a randomised trial"))
+
+
+def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contrast() -> None:
+    told = list(
+        told_findings(
+            [
+                source(1, "CONCLUSIONS: Zeta lowers blood pressure in most adults with hypertension."),
+                source(2, "This trial found that zeta lowers blood pressure."),
+                source(3, "Zeta raises the blood pressure of most adults with hypertension.", "contradict"),
+            ],
+            7,
+            170,
+        )
+    )
+    assert [one.text for one in told] == [
+        "Zeta lowers blood pressure in most adults with hypertension.",
+        "A randomised trial reports: “This trial found that zeta lowers blood pressure”.",
+        "By contrast, a randomised trial reports: “Zeta raises the blood pressure of most adults with hypertension”.",
+    ]
+    assert told[1].cited == (Cited(2, "This trial found that zeta lowers blood pressure"),)
+
+
+def test_findings_keep_to_their_room() -> None:
+    many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
+    assert len(list(told_findings(many, 7, 25))) == 2
+    assert len(list(told_findings(many, 3, 170))) == 3
+
+
+def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
+    def about(text: str) -> float:
+        return float("pressure" in text)
+
+    claim = "zeta lowers blood pressure"
+    assert denies("Zeta did not lower blood pressure.", claim, about)
+    assert denies("Although zeta does not lower blood pressure, it tastes well.", claim, about)
+    assert not denies("Eta has no effect, but zeta lowers blood pressure.", claim, about)
+    assert not denies("There was no difference in pressure.", "zeta is safe for blood pressure", about)
+
+
+class Echo:
+    """Reads "did not" as a contradiction and "lower" as support; keeps what it was given."""
+
+    name = "echo@1"
+    decision = PLAIN
+
+    def __init__(self) -> None:
+        self.read: list[Abstract] = []
+
+    def read_abstracts(self, claim: str, documents: Any) -> Any:
+        for one in documents:
+            self.read.append(one)
+            text = one.sentences[-1]
+            verdict = Verdict(0.05, 0.05, 0.9) if "did not" in text else Verdict(0.9, 0.05, 0.05)
+            yield Reading(verdict, tuple(verdict for _ in one.sentences))
+
+    def __call__(self, claim: str, premises: Any) -> Any:
+        raise AssertionError("a reader reads papers")
+
+
+def test_a_paper_is_read_for_what_it_found_and_a_title_that_asks_says_nothing(tmp_path: Path) -> None:
+    abstract = (
+        "BACKGROUND: Zeta is known to lower blood pressure in dogs. METHODS: Adults took zeta for a year. RESULTS: Pressure was "
+        "120 mm Hg in both groups. CONCLUSIONS: Zeta did not lower blood pressure in adults."
+    )
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Does zeta lower blood pressure?", "abstract": abstract}])
+    reader, turned = Echo(), asked(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(reader, QUESTION, turned, list(held.entries(["1"])))
+    assert found.stance == "contradict"
+    assert found.sentence is not None
+    assert found.sentence.text == "CONCLUSIONS: Zeta did not lower blood pressure in adults."
+    assert {one.title for one in reader.read} == {""}
+    assert all("dogs" not in text for one in reader.read[1:] for text in one.sentences), "the introduction is read once, whole"
+
+
+def test_a_paper_that_is_read_against_its_own_words_is_believed_neither_way(tmp_path: Path) -> None:
+    class Yes(Echo):
+        def read_abstracts(self, claim: str, documents: Any) -> Any:
+            for one in documents:
+                yield Reading(Verdict(0.9, 0.05, 0.05), tuple(None for _ in one.sentences))
+
+    held = make_index(
+        tmp_path, [{"pmid": "1", "title": "", "abstract": "CONCLUSIONS: Zeta did not lower blood pressure in adults."}]
+    )
+    turned = asked(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(Yes(), QUESTION, turned, list(held.entries(["1"])))
+    assert found.sentence is None
+
+
+def test_the_places_of_findings_are_results_and_conclusions() -> None:
+    sentences = [
+        "The aim of this study was to determine whether zeta lowers blood pressure.",
+        "Patients were randomly assigned to zeta or placebo.",
+        "Blood pressure was significantly lower with zeta (P<0.01).",
+        "We conclude that zeta lowers blood pressure.",
+    ]
+    assert finding_places(sentences) == [2, 3]
+    assert finding_places([]) == []
+
+
+def test_verdicts_are_pooled_and_levelled() -> None:
+    even = pooled([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
+    assert even.support == pytest.approx(even.contradict)
+    assert pooled([]).neutral == 1.0
+    assert levelled(even).contradict > levelled(even).support
+
+
+def reading_answerer(index: Index) -> Answerer:
+    """Our own variant with a fake that reads papers, so near that nothing found is left out for being far off."""
+    lead = load_answer_config("counterpoint").lead
+    assert lead is not None
+    made = make_answerer(index, lead={**lead.model_dump(), "near": 0.0})
+    made.models.judges["stance"] = Echo()
+    return made
+
+
+def answered(index: Index, question: str = QUESTION) -> Answer:
+    return reading_answerer(index).answer(Topic("7", question))
+
+
+def test_an_answer_begins_with_its_lead_and_counts_no_mice_and_no_other_drug(index: Index) -> None:
+    answer = answered(index)
+    assert answer.lead is not None
+    assert answer.lead.verdict == "mixed"
+    assert [one.document.pmid for one in (*answer.lead.supporting, *answer.lead.contradicting)] == ["1", "2"]
+    assert answer.sentences[0].text.startswith("Mixed: 1 paper (a randomised trial) finds that zeta lowers blood pressure")
+    assert {c.document.pmid for s in answer.sentences for c in s.citations} == {"1", "2"}
+    assert [(one.evidence.document.pmid, one.evidence.stance) for one in answer.conflicts] == [("1", "support")]
+    assert min(len(one.citations) for one in answer.sentences) >= 1
+    assert answer.words <= 250
+
+
+def test_citations_are_numbered_in_order_of_appearance(index: Index) -> None:
+    answer = answered(index)
+    numbers = list(numbers_of(answer).values())
+    assert numbers == sorted(numbers)
+    assert "[1, 2]" in running_text(answer)
+    assert running_text(answer).index("[1") < running_text(answer).index("2]")
+
+
+def test_both_spellings_of_a_question_get_the_same_answer(tmp_path: Path) -> None:
+    held = make_index(
+        tmp_path,
+        [
+            {
+                "pmid": "1",
+                "title": "A randomised trial",
+                "abstract": "CONCLUSIONS: Zeta prevents diarrhoea in most adults who travel far.",
+            }
+        ],
+    )
+    one, other = (answered(held, f"Does zeta prevent {word}?") for word in ("diarrhoea", "diarrhea"))
+    assert one.lead is not None
+    assert other.lead is not None
+    assert (one.outcome, one.lead.verdict, one.context) == (other.outcome, other.lead.verdict, other.context)
+    assert "diarrhoea" in one.sentences[0].text
+    assert "diarrhea" in other.sentences[0].text
+
+
+def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) -> None:
+    answer = answered(index, "Does theta lower blood pressure?")
+    assert (answer.outcome, answer.sentences, answer.lead) == ("too little", (), None)
+    assert answer.note.startswith("Not studied here: none of the ")
+    assert "whether theta lowers blood pressure." in answer.note
+    assert "The nearest: “" in answer.note
+
+
+def test_the_lead_comes_over_the_wire(index: Index) -> None:
+    answerer = reading_answerer(index)
+    body = AnswerResponse.of(answerer.answer(Topic("7", QUESTION)), answerer).model_dump(mode="json")
+    assert body["lead"]["verdict"] == "mixed"
+    assert body["lead"]["word"] in {"sure", "probable", "possible"}
+    assert [one["study"] for one in body["lead"]["supporting"]] == ["a randomised trial"]
+    assert [one["number"] for one in body["documents"]] == list(range(1, len(body["documents"]) + 1))

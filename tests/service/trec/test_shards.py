@@ -1,0 +1,225 @@
+"""Runs in parts: merged, they are the bytes of one run, and what does not belong together is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from retrieval.core.errors import BadInput
+from retrieval.index import Index
+from service.cli.commands import app
+from service.trec.journal import Journal
+from service.trec.shards import Shard, merge, parse_shard, places
+from service.trec.task_a.items import read_items
+from service.trec.task_a.run import run as run_task_a
+from service.trec.task_b.run import answers_path
+from service.trec.task_b.run import run as run_task_b
+from service.trec.task_b.topics import read_topics
+from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.task_a_fakes import DOCUMENTS
+from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("shards"), [*DOCUMENTS, {"pmid": "x14", "title": "", "abstract": "Omega sleeps."}])
+
+
+@pytest.fixture(scope="module")
+def items_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    items = [
+        {"meta_data": {"qa_id": str(n), "question": "Zeta?"}, "answer": [{"text": f"Zeta\u2028lowers {n}."}] * (n % 4)}
+        for n in range(7)
+    ]
+    path = tmp_path_factory.mktemp("items") / "items.json"
+    path.write_text(json.dumps(items))
+    return path
+
+
+@pytest.fixture(scope="module")
+def three(index: Index, items_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of three shards, to be copied before it is changed."""
+    folder = tmp_path_factory.mktemp("three") / "parts"
+    shards_of(index, items_file, folder, 3)
+    return folder
+
+
+def task_a(index: Index, items: Path, out: Path, shard: Shard | None = None, config: str = "v5") -> Path:
+    run_task_a(read_items(items), items, make_grounder(index, config)[0], out, "team", "run", shard)
+    return out
+
+
+def shards_of(index: Index, items: Path, folder: Path, of: int) -> list[Path]:
+    folder.mkdir()
+    return [task_a(index, items, folder / f"{n}.jsonl", Shard(n, of)) for n in range(1, of + 1)]
+
+
+def files_of(out: Path) -> list[bytes]:
+    """The run, its manifest, and for Task B the answers."""
+    return [path.read_bytes() for path in sorted(out.parent.glob(f"{out.name}*"))]
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_every_item_is_in_one_shard_and_all_have_as_much(sizes: list[int], of: int) -> None:
+    parts = [places(sizes, Shard(number, of)) for number in range(1, of + 1)]
+    assert sorted(place for part in parts for place in part) == list(range(len(sizes)))
+    assert all(part == sorted(part) for part in parts)
+    loads = [sum(sizes[place] for place in part) for part in parts]
+    assert max(loads) - min(loads) <= max(sizes, default=0)
+
+
+def test_items_of_one_size_are_dealt_out_evenly() -> None:
+    assert [len(places([1] * 10, Shard(n, 4))) for n in (1, 2, 3, 4)] == [3, 3, 2, 2]
+    assert [len(places([0] * 6, Shard(n, 3))) for n in (1, 2, 3)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1.0/2", "1/9999999"])
+def test_a_shard_that_is_none_is_told(text: str) -> None:
+    with pytest.raises(BadInput, match="should be i/n"):
+        parse_shard(text)
+
+
+@pytest.mark.parametrize("of", [1, 3, 9])
+def test_merged_shards_of_task_a_are_the_bytes_of_one_run(index: Index, items_file: Path, tmp_path: Path, of: int) -> None:
+    shards = shards_of(index, items_file, tmp_path / "parts", of)
+    whole = task_a(index, items_file, tmp_path / "whole.jsonl")
+    assert merge(list(reversed(shards)), tmp_path / "merged.jsonl") == 7
+    assert files_of(tmp_path / "merged.jsonl") == files_of(whole)
+    assert len(files_of(whole)) == 2
+
+
+def test_merged_shards_of_task_b_are_the_bytes_of_one_run(index: Index, tmp_path: Path) -> None:
+    topics = tmp_path / "topics.json"
+    topics.write_text(json.dumps(TOPICS))
+
+    def made(out: Path, shard: Shard | None = None) -> Path:
+        run_task_b(read_topics(topics), topics, ScriptedAnswerer(index), out, "team", "run", shard)  # type: ignore[arg-type]
+        return out
+
+    shards = [made(tmp_path / f"part-{n}", Shard(n, 2)) for n in (1, 2)]
+    whole, merged = made(tmp_path / "whole"), tmp_path / "merged"
+    merge(shards, merged)
+    assert files_of(merged) == files_of(whole)
+    assert len(files_of(whole)) == 3
+    answers_path(shards[0]).unlink()
+    with pytest.raises(BadInput, match=r"part-1 lacks part-1\.answers\.jsonl"):
+        merge(shards, merged)
+
+
+Spoil = Callable[[list[Path]], list[Path]]
+
+
+def unlinked(path: Path, shards: list[Path]) -> list[Path]:
+    path.unlink()
+    return shards
+
+
+def edited(path: Path, old: str, new: str, shards: list[Path]) -> list[Path]:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return shards
+
+
+def copied(source: Path, shards: list[Path]) -> list[Path]:
+    for path in source.parent.glob(f"{source.name}*"):
+        shutil.copy(path, path.with_name(path.name.replace(source.name, "copy.jsonl")))
+    return [*shards, source.with_name("copy.jsonl")]
+
+
+def manifest(path: Path) -> Path:
+    return path.with_name(f"{path.name}.manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda s: s[1:], "1 of the 3 shards are missing (1)"),
+        (lambda s: [s[0], s[0], s[1]], "are both shard 1"),
+        (lambda s: copied(s[1], s), "are both shard 2"),
+        (lambda s: unlinked(s[1], s), "There is no shard at"),
+        (lambda s: unlinked(manifest(s[1]), s), "has no manifest beside it"),
+        (lambda s: edited(s[1], "lowers", "raises", s), "is not what its run wrote"),
+        (lambda s: edited(manifest(s[1]), "{", "[", s), "cannot be read as the manifest"),
+        (lambda s: edited(manifest(s[1]), '"places"', '"spots"', s), "cannot be read as the manifest"),
+        (lambda s: edited(manifest(s[1]), '"run":', '"../run":', s), "names other files"),
+        (lambda s: edited(manifest(s[1]), '"team_id": "team"', '"team_id": "ours"', s), "(team_id differ)"),
+        (lambda s: edited(manifest(s[1]), '"of": 3', '"of": 4', s), "(number of shards differ)"),
+        (lambda s: edited(manifest(s[1]), '"number": 2', '"number": 3', s), "are both shard 3"),
+    ],
+)
+def test_what_is_no_whole_set_of_shards_is_refused(three: Path, tmp_path: Path, spoil: Spoil, told: str) -> None:
+    parts = shutil.copytree(three, tmp_path / "parts")
+    shards = spoil([parts / f"{n}.jsonl" for n in (1, 2, 3)])
+    with pytest.raises(BadInput) as error:
+        merge(shards, tmp_path / "merged.jsonl")
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "merged.jsonl").exists()
+
+
+def test_shards_made_otherwise_a_whole_run_and_the_output_are_refused(index: Index, items_file: Path, tmp_path: Path) -> None:
+    [first, _] = shards_of(index, items_file, tmp_path / "parts", 2)
+    other = task_a(index, items_file, tmp_path / "other.jsonl", Shard(2, 2), config="bm25")
+    with pytest.raises(BadInput, match=r"not of the same run as .* \(config, provenance differ\)"):
+        merge([first, other], tmp_path / "merged.jsonl")
+    whole = task_a(index, items_file, tmp_path / "whole.jsonl")
+    with pytest.raises(BadInput, match="is a whole run and no shard"):
+        merge([whole], tmp_path / "merged.jsonl")
+    with pytest.raises(BadInput, match="is one of the shards"):
+        merge([first, other], first)
+
+
+def test_an_unfinished_shard_is_told_and_goes_on_as_itself_alone(index: Index, items_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    Journal(out, {"shard": {"number": 2, "of": 2}}).__exit__(None, None, None)
+    with pytest.raises(BadInput, match="is not finished"):
+        merge([out], tmp_path / "merged.jsonl")
+    with pytest.raises(BadInput, match="shard"):
+        task_a(index, items_file, out, Shard(1, 2))
+
+
+def test_a_journal_of_other_code_is_not_gone_on_with(
+    index: Index, items_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run.jsonl"
+    with monkeypatch.context() as patch:
+        patch.setattr("service.trec.task_a.run.work", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            task_a(index, items_file, out)
+    with monkeypatch.context() as patch:
+        patch.setattr("service.trec.journal.code_of", lambda module: "edited")
+        with pytest.raises(BadInput, match=r"\(code_sha256 differ\)"):
+            task_a(index, items_file, out)
+    task_a(index, items_file, out)
+
+
+def test_the_commands_make_shards_and_merge_them(index: Index, items_file: Path, tmp_path: Path) -> None:
+    def call(*arguments: object) -> str:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert result.exit_code == (2 if "Error" in result.stderr else 0), result.output
+        return result.stderr
+
+    def made(out: Path, *more: object) -> str:
+        settings = ("--index", index.folder, "--out", out, "--team", "t", "--run-id", "r", "--config", "bm25")
+        return call("run", "task-a", items_file, *settings, *more)
+
+    one, two, merged = tmp_path / "1.jsonl", tmp_path / "2.jsonl", tmp_path / "merged.jsonl"
+    assert "Grounding shard 1/2 of 9 sentences" in made(one, "--shard", "1/2")
+    assert "1 of the 2 shards are missing (2)" in call("run", "merge", merged, one)
+    made(two, "--shard", "2/2")
+    assert "should be i/n" in made(tmp_path / "3.jsonl", "--shard", "3/2")
+    assert "7 items of 2 shards" in call("run", "merge", merged, one, two)
+    assert "already exists" in call("run", "merge", merged, one, two)
+    made(tmp_path / "whole.jsonl")
+    assert merged.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    check = ("check-run", "task-a", merged, "--input", items_file, "--index", index.folder)
+    assert "is a valid Task A run" in call(*check)

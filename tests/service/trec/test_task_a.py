@@ -1,0 +1,284 @@
+"""TREC Task A: reading its input, runs that survive being killed, and checking them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.core.errors import BadInput, OutOfSpace
+from retrieval.core.values import Claim, Grounding
+from retrieval.index import Index
+from service.configuration.config import load_config, load_profile
+from service.configuration.models import load_models
+from service.grounding.ground import Grounder, OnStage
+from service.trec.journal import check_target
+from service.trec.task_a.check import check
+from service.trec.task_a.items import read_items
+from service.trec.task_a.run import run
+from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.task_a_fakes import DOCUMENTS
+
+ITEMS: list[dict[str, Any]] = [
+    {
+        "meta_data": {"qa_id": "7", "question": "Does zeta lower pressure?"},
+        "answer": [
+            {"text": "Zeta lowers pressure.", "existing_supported_citations": [11]},
+            {"text": "Zeta is best.", "existing_supported_citations": None},
+        ],
+    },
+    {"metadata": {"qa_id": 8, "question": "What else?"}, "answer": [{"text": "Zeta is safe."}]},
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("task-a"), DOCUMENTS)
+
+
+@pytest.fixture
+def input_file(tmp_path: Path) -> Path:
+    path = tmp_path / "input.json"
+    path.write_text(json.dumps(ITEMS))
+    return path
+
+
+def make_run(grounder: Grounder, input_file: Path, out: Path) -> None:
+    run(read_items(input_file), input_file, grounder, out, "team", "run-1")
+
+
+def test_both_spellings_and_null_citations_are_read(input_file: Path) -> None:
+    first, second = read_items(input_file)
+    assert (first.qa_id, second.qa_id) == ("7", "8")
+    assert first.claims()[0] == Claim("Zeta lowers pressure.", "Does zeta lower pressure?", ("11",), "7.1")
+    assert first.answer[1].existing == ()
+
+
+def test_json_lines_are_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in ITEMS))
+    assert len(read_items(path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"topics": [{"id": 116, "topic": "t", "question": "q", "narrative": "n"}]}', "input of Task B"),
+        ('[{"id": 181, "topic": "t", "question": "q", "narrative": "n"}]', "input of Task B"),
+        ("", "is empty"),
+        ("[]", "no items"),
+        ("not json", "line 1"),
+        ('[{"meta_data": {"qa_id": "1"', "line 1"),
+        ("[1]", "item 1: an object was expected"),
+        ('[{"answer": []}]', "meta_data"),
+        ('[{"meta_data": {"qa_id": null, "question": "q"}, "answer": []}]', "qa_id"),
+        ('[{"meta_data": {"qa_id": "1", "question": 3}, "answer": []}]', "question"),
+        ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": "a"}]', "answer should be a list"),
+        ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": ""}]}]', "sentence 1"),
+        (
+            '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "existing_supported_citations": "3"}]}]',
+            "list of PMIDs",
+        ),
+        (
+            '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "citations": [3]}]}]',
+            "sentence 1: the key 'citations' is unknown; expected text, existing_supported_citations",
+        ),
+        ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answers": []}]', "the key 'answers' is unknown; expected meta_data"),
+        ('[{"meta_data": {"qa_id": "1", "query": "q"}, "answer": []}]', "the key 'query' is unknown; expected qa_id, question"),
+        (json.dumps([ITEMS[0], ITEMS[0]]), "came before"),
+        (json.dumps([{**ITEMS[1], "answer": [{"text": "a " * 50_000}]}]), "99,999 characters"),
+    ],
+)
+def test_a_wrong_input_is_told_in_one_sentence(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "input.json"
+    path.write_text(text)
+    with pytest.raises(BadInput) as error:
+        read_items(path)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, input_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    make_run(make_grounder(index)[0], input_file, out)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert records[0] == {
+        "metadata": {"team_id": "team", "run_id": "run-1", "qa_id": "7", "question": "Does zeta lower pressure?"},
+        "answer": [
+            {
+                "text": "Zeta lowers pressure.",
+                "existing_supported_citations": [11],
+                "supported_citations": [13],
+                "contradicted_citations": [12],
+            },
+            {
+                "text": "Zeta is best.",
+                "existing_supported_citations": [],
+                "supported_citations": [11, 13],
+                "contradicted_citations": [12],
+            },
+        ],
+    }
+    assert check(out, read_items(input_file), index.store) == []
+    assert not out.with_name("run.jsonl.partial").exists()
+    assert json.loads(out.with_name("run.jsonl.manifest.json").read_text())["run_id"] == "run-1"
+
+
+class Dying(Grounder):
+    """Grounds `n` claims and then dies as a process would that is out of luck."""
+
+    def __init__(self, grounder: Grounder, n: int, error: BaseException) -> None:
+        super().__init__(grounder.index, grounder.config, grounder.models)
+        self.left, self.error = n, error
+
+    def ground(self, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return super().ground(claim, on_stage)
+
+
+def test_a_retracted_paper_is_no_support_in_a_run(input_file: Path, tmp_path: Path) -> None:
+    retracted = [{**document, "retracted": document["pmid"] == "13"} for document in DOCUMENTS]
+    index, out = make_index(tmp_path / "retracted", retracted), tmp_path / "run.jsonl"
+    grounder, _ = make_grounder(index)
+    assert "13" in {one.document.pmid for one in grounder.ground(Claim("Zeta is safe.")).supporting}
+    make_run(grounder, input_file, out)
+    answers = [answer for line in out.read_text().splitlines() for answer in json.loads(line)["answer"]]
+    assert 13 not in {pmid for answer in answers for pmid in answer["supported_citations"]}
+    index.close()
+
+
+def test_a_broken_run_goes_on_and_ends_with_the_same_bytes(index: Index, input_file: Path, tmp_path: Path) -> None:
+    grounder, judge = make_grounder(index)
+    undisturbed, broken = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    make_run(grounder, input_file, undisturbed)
+    with pytest.raises(RuntimeError):
+        run(read_items(input_file)[:1], input_file, Dying(grounder, 1, RuntimeError()), broken, "team", "run-1")
+    assert not broken.exists()
+    partial = broken.with_name("b.jsonl.partial")
+    run(read_items(input_file)[:1], input_file, grounder, tmp_path / "c.jsonl", "team", "run-1")  # makes item 7's line
+    line = (tmp_path / "c.jsonl").read_text().strip()
+    with partial.open("a") as journal:
+        journal.write(json.dumps(["7", line]) + "\n" + '["8", "torn')
+    judge.read.clear()
+    make_run(grounder, input_file, broken)
+    assert broken.read_bytes() == undisturbed.read_bytes()
+    assert not any("lower pressure" in text and "best" in text for text in judge.read)
+
+
+def test_an_unfinished_run_of_other_settings_is_not_mixed_in(index: Index, input_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    grounder, _ = make_grounder(index)
+    with pytest.raises(RuntimeError):
+        make_run(Dying(grounder, 0, RuntimeError()), input_file, out)
+    with pytest.raises(BadInput, match="config, provenance differ"):
+        make_run(make_grounder(index, "bm25")[0], input_file, out)
+
+
+def test_a_full_disk_keeps_what_was_done(index: Index, input_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grounder, _ = make_grounder(index)
+    out = tmp_path / "run.jsonl"
+
+    def full(path: Path, text: str) -> None:
+        if path.suffix == ".json":
+            raise OSError(28, "No space left on device")
+        path.write_text(text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("service.trec.journal.write_atomically", full)
+        with pytest.raises(OutOfSpace, match="run the same command again"):
+            make_run(grounder, input_file, out)
+    assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 3
+    make_run(Dying(grounder, 0, RuntimeError()), input_file, out)  # nothing is grounded again
+    assert check(out, read_items(input_file), index.store) == []
+
+
+def test_a_target_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_text("x")
+    for target, told in ((tmp_path, "folder"), (tmp_path / "run.jsonl", "--overwrite"), (tmp_path / "no" / "x", "not exist")):
+        with pytest.raises(BadInput, match=told):
+            check_target(target, overwrite=False)
+    check_target(tmp_path / "run.jsonl", overwrite=True)
+
+
+Spoil = Callable[[list[dict[str, Any]]], object]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda r: r.pop(), "item 8: it is missing"),
+        (lambda r: r.append(r[0]), "item 7: it is there more than once"),
+        (lambda r: r[1]["metadata"].update(qa_id="9"), "item 9: the input has no item with this qa_id"),
+        (lambda r: r[0]["metadata"].pop("team_id"), "item 7: metadata.team_id is missing"),
+        (lambda r: r[0]["metadata"].update(run_id="other"), "name 2 different teams or runs"),
+        (lambda r: r[0]["answer"].pop(), "item 7: it has 1 sentences and the input has 2"),
+        (lambda r: r[0]["answer"][1].update(text="Other."), "item 7, sentence 2: the text is not the input's"),
+        (
+            lambda r: r[0]["answer"][1].update(supported_citations=[11, 12, 13, 14], contradicted_citations=[]),
+            "item 7, sentence 2: supported_citations has 4 PMIDs and at most 3 are allowed",
+        ),
+        (lambda r: r[0]["answer"][1].update(contradicted_citations=[99]), "holds 99, which is not in the index"),
+        (
+            lambda r: r[0]["answer"][0].update(supported_citations=[11]),
+            "item 7, sentence 1: supported_citations repeats the existing citation 11",
+        ),
+        (
+            lambda r: r[0]["answer"][0].update(supported_citations=["12"], contradicted_citations=[12]),
+            "item 7, sentence 1: 12 is both supporting and contradicting",
+        ),
+        (lambda r: r[0]["answer"][0].update(supported_citations=[13, 13]), "supported_citations repeats 13"),
+        (lambda r: r[0]["answer"][0].update(supported_citations=None), "supported_citations should be a list of PMIDs"),
+        (lambda r: r[0]["answer"][0].update(existing_supported_citations=[]), "existing_supported_citations are not"),
+        (lambda r: r[0].pop("answer"), "item 7: answer should be a list"),
+        (lambda r: r.insert(0, {"answer": []}), "record 1: an object with metadata"),
+    ],
+)
+def test_every_fault_is_named(index: Index, input_file: Path, tmp_path: Path, spoil: Spoil, told: str) -> None:
+    out = tmp_path / "run.jsonl"
+    make_run(make_grounder(index)[0], input_file, out)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    spoil(records)
+    out.write_text(json.dumps(records))  # a JSON list is a valid run, too
+    faults = check(out, read_items(input_file), index.store)
+    assert any(told in fault for fault in faults), faults
+
+
+def test_kill_9_in_the_middle_and_the_same_run_again(index: Index, tmp_path: Path) -> None:
+    items = [
+        {"meta_data": {"qa_id": str(i), "question": f"Zeta {i}?"}, "answer": [{"text": f"Zeta lowers pressure {i}."}] * 3}
+        for i in range(60)
+    ]
+    input_file = tmp_path / "input.json"
+    input_file.write_text(json.dumps(items))
+
+    killed, undisturbed = tmp_path / "killed.jsonl", tmp_path / "undisturbed.jsonl"
+    command = [
+        sys.executable, "-c", "from eval.cli import main; main()", "run", "task-a", str(input_file),
+        "--index", str(index.folder), "--out", str(killed), "--team", "t", "--run-id", "r", "--config", "bm25",
+    ]  # fmt: skip
+    partial = killed.with_name("killed.jsonl.partial")
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        if partial.exists() and partial.read_bytes().count(b"\n") >= 10:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.005)
+    assert process.wait(30) == -signal.SIGKILL
+    assert not killed.exists()
+    done = partial.read_bytes().count(b"\n") - 1
+    assert 0 < done < 60
+    grounder = Grounder(index, load_config("bm25"), load_models(load_config("bm25"), load_profile("embedded")))
+    assert run(read_items(input_file), input_file, grounder, killed, "t", "r").resumed == done
+    run(read_items(input_file), input_file, grounder, undisturbed, "t", "r")
+    assert killed.read_bytes() == undisturbed.read_bytes()
+    assert check(killed, read_items(input_file), index.store) == []

@@ -1,0 +1,255 @@
+"""TREC Task B: reading its topics, runs that survive kills and silent servers, and checking them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from retrieval.core.errors import BadInput, Unfinished
+from retrieval.core.values import Topic
+from retrieval.index import Index
+from service.answering.answer import Answerer
+from service.cli.commands import app
+from service.configuration.answers import load_answer_config
+from service.trec.task_b.check import check
+from service.trec.task_b.run import RunReport, answers_path, run
+from service.trec.task_b.topics import read_topics
+from tests.helpers.fakes import make_index
+from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
+
+DOCUMENTS = [
+    {"pmid": "11", "title": "Best", "abstract": "Zeta is for lower pressure. It is cheap."},
+    {"pmid": "12", "title": "", "abstract": "Zeta is not against pressure."},
+    {"pmid": "13", "title": "", "abstract": "Zeta is safe for all."},
+    {"pmid": "x14", "title": "", "abstract": "Omega sleeps."},
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("task-b"), DOCUMENTS)
+
+
+@pytest.fixture
+def topics_file(tmp_path: Path) -> Path:
+    path = tmp_path / "topics.json"
+    path.write_text(json.dumps({"topics": TOPICS}))
+    return path
+
+
+def make_run(answerer: ScriptedAnswerer, topics_file: Path, out: Path) -> RunReport:
+    return run(read_topics(topics_file), topics_file, cast(Answerer, answerer), out, "team", "run-1")
+
+
+def test_both_forms_and_json_lines_are_read(topics_file: Path, tmp_path: Path) -> None:
+    first, second, _ = topics = read_topics(topics_file)
+    assert first == Topic("7", "Does zeta lower pressure?", "Zeta", "Effects of zeta on pressure.")
+    assert second.id == "8"
+    for text in (json.dumps(TOPICS), "".join(f"{json.dumps(topic)}\n" for topic in TOPICS)):
+        other = tmp_path / "other"
+        other.write_text(text)
+        assert read_topics(other) == topics
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": []}]', "input of Task A"),
+        ('[{"metadata": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t"}]}]', "input of Task A"),
+        ('{"metadata": {"team_id": "t", "run_id": "r", "topic_id": "1"}, "responses": []}', "a run of Task B"),
+        ("", "is empty"),
+        ("[]", "no topics"),
+        ('{"topics": []}', "no topics"),
+        ('{"topics": {"id": 1}}', "topics should be a list, not an object"),
+        ("not json", "line 1"),
+        ('[{"id": 1', "line 1"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1]", "topic 1: an object was expected"),
+        ('[{"question": "q"}]', "topic 1: an id was expected; it has question"),
+        ('[{"id": null, "question": "q"}]', "topic 1: id should be a text or number, not nothing"),
+        ('[{"id": true, "question": "q"}]', "not true or false"),
+        ('[{"id": " ", "question": "q"}]', "id should be"),
+        ('[{"id": 1, "topic": "t"}]', "topic 1 (id 1): a question was expected; it has id, topic"),
+        ('[{"id": 1, "question": 3}]', "question should be a text, not 3"),
+        ('[{"id": 1, "question": " \\n "}]', "topic 1 (id 1): The question is empty"),
+        ('[{"id": 1, "question": "q", "narrative": null}]', "narrative should be a text, not nothing"),
+        (json.dumps([{"id": 1, "question": "q", "narrative": "a " * 50_000}]), "99,999 characters"),
+        ('[{"id": 1, "question": "q"}, {"id": "1", "question": "q"}]', "topic 2: id '1' came before"),
+    ],
+)
+def test_wrong_topics_are_told_in_one_sentence(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "topics.json"
+    path.write_text(text)
+    with pytest.raises(BadInput) as error:
+        read_topics(path)
+    assert told in str(error.value)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    report = make_run(ScriptedAnswerer(index), topics_file, out)
+    assert report == RunReport(topics=3, too_little=1, sentences=4, removed=0, conflicts=0, tokens=0, cost=0.0, resumed=0)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert records[0] == {
+        "metadata": {"team_id": "team", "run_id": "run-1", "topic_id": "7"},
+        "responses": [{"text": "Zeta lowers it.", "citations": [11, 13]}, {"text": "So it is.", "citations": [12]}],
+    }
+    assert records[1]["responses"][0]["citations"] == ["x14", 13]
+    assert records[2]["responses"] == []
+    assert check(out, read_topics(topics_file), index.store) == []
+    assert not out.with_name("run.jsonl.partial").exists()
+    facts = json.loads(out.with_name("run.jsonl.manifest.json").read_text())
+    assert (facts["task"], facts["config"]["name"], facts["provenance"]["documents"]) == ("b", "counterpoint", 4)
+
+
+def test_the_full_answers_stand_beside_the_run(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    make_run(ScriptedAnswerer(index), topics_file, out)
+    first, _, third = [json.loads(line) for line in answers_path(out).read_text().splitlines()]
+    sentence = first["sentences"][0]["citations"][0]["sentence"]
+    assert DOCUMENTS[0]["abstract"][sentence["start"] : sentence["end"]] == sentence["text"] == "Zeta is for lower pressure."
+    assert (third["outcome"], third["note"]) == ("too little", "The index holds too little on this.")
+
+
+def test_a_broken_run_goes_on_and_ends_with_the_same_bytes(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    undisturbed, broken = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    make_run(ScriptedAnswerer(index), topics_file, undisturbed)
+    with pytest.raises(Unfinished):
+        make_run(ScriptedAnswerer(index, silent=["8"]), topics_file, broken)
+    assert not broken.exists()
+    assert not answers_path(broken).exists()
+    with broken.with_name("b.jsonl.partial").open("a") as journal:
+        journal.write('["8", "torn')
+    again = ScriptedAnswerer(index)
+    report = make_run(again, topics_file, broken)
+    assert (again.asked, report.resumed) == (["8"], 2)
+    assert broken.read_bytes() == undisturbed.read_bytes()
+    assert answers_path(broken).read_bytes() == answers_path(undisturbed).read_bytes()
+
+
+def test_a_topic_that_failed_is_tried_again_at_the_end(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    answerer = ScriptedAnswerer(index, silent=["7"], silence=1)
+    make_run(answerer, topics_file, out)
+    assert (sorted(answerer.asked), answerer.asked[-1]) == (["7", "7", "8", "9"], "7")
+    assert check(out, read_topics(topics_file), index.store) == []
+
+
+def test_topics_that_stay_without_an_answer_are_told_and_the_others_kept(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    with pytest.raises(Unfinished) as error:
+        make_run(ScriptedAnswerer(index, silent=["7", "9"]), topics_file, out)
+    assert str(error.value) == (
+        "2 of 3 topics have no answer yet (7, 9; the last fault: The model m at http://x gave an empty answer); "
+        "the others are kept, and the same command goes on with these."
+    )
+    assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 2
+
+
+def test_a_server_that_is_down_is_not_asked_for_every_topic(index: Index, tmp_path: Path) -> None:
+    ids = [str(number) for number in range(60)]
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps([{"id": one, "question": "Zeta?"} for one in ids]))
+    down = ScriptedAnswerer(index, silent=ids)
+    with pytest.raises(Unfinished, match="60 of 60 topics"):
+        make_run(down, path, tmp_path / "run.jsonl")
+    assert len(down.asked) <= 2 * (5 + 3)
+    # Five that will never be answered do not keep the others from being asked.
+    some = ScriptedAnswerer(index, silent=ids[:8])
+    with pytest.raises(Unfinished, match="8 of 60 topics"):
+        make_run(some, path, tmp_path / "run.jsonl")
+
+
+def test_an_unfinished_run_of_other_settings_is_not_mixed_in(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    with pytest.raises(Unfinished):
+        make_run(ScriptedAnswerer(index, silent=["7"]), topics_file, out)
+    other = ScriptedAnswerer(index)
+    other.config = load_answer_config("paper-v4")
+    with pytest.raises(BadInput, match="config, provenance differ"):
+        make_run(other, topics_file, out)
+
+
+Spoil = Callable[[list[dict[str, Any]]], object]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda r: r.pop(), "topic 9: it is missing"),
+        (lambda r: r.append(r[0]), "topic 7: it is there more than once"),
+        (lambda r: r[1]["metadata"].update(topic_id="99"), "topic 99: the input has no topic with this topic_id"),
+        (lambda r: r[1]["metadata"].pop("topic_id"), "topic at record 2: the input has no topic"),
+        (lambda r: r[0]["metadata"].pop("team_id"), "topic 7: metadata.team_id is missing"),
+        (lambda r: r[0]["metadata"].update(run_id=" "), "topic 7: metadata.run_id is missing"),
+        (lambda r: r[0]["metadata"].update(run_id="other"), "the run: its topics name 2 different teams or runs"),
+        (lambda r: r.insert(0, {"responses": []}), "record 1: an object with metadata and responses was expected"),
+        (lambda r: r[0].pop("responses"), "topic 7: responses should be a list"),
+        (lambda r: r[0]["responses"].append("text"), "topic 7, sentence 3: an object with text and citations"),
+        (lambda r: r[0]["responses"][1].update(text=" "), "topic 7, sentence 2: the text is missing"),
+        (lambda r: r[0]["responses"][1].update(text="a " * 248), "topic 7: its sentences have 251 words and at most 250"),
+        (lambda r: r[0]["responses"][1].update(citations=[]), "topic 7, sentence 2: it has no citation"),
+        (lambda r: r[0]["responses"][1].update(citations=None), "topic 7, sentence 2: citations should be a list of PMIDs"),
+        (lambda r: r[0]["responses"][1].update(citations=[11, [12]]), "citations should be a list of PMIDs"),
+        (
+            lambda r: r[0]["responses"][0].update(citations=[11, 12, 13, "x14"]),
+            "topic 7, sentence 1: citations has 4 PMIDs and at most 3 are allowed",
+        ),
+        (lambda r: r[0]["responses"][0].update(citations=[11, "11"]), "topic 7, sentence 1: citations repeats 11"),
+        (lambda r: r[0]["responses"][0].update(citations=[77]), "sentence 1: citations holds 77, which is not in the index"),
+    ],
+)
+def test_every_fault_is_named(index: Index, topics_file: Path, tmp_path: Path, spoil: Spoil, told: str) -> None:
+    out = tmp_path / "run.jsonl"
+    make_run(ScriptedAnswerer(index), topics_file, out)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    spoil(records)
+    out.write_text(json.dumps(records))  # a JSON list is a valid run, too
+    faults = check(out, read_topics(topics_file), index.store)
+    assert any(told in fault for fault in faults), faults
+
+
+def test_exactly_250_words_are_allowed(index: Index, topics_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    make_run(ScriptedAnswerer(index), topics_file, out)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    records[0]["responses"][1]["text"] = "a " * 247
+    # A line separator of Unicode within a text does not tear its line.
+    records[0]["responses"][0]["text"] = "Zeta\u2028lowers it."
+    out.write_text("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
+    assert check(out, read_topics(topics_file), index.store) == []
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_the_commands_make_a_run_and_check_it(
+    index: Index, topics_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answerer = ScriptedAnswerer(index, silent=["8"], silence=2)
+    monkeypatch.setattr("service.assembly.assemble_answerer", lambda folder, config, profile: answerer)
+    out = tmp_path / "run.jsonl"
+    settings = ("run", "task-b", topics_file, "--index", index.folder, "--out", out, "--team", "t", "--run-id", "r")
+    unfinished = call(*settings)
+    assert (unfinished.exit_code, len(unfinished.stderr.splitlines())) == (2, 2)
+    assert "Error: 1 of 3 topics have no answer yet (8; " in unfinished.stderr
+    done = call(*settings)
+    assert done.exit_code == 0
+    assert "3 topics, 4 sentences; for 1 topics the index holds too little" in done.stderr
+    assert "(2 topics were there from an earlier try)" in done.stderr
+    assert "already exists" in call(*settings).stderr
+    check_it = ("check-run", "task-b", out, "--topics", topics_file, "--index", index.folder)
+    assert call(*check_it).exit_code == 0
+    out.write_text(out.read_text().replace("[11, 13]", "[]"))
+    faulty = call(*check_it)
+    assert faulty.exit_code == 1
+    assert faulty.stdout == "topic 7, sentence 1: it has no citation and at least one is needed\n"
+    assert call("check-run", "task-b", out, "--topics", tmp_path / "no.json", "--index", index.folder).exit_code == 2
