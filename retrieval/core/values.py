@@ -141,6 +141,11 @@ class Verdict:
             return self.decided
         if self.neutral >= self.support and self.neutral >= self.contradict:
             return "neutral"
+        return self.leaning
+
+    @property
+    def leaning(self) -> Stance:
+        """The side that is more probable, however neutral the whole; support where both are the same."""
         return "support" if self.support >= self.contradict else "contradict"
 
 

@@ -55,7 +55,7 @@ class Found:
     @property
     def stance(self) -> Stance:
         """The side that it leans to."""
-        return "support" if self.verdict.support >= self.verdict.contradict else "contradict"
+        return self.verdict.leaning
 
 
 def read_findings(reader: Reader, question: str, asked: Asked, entries: Sequence[Entry]) -> list[Found]:
@@ -113,7 +113,7 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
     best = sorted(worth, key=lambda place: (-worth[place], -place))[:_TRIED]
     read_alone = [Abstract("", (quotable(sentences[place].text),)) for place in best]
     speaks = [reading.document for reading in reader.read_abstracts(claim, read_alone)]
-    stance: Stance = "support" if verdict.support >= verdict.contradict else "contradict"
+    stance = verdict.leaning
     agreeing = (p for p, one in zip(best, speaks, strict=True) if getattr(one, stance) > getattr(one, OPPOSITE[stance]))
     told = next((sentences[place] for place in agreeing), None)
     # A paper that is read as affirming what its own words deny is believed neither way.
