@@ -148,8 +148,14 @@ class TextEncoder:
 
 
 def name_of(card: Mapping[str, Any]) -> str:
-    """Name and weights in one word, so that every score can be traced to what gave it."""
-    return f"{card['name']}-{card['sha256'][:8]}"
+    """Name and what its scores come from in one word: the weights and, of a judge, its calibration and decision.
+
+    A judge that was fitted again is another one: what is kept under the old name is not taken for its own.
+    """
+    if "decision" not in card:
+        return f"{card['name']}-{card['sha256'][:8]}"
+    judging = json.dumps([card["sha256"], card["calibration"], card["decision"]], sort_keys=True)
+    return f"{card['name']}-{hashlib.sha256(judging.encode()).hexdigest()[:8]}"
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:

@@ -46,6 +46,24 @@ def export(model: nn.Module, output: str, folder: Path, tokenizer: Path, card: M
     (folder / "model.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
+def restored(path: Path) -> dict[str, torch.Tensor]:
+    """The torch model's weights back out of a `model.onnx` that `export` wrote, as near as int8 keeps them."""
+    graph = onnx.load(path).graph
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    for name in [name.removesuffix("_int8") for name in stored if name.endswith("_int8")]:
+        stored[name] = stored.pop(f"{name}_int8").astype(np.float32) * stored.pop(f"{name}_scale")
+    made_by = {node.output[0]: node for node in graph.node if node.op_type == "MatMul"}
+    for node in graph.node:
+        # A linear layer is a product with a nameless matrix, turned, and then the sum with its named bias.
+        bias, product = next(
+            ((one, made_by[other]) for one, other in (node.input, node.input[::-1]) if one in stored and other in made_by),
+            (None, None),
+        ) if node.op_type == "Add" else (None, None)  # fmt: skip
+        if bias is not None and product is not None:
+            stored[f"{bias.removesuffix('.bias')}.weight"] = stored.pop(product.input[1]).T
+    return {name: torch.from_numpy(values.copy()) for name, values in stored.items()}
+
+
 def quantized(model: onnx.ModelProto) -> onnx.ModelProto:
     """The same graph with every large matrix stored as int8."""
     graph = model.graph

@@ -23,7 +23,7 @@ from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.rerank.late_interaction import best_stretch, rare_word_match
-from retrieval.runtime.engine import PairTokenizer, collate, read_card
+from retrieval.runtime.engine import PairTokenizer, collate, name_of, read_card
 from retrieval.words.aboutness import about
 from retrieval.words.lexical import PLACES, lexical_scores, most_alike, place, terms
 
@@ -84,9 +84,13 @@ def test_both_engines_agree() -> None:
     assert np.allclose(one, other, atol=0.03)
 
 
-def test_names_trace_the_weights(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
-    for model, folder in ((judge, STANCE_MODEL), (reranker, RELEVANCE_MODEL)):
-        assert model.name.endswith(read_card(folder)["sha256"][:8])
+def test_names_trace_what_scores_come_from(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+    assert reranker.name.endswith(read_card(RELEVANCE_MODEL)["sha256"][:8])
+    card = read_card(STANCE_MODEL)
+    assert judge.name == name_of(card)
+    fitted_again = {**card, "decision": {**card["decision"], "about": 0.123}}
+    assert name_of(fitted_again) != judge.name, "what is kept of one decision is not another's"
+    assert name_of({**card, "sha256": "0" * 64}) != judge.name
 
 
 def test_the_reranker_prefers_what_answers(reranker: EmbeddedReranker) -> None:

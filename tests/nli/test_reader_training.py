@@ -20,6 +20,7 @@ from nli.training.reader.encoder import ReaderEncoder, relative_buckets
 from nli.training.reader.examples import Lesson, families, from_families, from_ordinary, from_titles, turned
 from nli.training.reader.loop import TOKENS, batches, example, loss_of
 from nli.training.reader.train import CLAIMS, FAMILIES, tokenizer
+from retrieval.training.export import export, restored
 
 PAPER: dict[str, Any] = {
     "pmid": "1",
@@ -159,3 +160,24 @@ def test_our_own_claims_name_a_paper_each(tmp_path: Path) -> None:
     for line in lines:
         assert {"pmid", "true", "false", "neutral", "evidence", "sentences", "kind"} <= set(line)
         assert np.max(line["evidence"]) < line["sentences"]
+
+
+def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
+    class Small(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = torch.nn.Embedding(130, 128)
+            self.up, self.down = torch.nn.Linear(128, 140), torch.nn.Linear(140, 3)
+
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor) -> torch.Tensor:
+            inner = torch.tanh(self.up(self.words(input_ids) + token_type_ids[..., None])) * attention_mask[..., None]
+            return torch.as_tensor(self.down(inner))
+
+    model = Small()
+    words = tmp_path / "words.json"
+    tokenizer(["a"]).save(str(words))
+    export(model, "logits", tmp_path / "model", words, {"name": "small"})
+    found = restored(tmp_path / "model" / "model.onnx")
+    assert set(found) == set(model.state_dict())
+    for name, values in model.state_dict().items():
+        assert torch.allclose(found[name], values, atol=float(values.abs().max()) / 100), name

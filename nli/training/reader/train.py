@@ -24,6 +24,7 @@ from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import documents, from_ordinary, ordinary, short, written
 from nli.training.reader.loop import LONGEST, batches, loss_of
 from retrieval.training.command import told, training_options
+from retrieval.training.export import restored
 from retrieval.training.loop import Recipe, descend, weights
 
 FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept, and their rows in the base")
     parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")
     parser.add_argument("--rate", type=float, default=5e-5)
-    parser.add_argument("--start", type=Path, metavar="CHECKPOINT", help="weights to go on from")
+    parser.add_argument("--start", type=Path, metavar="FILE", help="a checkpoint.pt or model.onnx to go on from")
     parser.add_argument(
         "--shares", type=float, nargs=3, default=(1.0, 1.0, 1.0), metavar=("SHORT", "WHOLE", "OWN"), help="how much is read"
     )
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     model = load_base(ReaderEncoder(len(words["old"]), options.frozen), options.base, words["old"])
     if options.start:
-        model.load_state_dict(weights(options.start))
+        model.load_state_dict(restored(options.start) if options.start.suffix == ".onnx" else weights(options.start))
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
