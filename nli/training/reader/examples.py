@@ -251,7 +251,8 @@ def from_families(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.R
         elif draw < 0.2:
             second, label = filled(rng.choice(outcome[mine]), stranger, rival), NEUTRAL
         else:
-            if draw < 0.5:
+            if draw < 0.4:
+                # A third of the other draws agree by chance: support and contradiction are as frequent.
                 mine = claim_side
             rest = [phrase for phrase in outcome[mine] if phrase != first]
             second, label = filled(rng.choice(rest), factor, rival), SUPPORT if mine == claim_side else CONTRADICT

@@ -29,8 +29,8 @@ from retrieval.training.loop import Recipe, descend, weights
 
 FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
 """Outcome families and claims of our own, written for this training."""
-ALWAYS = ("scifact", "scifact_turned")
-"""Sources of whole abstracts that are read in full whatever share of the others is."""
+SCIFACT = ("scifact", "scifact_turned")
+"""Sources of whole abstracts with a share of their own: the ones whose labels experts gave sentence by sentence."""
 EARLY = 0.5
 """The share of the short texts that is read before any abstract; the rest is mixed among them."""
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--start", type=Path, metavar="FILE", help="a checkpoint.pt or model.onnx to go on from")
     parser.add_argument(
-        "--shares", type=float, nargs=3, default=(1.0, 1.0, 1.0), metavar=("SHORT", "WHOLE", "OWN"), help="how much is read"
+        "--shares", type=float, nargs=4, default=(1.0,) * 4, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT"), help="how much is read"
     )
     parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
     options = parser.parse_args(arguments)
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lean = leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
     pairs, whole = short(options.data, FAMILIES, flips, rng), documents(options.data, lean, flips, rng)
     pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
-    whole = [one for one in whole if one.source in ALWAYS or rng.random() < options.shares[1]]
+    whole = [one for one in whole if rng.random() < options.shares[3 if one.source in SCIFACT else 1]]
     whole += from_ordinary(rng.sample(own, round(options.shares[2] * len(own))), lean, rng)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(tokenizer(words["tokens"]), LONGEST)
