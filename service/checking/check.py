@@ -1,0 +1,150 @@
+"""Checking a text: each of its claims grounded on the index, the papers that it cites read, and the whole put together again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Claim, Grounding
+from service.checking.cited import cited_paper
+from service.checking.passage import Passage
+from service.checking.schemas import BlockOut, CheckedText, ClaimDone, ClaimResult, TextPlan, TextSentenceOut, counted
+from service.checking.sentences import TextSentence, sentences_of
+from service.checking.verdicts import TextVerdict, weighed
+from service.grounding.ground import Grounder, OnStage
+from service.grounding.schemas import CheckedOut, CountsOut, EvidenceOut, Provenance
+
+Ground = Callable[[Claim], Grounding]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text with its sentences told apart; nothing is grounded yet."""
+
+    passage: Passage
+    sentences: tuple[TextSentence, ...]
+
+    @classmethod
+    def of(cls, passage: Passage) -> Reading:
+        """The sentences of a text."""
+        return cls(passage, sentences_of(passage))
+
+    @cached_property
+    def claims(self) -> tuple[TextSentence, ...]:
+        """The sentences that make a claim."""
+        return tuple(one for one in self.sentences if one.claim)
+
+    @property
+    def plan(self) -> TextPlan:
+        """How much there is to do."""
+        sentences = sum(one.reason != "heading" for one in self.sentences)
+        detail = f"{_counted(len(self.claims), 'claim')} to check in {_counted(sentences, 'sentence')}."
+        return TextPlan(sentences=sentences, claims=len(self.claims), detail=detail)
+
+    def at_most(self, claims: int) -> Reading:
+        """This, or `BadInput` where it makes more claims than may be checked at once."""
+        if len(self.claims) > claims:
+            raise BadInput(
+                f"The text makes {len(self.claims):,} claims and at most {claims} are checked at once; "
+                "send it in parts, or use `counterpoint check`."
+            )
+        return self
+
+
+def key_of(sentence: TextSentence) -> str:
+    """What the result of a claim depends on beside the index and its models: its words and what it cites."""
+    facts = [sentence.claim, [[one.kind, one.id] for one in sentence.cited]]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
+
+
+def _silent(_done: ClaimDone) -> None:
+    """Nobody is told."""
+
+
+class Checker:
+    """Checks texts on one index with one grounding variant and its models; safe to use from several threads at once."""
+
+    def __init__(self, grounder: Grounder, ground: Ground | None = None, on_stage: OnStage | None = None) -> None:
+        """`ground` stands in for the grounder's own, for who counts and times what is grounded."""
+        self.grounder = grounder
+        self._ground = ground or (lambda claim: grounder.ground(claim, on_stage))
+
+    def check(self, passage: Passage, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
+        """Every claim of a text, one after the other; `tell` hears of each, and what it raises ends the work."""
+        reading = Reading.of(passage)
+        results: dict[str, ClaimResult] = {}
+        for done, sentence in enumerate(reading.claims, 1):
+            key = key_of(sentence)
+            if key not in results:
+                results[key] = self.result(sentence)
+            tell(_told(done, len(reading.claims), sentence, results[key].verdict))
+        return self.joined(reading, results)
+
+    def result(self, sentence: TextSentence) -> ClaimResult:
+        """What is found for one claim, and in the papers that it cites."""
+        grounding = self._ground(Claim(sentence.claim))
+        found = weighed(grounding)
+
+        return ClaimResult(
+            verdict=found.verdict,
+            why=found.why,
+            against=[EvidenceOut.of(one, sentence.claim) for one in found.against],
+            in_favour=[EvidenceOut.of(one, sentence.claim) for one in found.in_favour],
+            uncertain=[EvidenceOut.of(one, sentence.claim) for one in found.uncertain],
+            checked=CheckedOut(
+                contradict=CountsOut.of(grounding.checked["contradict"]), support=CountsOut.of(grounding.checked["support"])
+            ),
+            cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
+        )
+
+    def joined(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
+        """The text with the results of its claims, each by its `key_of`."""
+        sentences = [_sentence(one, results[key_of(one)] if one.claim else None) for one in reading.sentences]
+        counts = counted([one.verdict for one in sentences])
+        return CheckedText(
+            text=reading.passage.text,
+            blocks=[BlockOut(start=one.start, end=one.end, kind=one.kind) for one in reading.passage.blocks],
+            sentences=sentences,
+            counts=counts,
+            summary=_summary(reading.plan, counts, sentences),
+            provenance=Provenance.of(self.grounder),
+        )
+
+
+def _sentence(one: TextSentence, result: ClaimResult | None) -> TextSentenceOut:
+    return TextSentenceOut(
+        index=one.index, block=one.block, start=one.start, end=one.end, verdict=result.verdict if result else "not a claim",
+        reason=one.reason, claim=one.claim, unresolved=list(one.unresolved), row=one.row, result=result,
+    )  # fmt: skip
+
+
+def _told(done: int, claims: int, sentence: TextSentence, verdict: TextVerdict) -> ClaimDone:
+    detail = f"{done} of {_counted(claims, 'claim')}: {verdict}."
+    return ClaimDone(done=done, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
+
+
+def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[TextSentenceOut]) -> str:
+    """What came out, in two or three sentences."""
+    if not plan.claims:
+        return f"No claim that papers could support or contradict was found in {_counted(plan.sentences, 'sentence')}."
+    told = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
+    first = f"{_counted(plan.claims, 'claim')} in {_counted(plan.sentences, 'sentence')}: {told}."
+    cited = [one for sentence in sentences if sentence.result for one in sentence.result.cited]
+    if not cited:
+        return first
+    held = [one for one in cited if one.status != "not in the index"]
+    wrong = sum(one.status in ("contradicts it", "does not say it") for one in held)
+    second = f"{_counted(len(cited), 'citation')}, {len(held)} of papers in the index"
+    return (
+        f"{first} {second}; {wrong} of these {'does' if wrong == 1 else 'do'} not bear out the claim."
+        if held
+        else f"{first} {second}."
+    )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

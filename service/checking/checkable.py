@@ -1,0 +1,109 @@
+"""Whether a sentence makes a claim that papers can support or contradict: by not_claims.yaml and a model of roles."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+
+from generation.sentences.labels import without_label
+from nli.text.reporting import reports
+from nli.text.roles import ROLES, shipped_roles
+from service.checking.citations import without_citations
+from service.grounding.claims import MAX_CHARACTERS
+
+Reason = Literal[
+    "heading", "question", "short", "long", "citation", "references", "text", "aim", "method", "research", "advice", "opinion",
+    "pronoun", "fragment",
+]  # fmt: skip
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+_PATTERNS = Path(__file__).parent / "not_claims.yaml"
+_FEWEST = 3
+"""Words that a claim has at least: "Aspirin reduces fever"."""
+_METHOD, _METHOD_UNDER_METHODS = 0.8, 0.3
+"""The probability of telling how something was done from which a sentence counts as that; the second in a section of methods."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
+_STOPPED = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
+_LEAD = re.compile(r"^[*•–-]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    reasons: tuple[tuple[Reason, re.Pattern[str]], ...]
+    pronouns: re.Pattern[str]
+    fronts: re.Pattern[str]
+    verbs: re.Pattern[str]
+
+
+def claim_in(sentence: str, section: str = "other", given: bool = False, whole: bool = True) -> tuple[str, Reason | None]:
+    """The claim of a sentence and no reason, or "" and the reason why it makes none.
+
+    `section` is what its section does in a paper; a sentence `given` as a claim is refused only where it cannot be searched for.
+    `whole` says that it stands in running text: an entry of a list or a cell needs a verb to be a sentence.
+    """
+    patterns = _patterns()
+    bare = without_citations(sentence)
+    words = _WORD.findall(bare)
+    if not words:
+        return "", "citation" if re.search(r"\w", sentence) and bare != " ".join(sentence.split()) else "short"
+    if len(bare) > MAX_CHARACTERS:
+        return "", "long"
+    if given:
+        return bare, None
+    if _QUESTION.search(bare):
+        return "", "question"
+    if len(words) < _FEWEST:
+        return "", "short"
+    claim = _fronted(without_label(_LEAD.sub("", bare)), patterns.fronts)
+    for reason, pattern in patterns.reasons:
+        if pattern.search(claim) or pattern.search(bare):
+            return "", reason
+    if _is_method(claim, section):
+        return "", "method"
+    if patterns.pronouns.search(claim):
+        return "", "pronoun"
+    if not (whole and _STOPPED.search(bare)) and not patterns.verbs.search(claim):
+        return "", "fragment"
+    if len(_WORD.findall(claim)) < _FEWEST or bare.endswith(":"):
+        return "", "fragment"
+    return claim, None
+
+
+def _fronted(text: str, fronts: re.Pattern[str]) -> str:
+    """The text without the words in front of its claim, however many there are of them; its first letter a capital."""
+    while (found := fronts.match(text)) and found.end() < len(text):
+        text = text[found.end() :].lstrip(" ,;:")
+    return text[:1].upper() + text[1:]
+
+
+def _is_method(claim: str, section: str) -> bool:
+    if reports(claim) and section != "methods":
+        return False
+    share = float(shipped_roles().of_text(claim)[ROLES.index("methods")])
+    return share >= (_METHOD_UNDER_METHODS if section == "methods" else _METHOD)
+
+
+@cache
+def _patterns() -> _Patterns:
+    data: dict[str, Any] = yaml.safe_load(_PATTERNS.read_text("utf-8"))
+
+    def joined(several: list[str]) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{one})" for one in several), re.IGNORECASE)
+
+    return _Patterns(
+        tuple((reason, joined(data["reasons"][reason])) for reason in REASONS if reason in data["reasons"]),
+        _compact(data["pronouns"]),
+        joined(data["fronts"]),
+        _compact(data["verbs"]),
+    )
+
+
+def _compact(folded: str) -> re.Pattern[str]:
+    """A pattern that stands on several lines."""
+    return re.compile(folded.replace("\n", ""), re.IGNORECASE)

@@ -1,0 +1,74 @@
+"""Word's DOCX by python-docx: headings, paragraphs, list entries and table cells, in reading order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile, ZipFile
+
+from retrieval.core.errors import BadInput
+from service.checking.passage import BlockKind, Passage, Writing
+
+if TYPE_CHECKING:
+    from docx.table import Table
+    from docx.text.paragraph import Paragraph
+
+MOST_UNPACKED = 200_000_000
+"""Bytes of all parts of the file, unpacked."""
+_MOST_PARTS = 5_000
+_DEEPEST = 4
+"""Tables within tables; deeper ones are left out."""
+
+
+def read_docx(raw: bytes, name: str) -> Passage:
+    """The text of a DOCX file; raises `BadInput` for what is damaged, no DOCX at all, or unpacks to far more than it should."""
+    _check_parts(raw, name)
+    from docx import Document
+
+    try:
+        document = Document(BytesIO(raw))
+        writing = Writing()
+        for text, kind in _blocks(document.iter_inner_content()):
+            writing.add(text, kind)
+        return writing.done()
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deeply to be read; save it again, or copy its text.") from None
+    except Exception:
+        # A damaged part may raise nearly anything: KeyError, an XML error, an error of the package's own.
+        raise BadInput(f"{name} is damaged: its parts cannot be read as DOCX; save it again, or copy its text.") from None
+
+
+def _check_parts(raw: bytes, name: str) -> None:
+    """Refuse a bomb before anything of it is unpacked; zipfile never unpacks more of a part than the size told here."""
+    try:
+        with ZipFile(BytesIO(raw)) as packed:
+            parts = packed.infolist()
+    except (BadZipFile, ValueError, OSError, NotImplementedError):
+        raise BadInput(f"{name} is damaged: it cannot be unpacked as DOCX; save it again, or copy its text.") from None
+    if any(part.flag_bits & 1 for part in parts):
+        raise BadInput(f"{name} has a password; save it without one.")
+    if len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > MOST_UNPACKED:
+        raise BadInput(f"{name} unpacks to more than {MOST_UNPACKED // 1_000_000} MB or {_MOST_PARTS:,} parts; copy its text.")
+    if "word/document.xml" not in {part.filename for part in parts}:
+        raise BadInput(f"{name} is a ZIP file and no DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
+
+
+def _blocks(contents: Iterator[Paragraph | Table], depth: int = 0) -> Iterator[tuple[str, BlockKind]]:
+    from docx.table import Table
+
+    for one in contents:
+        if not isinstance(one, Table):
+            yield one.text, "cell" if depth else _kind(one)
+        elif depth < _DEEPEST:
+            # A cell that spans several columns or rows comes once for each.
+            cells = {id(cell._tc): cell for row in one.rows for cell in row.cells}
+            for cell in cells.values():
+                yield from _blocks(cell.iter_inner_content(), depth + 1)
+
+
+def _kind(paragraph: Paragraph) -> BlockKind:
+    style = (paragraph.style.name or "") if paragraph.style else ""
+    if style.startswith(("Heading", "Title", "Subtitle")):
+        return "heading"
+    return "item" if style.startswith("List") else "paragraph"

@@ -1,0 +1,59 @@
+"""Claims given one by one: a line each, or a column of a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from retrieval.core.errors import BadInput
+from service.checking.passage import Passage, Writing
+
+COLUMN = "claim"
+"""The column that is read where none is named."""
+_DELIMITERS = ",;\t|"
+
+
+def read_lines(text: str) -> Passage:
+    """A claim a line; empty lines are passed over."""
+    writing = Writing()
+    for row, line in enumerate(text.splitlines(), 1):
+        writing.add(line.strip(), "claim", row=row)
+    return writing.done()
+
+
+def read_table(text: str, name: str, column: str = "") -> Passage:
+    """The claims in a column of a CSV file whose first row names the columns; raises `BadInput` where that is not there.
+
+    The separator is the one of comma, semicolon, tab and bar that the first row holds most of. `row` counts the file's rows, the
+    first being 1, so that a spreadsheet shows it under the same number.
+    """
+    wanted = column or COLUMN
+    first = text.lstrip("\n").partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise BadInput(f"{name} cannot be read as CSV ({error}); write it again with the first row naming the columns.") from None
+    if not rows:
+        raise BadInput(f"{name} is empty; its first row should name the columns.")
+    names = [one.strip() for one in rows[0]]
+    place = _place(wanted, names)
+    if place is None:
+        shown = ", ".join(one or "(no name)" for one in names[:10])
+        raise BadInput(f"{name} has no column “{wanted}” (its columns are {shown}); name one of them with --column.")
+    writing = Writing()
+    for row, cells in enumerate(rows[1:], 2):
+        if place < len(cells):
+            writing.add(" ".join(cells[place].split()), "claim", row=row)
+    passage = writing.done()
+    if not passage.blocks:
+        raise BadInput(f"{name} has no claim in its column “{names[place]}”; fill it, or name another with --column.")
+    return passage
+
+
+def _place(wanted: str, names: list[str]) -> int | None:
+    """Where the column stands; capitals make no difference unless two columns differ in them alone."""
+    if wanted in names:
+        return names.index(wanted)
+    alike = [place for place, one in enumerate(names) if one.lower() == wanted.lower()]
+    return alike[0] if len(alike) == 1 else None

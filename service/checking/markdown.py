@@ -1,0 +1,59 @@
+"""Markdown as the text it shows, by markdown-it: without marks, code and HTML; a link's address is kept beside its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from service.checking.passage import BlockKind, Link, Passage, Writing
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+
+def read_markdown(text: str) -> Passage:
+    """The headings, paragraphs, list entries and table cells of a Markdown text; its code and its HTML are left out."""
+    from markdown_it import MarkdownIt
+
+    writing = Writing()
+    inside: list[str] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.nesting > 0:
+            inside.append(token.tag)
+        elif token.nesting < 0:
+            inside.pop()
+        elif token.type == "inline":
+            words, links = _shown(token.children or [])
+            writing.add(words, _kind(inside), links)
+    return writing.done()
+
+
+def _kind(inside: Sequence[str]) -> BlockKind:
+    if inside and inside[-1] in ("h1", "h2", "h3", "h4", "h5", "h6"):
+        return "heading"
+    if inside and inside[-1] in ("td", "th"):
+        return "cell"
+    return "item" if "li" in inside else "paragraph"
+
+
+def _shown(tokens: Sequence[Token]) -> tuple[str, tuple[Link, ...]]:
+    """What a reader sees of a line of Markdown, and its links."""
+    parts: list[str] = []
+    length, begun, address = 0, 0, ""
+    links: list[Link] = []
+    for token in tokens:
+        if token.type == "link_open":
+            begun, address = length, str(token.attrGet("href") or "")
+        elif token.type == "link_close":
+            links.append(Link(begun, length, address))
+        words = _words(token)
+        parts.append(words)
+        length += len(words)
+    whole = "".join(parts)
+    return whole.rstrip(), tuple(links)
+
+
+def _words(token: Token) -> str:
+    if token.type in ("text", "code_inline"):
+        return token.content
+    return "\n" if token.type in ("softbreak", "hardbreak") else ""

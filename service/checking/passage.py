@@ -1,0 +1,61 @@
+"""A text to be checked, whatever it was read from: plain characters and the blocks they stand in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["heading", "paragraph", "item", "cell", "claim"]
+"""A cell is a table's; a claim is an entry of a list of claims, which is taken as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of the text that no sentence leaves; offsets into the text. `row` is its line in a list of claims, from 1."""
+
+    start: int
+    end: int
+    kind: BlockKind = "paragraph"
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words of the text that were a link, and where it led; offsets into the text."""
+
+    start: int
+    end: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text with its blocks in order, which never overlap; what lies between blocks (white space) belongs to none."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    links: tuple[Link, ...] = ()
+
+
+class Writing:
+    """Puts a passage together, block by block."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[Block] = []
+        self._links: list[Link] = []
+
+    def add(self, text: str, kind: BlockKind = "paragraph", links: tuple[Link, ...] = (), row: int = 0) -> None:
+        """A block behind those that are there; its links have offsets into its own text. White space alone is no block."""
+        if not text.strip():
+            return
+        start = self._length
+        self._blocks.append(Block(start, start + len(text), kind, row))
+        self._links += [Link(start + one.start, start + one.end, one.address) for one in links]
+        self._parts.append(text)
+        self._length += len(text) + 2
+
+    def done(self) -> Passage:
+        """The passage; between two blocks there is an empty line."""
+        return Passage("\n\n".join(self._parts), tuple(self._blocks), tuple(self._links))

@@ -1,0 +1,112 @@
+"""PDF with a text layer by pypdf: its lines put together again to paragraphs, running heads and page numbers left out."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from nli.text.headings import looks_like_heading
+from retrieval.core.errors import BadInput
+from service.checking.passage import Passage, Writing
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+MOST_PAGES = 500
+_REPEATED = 3
+"""A first or last line that stands on so many pages is a running head."""
+_NUMBER = re.compile(r"\d+")
+_PAGE_NUMBER = re.compile(r"^(?:page\s*)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?$", re.IGNORECASE)
+_HYPHENED = re.compile(r"(?<=[a-z])-$")
+# What stands before the hyphen of a compound; any other word that ends its line with one was cut there.
+_COMPOUND = re.compile(
+    r"\b(?:alpha|beta|gamma|non|low|high|long|short|well|double|single|placebo|self|post|anti|multi|evidence|population|meta|dose)-$",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"""[.?!:]['"”’)\]\d,–-]*$""")
+
+
+def read_pdf(raw: bytes, name: str) -> Passage:
+    """The text of a PDF; raises `BadInput` for one that is damaged, has a password or too many pages, or holds only images."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError
+
+    # Of what it works around in a file it tells on standard error.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(BytesIO(raw))
+        locked = reader.is_encrypted and not reader.decrypt("")
+    except DependencyError:
+        locked = True
+    except Exception:
+        raise _damaged(name) from None
+    if locked:
+        raise BadInput(f"{name} has a password; save it without one.")
+    return _joined(_pages(reader, name), name)
+
+
+def _pages(reader: PdfReader, name: str) -> list[list[str]]:
+    """The lines of each page, as far as they hold anything."""
+    try:
+        count = len(reader.pages)
+        if count <= MOST_PAGES:
+            texts = [page.extract_text() for page in reader.pages]
+    except Exception:
+        # Of a damaged file it may raise nearly anything.
+        raise _damaged(name) from None
+    if count > MOST_PAGES:
+        raise BadInput(f"{name} has {count:,} pages and at most {MOST_PAGES} are read; check it in parts.")
+    pages = [[line.strip() for line in text.split("\n")] for text in texts]
+    if not any(line for lines in pages for line in lines):
+        raise BadInput(f"{name} has no text layer, only images; recognise its text (OCR) first.")
+    return pages
+
+
+def _damaged(name: str) -> BadInput:
+    return BadInput(f"{name} is damaged: it cannot be read as PDF; save it again, or copy its text.")
+
+
+def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
+    """One passage: a line goes on with the next unless it is short and ends a sentence, or is a heading."""
+    heads = Counter(_edge(line) for lines in pages for line in {*lines[:1], *lines[-1:]} if line)
+    lines = [
+        line
+        for page in pages
+        for place, line in enumerate(page)
+        if not _PAGE_NUMBER.match(line) and not (place in (0, len(page) - 1) and heads[_edge(line)] >= _REPEATED)
+    ]
+    widths = sorted(len(line) for line in lines if line)
+    full = 0.75 * widths[len(widths) * 3 // 4] if widths else 0
+    writing = Writing()
+    paragraph = ""
+    for line in lines:
+        if not line or looks_like_heading(line):
+            # An empty line within a sentence is the gap between two columns or pages.
+            if line or _ENDS.search(paragraph):
+                writing.add(paragraph)
+                paragraph = ""
+            if line:
+                writing.add(line, "heading")
+            continue
+        paragraph = _with_line(paragraph, line)
+        if len(line) < full and _ENDS.search(line):
+            writing.add(paragraph)
+            paragraph = ""
+    writing.add(paragraph)
+    return writing.done()
+
+
+def _with_line(paragraph: str, line: str) -> str:
+    """A paragraph that goes on with a line: a word that was cut is whole again."""
+    if not _HYPHENED.search(paragraph):
+        return f"{paragraph} {line}".strip()
+    return (paragraph if _COMPOUND.search(paragraph) else paragraph[:-1]) + line
+
+
+def _edge(line: str) -> str:
+    """A running head without what differs from page to page."""
+    return _NUMBER.sub("#", line)

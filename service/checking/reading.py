@@ -1,0 +1,134 @@
+"""Reading what is to be checked: a file of any of the formats, standard input, or a text sent over HTTP.
+
+What a file is goes by its content; its name only tells Markdown and tables from plain text. Every fault is one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from indexes.readers.fields import whole_characters
+from retrieval.core.errors import BadInput
+from service.checking.passage import Passage, Writing
+
+MOST_BYTES = 50_000_000
+MOST_CHARACTERS = 5_000_000
+"""Of text, whatever it was read from; the longest books have fewer."""
+
+TextFormat = Literal["auto", "text", "markdown"]
+Format = Literal["auto", "text", "markdown", "docx", "pdf", "lines", "csv"]
+
+_OLD_WORD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ZIP, _PDF = b"PK\x03\x04", b"%PDF-"
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MARKDOWN_NAMES, _TABLE_NAMES = (".md", ".markdown"), (".csv", ".tsv")
+# Two of these make a text Markdown: one alone may stand in any text.
+_MARKS = re.compile(r"^#{1,6}\s+\S|^\s*(?:[-*+]|\d+\.)\s+\S|\*\*\S[^*\n]*\*\*|^```|\]\(https?://", re.MULTILINE)
+_ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
+_BLANK = re.compile(r"\n[^\S\n]*\n\s*")
+
+
+def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
+    """The text, or the list of claims, in a file; raises `BadInput` where there is none."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); name a text, Markdown, DOCX, PDF or CSV file.") from None
+    return read_bytes(raw, str(path), format, column)
+
+
+def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "") -> Passage:
+    """The same for a file's content; `name` is what errors call it, and its ending may tell the format."""
+    if len(raw) > MOST_BYTES:
+        raise BadInput(f"{name} has more than {MOST_BYTES // 1_000_000} MB; check it in parts.")
+    if not raw.strip():
+        raise BadInput(f"{name} is empty; give a text, or a list of claims.")
+    chosen = _sniffed(raw, name, column) if format == "auto" else format
+    if chosen == "docx":
+        from service.checking.docx import read_docx
+
+        passage = read_docx(raw, name)
+    elif chosen == "pdf":
+        from service.checking.pdf import read_pdf
+
+        passage = read_pdf(raw, name)
+    elif chosen == "csv":
+        from service.checking.lists import read_table
+
+        passage = read_table(_decoded(raw, name), name, column)
+    elif chosen == "lines":
+        from service.checking.lists import read_lines
+
+        passage = read_lines(_decoded(raw, name))
+    else:
+        return read_text(_decoded(raw, name), "markdown" if chosen == "markdown" else _text_format(name), name)
+    return _checked(passage, name)
+
+
+def read_text(text: str, format: TextFormat = "auto", name: str = "The text") -> Passage:
+    """A text that is there already; "auto" takes it for Markdown where it has two of Markdown's marks or more."""
+    clean = whole_characters(text).replace("\r\n", "\n").replace("\r", "\n")
+    if len(clean) > MOST_CHARACTERS:
+        raise BadInput(f"{name} has {len(clean):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts.")
+    marks = format == "auto" and sum(1 for _ in zip(_MARKS.finditer(clean), range(2), strict=False)) == 2
+    if format == "markdown" or marks:
+        from service.checking.markdown import read_markdown
+
+        return _checked(read_markdown(clean), name)
+    return _checked(_plain(clean), name)
+
+
+def _plain(text: str) -> Passage:
+    """Paragraphs between empty lines; a line that begins as a list's entry begins a block of its own."""
+    writing = Writing()
+    for paragraph in _BLANK.split(text):
+        lines: list[str] = []
+        kind: Literal["paragraph", "item"] = "paragraph"
+        for line in paragraph.split("\n"):
+            if _ITEM.match(line):
+                writing.add("\n".join(lines).strip(), kind)
+                lines, kind = [], "item"
+            lines.append(line)
+        writing.add("\n".join(lines).strip(), kind)
+    return writing.done()
+
+
+def _sniffed(raw: bytes, name: str, column: str) -> Format:
+    if raw.startswith(_PDF) or _PDF in raw[:1024]:
+        return "pdf"
+    if raw.startswith(_ZIP):
+        return "docx"
+    if raw.startswith(_OLD_WORD):
+        raise BadInput(f"{name} is an old Word file or has a password; save it as .docx without one.")
+    if column or name.lower().endswith(_TABLE_NAMES):
+        return "csv"
+    return "markdown" if name.lower().endswith(_MARKDOWN_NAMES) else "text"
+
+
+def _text_format(name: str) -> TextFormat:
+    """Only what has no name that says so may be Markdown."""
+    return "text" if name.lower().endswith(".txt") else "auto"
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    try:
+        text = raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+    except UnicodeDecodeError:
+        kind = "is no text" if _BINARY.search(raw[:4096]) else "is no text in UTF-8"
+        raise BadInput(f"{name} {kind}; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.") from None
+    if "\x00" in text:
+        raise BadInput(f"{name} is no text; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.")
+    return text
+
+
+def _checked(passage: Passage, name: str) -> Passage:
+    if not passage.blocks:
+        raise BadInput(f"{name} holds no text; give a text, or a list of claims.")
+    if len(passage.text) > MOST_CHARACTERS:
+        raise BadInput(
+            f"{name} has {len(passage.text):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts."
+        )
+    return passage

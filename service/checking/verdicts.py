@@ -1,0 +1,84 @@
+"""From the papers found for and against a claim to one word on it; where they disagree, no side is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from retrieval.core.values import Evidence, Grounding
+
+TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
+VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The papers that take a side, best first, and those that take none for sure; the verdict, and why in words."""
+
+    verdict: TextVerdict
+    why: str
+    against: tuple[Evidence, ...]
+    in_favour: tuple[Evidence, ...]
+    uncertain: tuple[Evidence, ...]
+
+
+def weighed(grounding: Grounding) -> Weighed:
+    """The verdict on a claim by what was found.
+
+    A paper takes a side where the judge says so of it; retracted, or put on its side by rank alone, it is uncertain.
+    """
+    against = tuple(one for one in grounding.contradicting if takes_side(one))
+    in_favour = tuple(one for one in grounding.supporting if takes_side(one))
+    rest = [one for one in (*grounding.contradicting, *grounding.supporting) if not takes_side(one)]
+    uncertain = (*rest, *grounding.uncertain)
+    return Weighed(
+        _verdict(against, in_favour, uncertain), _why(against, in_favour, uncertain, grounding), against, in_favour, uncertain
+    )
+
+
+def takes_side(evidence: Evidence) -> bool:
+    """Whether a paper counts for the side it was found on."""
+    return evidence.standing != "retracted" and evidence.verdict is not None and evidence.verdict.label == evidence.stance
+
+
+def _verdict(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence]) -> TextVerdict:
+    if against and in_favour:
+        return "mixed"
+    if against or in_favour:
+        return "contradicted" if against else "supported"
+    return "uncertain" if uncertain else "nothing found"
+
+
+def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence], grounding: Grounding) -> str:
+    told = [
+        f"{_papers(side)} {_verb(verb, side)}{_partly(side)}"
+        for side, verb in ((against, "contradict"), (in_favour, "support"))
+        if side
+    ]
+    if uncertain:
+        retracted = sum(one.standing == "retracted" for one in uncertain)
+        close = len(uncertain) - retracted
+        told += [f"{close} came close to a side"] * bool(close) + [f"{retracted} retracted and not counted"] * bool(retracted)
+    if told:
+        return "; ".join(told) + "."
+    counts = grounding.checked["contradict"]
+    if not counts.documents:
+        return "No paper of the index shares a word with it."
+    return f"{max(counts.read, grounding.checked['support'].read):,} of {counts.documents:,} papers read, none takes a side."
+
+
+def _papers(side: Sequence[Evidence]) -> str:
+    return f"{len(side)} paper{'' if len(side) == 1 else 's'}"
+
+
+def _verb(verb: str, side: Sequence[Evidence]) -> str:
+    return f"{verb}s it" if len(side) == 1 else f"{verb} it"
+
+
+def _partly(side: Sequence[Evidence]) -> str:
+    """How many say less than the claim: hedged, in a subgroup, in animals."""
+    partial = sum(one.standing == "partial" for one in side)
+    if not partial:
+        return ""
+    return " in part" if partial == len(side) else f" ({partial} in part)"

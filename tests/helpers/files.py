@@ -1,0 +1,44 @@
+"""Small PDF and DOCX files made for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+from docx import Document
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+
+def pdf(pages: Sequence[Sequence[str]], password: str = "") -> bytes:
+    """A PDF with these lines on its pages, in Helvetica; a page without lines is blank."""
+    writer = PdfWriter()
+    font = {"/Type": NameObject("/Font"), "/Subtype": NameObject("/Type1"), "/BaseFont": NameObject("/Helvetica")}
+    fonts = DictionaryObject({NameObject("/F1"): DictionaryObject({NameObject(key): value for key, value in font.items()})})
+    for lines in pages:
+        page = writer.add_blank_page(595, 842)
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+        drawn = DecodedStreamObject()
+        shown = "".join(f"({line}) Tj T*\n" for line in lines)
+        drawn.set_data(f"BT /F1 11 Tf 50 800 Td 14 TL\n{shown}ET".encode("latin-1"))
+        page[NameObject("/Contents")] = writer._add_object(drawn)
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def docx(*blocks: tuple[str, str], table: Sequence[Sequence[str]] = ()) -> bytes:
+    """A DOCX of (style, text) paragraphs and, behind them, a table."""
+    document = Document()
+    for style, text in blocks:
+        document.add_paragraph(text, style=style)
+    if table:
+        made = document.add_table(rows=len(table), cols=len(table[0]))
+        for row, texts in zip(made.rows, table, strict=True):
+            for cell, text in zip(row.cells, texts, strict=True):
+                cell.text = text
+    out = BytesIO()
+    document.save(out)
+    return out.getvalue()

@@ -1,0 +1,154 @@
+"""A text checked from end to end with stand-ins for the models: verdicts, cited papers, counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
+from service.checking.check import Checker, Reading
+from service.checking.reading import read_text
+from service.checking.schemas import CheckedText, ClaimDone
+from service.checking.verdicts import weighed
+from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_grounder, make_index, make_reading_grounder
+
+DOCUMENTS = [
+    {"pmid": "1", "title": "Against it", "abstract": "Zeta is against pressure."},
+    {"pmid": "2", "title": "Best", "abstract": "Omega is for sugar."},
+    {"pmid": "3", "title": "Neither", "abstract": "Kappa was given to adults."},
+    {"pmid": "4", "title": "Empty", "abstract": ""},
+    *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
+]
+TEXT = (
+    "Does zeta help? Zeta lowers pressure (PMID 1; PMID 3; doi:10.1000/9.x). Omega lowers sugar (PMID 2, PMID 9). "
+    "Omega lowers sugar. Nothing else."
+)
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory: pytest.TempPathFactory) -> Checker:
+    return Checker(make_reading_grounder(make_index(tmp_path_factory.mktemp("checking"), DOCUMENTS)))
+
+
+@pytest.fixture(scope="module")
+def checked(checker: Checker) -> CheckedText:
+    return checker.check(read_text(TEXT))
+
+
+def test_each_sentence_has_its_verdict_in_order(checked: CheckedText) -> None:
+    assert [one.verdict for one in checked.sentences] == ["not a claim", "contradicted", "supported", "supported", "not a claim"]
+    assert [one.reason for one in checked.sentences] == ["question", None, None, None, "short"]
+    assert [checked.text[one.start : one.end] for one in checked.sentences][3] == "Omega lowers sugar."
+    assert checked.counts == {
+        "contradicted": 1, "mixed": 0, "supported": 2, "uncertain": 0, "nothing found": 0, "not a claim": 2,
+    }  # fmt: skip
+
+
+def test_what_was_found_is_shown_with_its_sentence(checked: CheckedText) -> None:
+    result = checked.sentences[1].result
+    assert result is not None
+    assert [(one.pmid, one.sentence and one.sentence.text) for one in result.against] == [("1", "Zeta is against pressure.")]
+    assert result.in_favour == [] and result.why == "1 paper contradicts it."
+
+
+def test_cited_papers_are_read_for_what_they_are_cited_for(checked: CheckedText) -> None:
+    found = [one for sentence in checked.sentences if sentence.result for one in sentence.result.cited]
+    assert [(one.id, one.status) for one in found] == [
+        ("1", "contradicts it"), ("3", "does not say it"), ("10.1000/9.x", "not in the index"), ("2", "bears it out"),
+        ("9", "not in the index"),
+    ]  # fmt: skip
+    assert found[0].sentence and found[0].sentence.text == "Zeta is against pressure."
+    assert checked.summary == (
+        "3 claims in 5 sentences: 1 contradicted, 2 supported. 5 citations, 3 of papers in the index; 2 of these do not bear out "
+        "the claim."
+    )
+
+
+def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) -> None:
+    checked = checker.check(read_text("Zeta lowers pressure (PMID 4)."))
+    assert checked.sentences[0].result and [one.status for one in checked.sentences[0].result.cited] == ["not judged"]
+
+
+def test_a_judge_of_sentences_reads_cited_papers_too(tmp_path: Path) -> None:
+    grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS))
+    checked = Checker(grounder).check(read_text("Zeta lowers pressure (PMID 1, PMID 2)."))
+    assert checked.sentences[0].result
+    assert [one.status for one in checked.sentences[0].result.cited] == ["contradicts it", "bears it out"]
+
+
+def test_a_variant_without_a_judge_chooses_no_side(tmp_path: Path) -> None:
+    grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS), "bm25")
+    (sentence,) = Checker(grounder).check(read_text("Zeta lowers pressure (PMID 1).")).sentences
+    assert sentence.result and (sentence.verdict, sentence.result.against, sentence.result.in_favour) == ("uncertain", [], [])
+    assert sentence.result.cited[0].status == "not judged"
+
+
+def test_the_same_claim_is_grounded_once_and_told_each_time(checker: Checker) -> None:
+    grounded: list[str] = []
+
+    def ground(claim: Claim) -> Grounding:
+        grounded.append(claim.text)
+        return checker.grounder.ground(claim)
+
+    told: list[ClaimDone] = []
+    Checker(checker.grounder, ground).check(read_text("Omega lowers sugar. Omega lowers sugar."), told.append)
+    assert grounded == ["Omega lowers sugar."]
+    assert [(one.done, one.claims, one.verdict) for one in told] == [(1, 2, "supported"), (2, 2, "supported")]
+
+
+def test_what_hears_of_a_claim_can_stop_the_work(checker: Checker) -> None:
+    def stop(_done: ClaimDone) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checker.check(read_text(TEXT), stop)
+
+
+def test_more_claims_than_may_be_checked_are_refused() -> None:
+    with pytest.raises(BadInput, match="makes 3 claims and at most 2"):
+        Reading.of(read_text(TEXT)).at_most(2)
+
+
+def test_a_text_without_a_claim_says_so(checker: Checker) -> None:
+    assert checker.check(read_text("Why? Table 1 lists them all.")).summary == (
+        "No claim that papers could support or contradict was found in 2 sentences."
+    )
+
+
+def evidence(stance: Stance, retracted: bool = False, neutral: bool = False, judged: bool = True) -> Evidence:
+    verdict = NEUTRAL if neutral else CONTRADICTS if stance == "contradict" else SUPPORTS
+    return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict if judged else None)
+
+
+AGAINST, FOR = evidence("contradict"), evidence("support")
+
+
+@pytest.mark.parametrize(
+    ("contradicting", "supporting", "uncertain", "verdict", "why"),
+    [
+        ([AGAINST], [], [], "contradicted", "1 paper contradicts it."),
+        ([], [FOR, FOR], [], "supported", "2 papers support it."),
+        ([AGAINST], [FOR], [], "mixed", "1 paper contradicts it; 1 paper supports it."),
+        ([], [], [FOR], "uncertain", "1 came close to a side."),
+        ([], [], [], "nothing found", "3 of 9 papers read, none takes a side."),
+        ([evidence("contradict", retracted=True)], [FOR], [], "supported", "1 paper supports it; 1 retracted and not counted."),
+        ([], [evidence("support", retracted=True)], [], "uncertain", "1 retracted and not counted."),
+        ([], [evidence("support", neutral=True)], [], "uncertain", "1 came close to a side."),
+        ([evidence("contradict", judged=False)], [], [], "uncertain", "1 came close to a side."),
+        ([AGAINST], [], [FOR], "contradicted", "1 paper contradicts it; 1 came close to a side."),
+    ],
+)  # fmt: skip
+def test_no_side_is_chosen_where_papers_disagree(
+    contradicting: list[Evidence], supporting: list[Evidence], uncertain: list[Evidence], verdict: str, why: str
+) -> None:
+    counts = BranchCounts(9, 9, 9, 9, 3)
+    grounding = Grounding(
+        Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
+    )
+    found = weighed(grounding)
+    assert (found.verdict, found.why) == (verdict, why)
+    nothing = replace(counts, documents=0)
+    assert "shares a word" in weighed(Grounding(Claim("x"), (), (), {"contradict": nothing, "support": nothing})).why

@@ -1,0 +1,147 @@
+"""Reading a text to check: what each format gives, and the one sentence for every file that cannot be used."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from retrieval.core.errors import BadInput
+from service.checking import docx as docx_reader
+from service.checking import pdf as pdf_reader
+from service.checking.passage import Passage
+from service.checking.reading import read_bytes, read_file, read_text
+from tests.helpers.files import docx, pdf
+
+
+def shown(passage: Passage) -> list[tuple[str, str]]:
+    return [(block.kind, passage.text[block.start : block.end]) for block in passage.blocks]
+
+
+def test_plain_text_has_paragraphs_and_entries() -> None:
+    text = "One line\ngoes on.\n\n- First entry.\n- Second\n  entry.\n\n \nLast."
+    assert shown(read_text(text, "text")) == [
+        ("paragraph", "One line\ngoes on."), ("item", "- First entry."), ("item", "- Second\n  entry."), ("paragraph", "Last."),
+    ]  # fmt: skip
+
+
+def test_markdown_is_read_as_it_is_seen_and_its_code_is_left_out() -> None:
+    words = "Aspirin **reduces** [fever](https://pubmed.ncbi.nlm.nih.gov/17/) `x`."
+    text = f"# Title\n\n{words}\n\n- one\n\n```\ncode\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n<div>html</div>"
+    passage = read_text(text)
+    assert shown(passage) == [
+        ("heading", "Title"), ("paragraph", "Aspirin reduces fever x."), ("item", "one"),
+        ("cell", "a"), ("cell", "b"), ("cell", "1"), ("cell", "2"),
+    ]  # fmt: skip
+    (link,) = passage.links
+    assert (passage.text[link.start : link.end], link.address) == ("fever", "https://pubmed.ncbi.nlm.nih.gov/17/")
+
+
+def test_one_mark_makes_no_markdown() -> None:
+    assert shown(read_text("2 * 3 **is** six.")) == [("paragraph", "2 * 3 **is** six.")]
+
+
+def test_docx_gives_headings_entries_and_each_cell_once() -> None:
+    raw = docx(("Heading 1", "Results"), ("Normal", "Aspirin reduces fever."), ("List Bullet", "An entry."), table=[["A", "B"]])
+    assert shown(read_bytes(raw, "a.docx")) == [
+        ("heading", "Results"), ("paragraph", "Aspirin reduces fever."), ("item", "An entry."), ("cell", "A"), ("cell", "B"),
+    ]  # fmt: skip
+
+
+def test_pdf_lines_become_paragraphs_without_page_numbers_and_running_heads() -> None:
+    pages = [
+        [
+            "Journal of Tests 2020",
+            "Aspirin reduces the risk of myocardial infarc-",
+            "tion in men who have had none before.",
+            f"{n}",
+        ]
+        for n in (1, 2, 3)
+    ]
+    passage = read_bytes(pdf(pages), "a.pdf")
+    assert "infarction in men" in passage.text
+    assert "Journal of Tests" not in passage.text and "\n3" not in passage.text
+
+
+def test_a_heading_in_a_pdf_is_one() -> None:
+    passage = read_bytes(pdf([["Results", "Aspirin reduces fever in most of the adults who take it for that."]]), "a.pdf")
+    assert shown(passage)[0] == ("heading", "Results")
+
+
+def test_a_compound_keeps_the_hyphen_that_its_line_ends_with() -> None:
+    passage = read_bytes(pdf([["Lung cancer is more frequent in smokers who take beta-", "carotene than in others."]]), "a.pdf")
+    assert "beta-carotene" in passage.text
+
+
+def test_a_list_of_claims_keeps_its_rows() -> None:
+    passage = read_bytes(b"First claim here.\n\nSecond claim here.\n", "claims", "lines")
+    assert [(block.kind, block.row) for block in passage.blocks] == [("claim", 1), ("claim", 3)]
+
+
+@pytest.mark.parametrize("raw", [b'id,Claim\n1,"One, two."\n2,\n3,Three.\n', b"id;claim\n1;One, two.\n2;\n3;Three.\n"])
+def test_a_column_of_a_table_is_read_whatever_separates_it(raw: bytes) -> None:
+    passage = read_bytes(raw, "claims.csv")
+    assert [(passage.text[one.start : one.end], one.row) for one in passage.blocks] == [("One, two.", 2), ("Three.", 4)]
+
+
+def test_utf_16_is_read() -> None:
+    assert read_bytes("Aspirin reduces fever.".encode("utf-16"), "a.txt").text == "Aspirin reduces fever."
+
+
+def _bomb() -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("word/document.xml", b"0" * 2_000_000)
+    return out.getvalue()
+
+
+def _zip(name: str, content: bytes) -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        packed.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("raw", "name", "told"),
+    [
+        (b"", "a.txt", "is empty"),
+        (b"  \n", "a.txt", "is empty"),
+        (b"\xff\x00\x01abc\x80", "a.txt", "is no text; give plain text"),
+        ("é".encode("latin-1") + b" abc", "a.txt", "is no text in UTF-8"),
+        (b"%PDF-1.7\nrubbish", "a.pdf", "is damaged: it cannot be read as PDF"),
+        (pdf([["Secret."]], password="x"), "a.pdf", "has a password"),
+        (pdf([[], []]), "a.pdf", "has no text layer"),
+        (docx(("Normal", "Cut off."))[:-40], "a.docx", "is damaged"),
+        (_zip("word/document.xml", b"<no"), "a.docx", "is damaged"),
+        (_zip("readme.txt", b"x"), "a.zip", "is a ZIP file and no DOCX"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "a.doc", "is an old Word file or has a password"),
+        (b"id,text\n1,x\n", "a.csv", "has no column “claim” (its columns are id, text); name one of them with --column"),
+        (b"claim\n \n", "a.csv", "has no claim in its column “claim”"),
+        (b'claim\n"open\n', "a.csv", "cannot be read as CSV"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_told_in_one_sentence(raw: bytes, name: str, told: str) -> None:
+    with pytest.raises(BadInput) as found:
+        read_bytes(raw, name)
+    message = str(found.value)
+    assert message.startswith(f"{name} {told}") and message.endswith(".") and "\n" not in message
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docx_reader, "MOST_UNPACKED", 1_000_000)
+    with pytest.raises(BadInput, match="unpacks to more than 1 MB"):
+        read_bytes(_bomb(), "bomb.docx")
+
+
+def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_reader, "MOST_PAGES", 2)
+    with pytest.raises(BadInput, match="has 3 pages and at most 2 are read"):
+        read_bytes(pdf([["One."], ["Two."], ["Three."]]), "book.pdf")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_file(tmp_path / "none.txt")

@@ -1,0 +1,124 @@
+"""Which sentences of a text make a claim, why the others do not, and which papers they cite."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.checking.citations import Cited, cited_in, numbers_in, without_citations
+from service.checking.passage import Writing
+from service.checking.reading import TextFormat, read_text
+from service.checking.sentences import TextSentence, sentences_of
+
+
+def told(text: str, format: TextFormat = "text") -> list[TextSentence]:
+    return list(sentences_of(read_text(text, format)))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("Aspirin reduces fever.", "Aspirin reduces fever."),
+        ("However, aspirin reduces fever [1, 3-5].", "Aspirin reduces fever."),
+        ("Moreover, several recent studies have shown that aspirin reduces fever (Smith et al., 2010; Miller 2012).",
+         "Aspirin reduces fever."),
+        ("It is well known that smoking causes lung cancer (PMID: 12345).", "Smoking causes lung cancer."),
+        ("CONCLUSIONS: Aspirin reduces fever.", "Aspirin reduces fever."),
+        ("Vitamin D must be activated in the kidney.", "Vitamin D must be activated in the kidney."),
+        ("Start of therapy within 6 h reduces deaths.", "Start of therapy within 6 h reduces deaths."),
+        ("Both drugs reduce fever.", "Both drugs reduce fever."),
+        ("We found that aspirin reduced fever.", "We found that aspirin reduced fever."),
+    ],
+)  # fmt: skip
+def test_a_claim_is_told_without_what_stands_around_it(sentence: str, claim: str) -> None:
+    (one,) = told(sentence)
+    assert (one.claim, one.reason) == (claim, None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("Does aspirin reduce fever?", "question"),
+        ("Introduction", "heading"),
+        ("Fever.", "short"),
+        ("In this review we discuss aspirin and its uses.", "text"),
+        ("Sure, here is a summary of the evidence.", "text"),
+        ("Table 1 lists the trials of aspirin.", "text"),
+        ("The aim of this study was to assess whether aspirin reduces fever.", "aim"),
+        ("We hypothesized that aspirin reduces fever.", "aim"),
+        ("Patients were randomly assigned to receive aspirin or placebo.", "method"),
+        ("More research is needed.", "research"),
+        ("Evidence on vitamin E remains conflicting.", "research"),
+        ("Smokers should not take beta-carotene.", "advice"),
+        ("Talk to your doctor.", "advice"),
+        ("Stop taking aspirin before surgery.", "advice"),
+        ("We believe that stents are overused.", "opinion"),
+        ("It also lowers cholesterol.", "pronoun"),
+        ("This increases the risk of bleeding.", "pronoun"),
+        ("[1, 2] https://example.org/paper", "citation"),
+        ("- Nausea and vomiting", "fragment"),
+        ("Aspirin " + "reduces fever and " * 150 + "pain.", "long"),
+    ],
+)
+def test_every_other_sentence_has_its_reason(sentence: str, reason: str) -> None:
+    (one,) = told(sentence)
+    assert (one.claim, one.reason) == ("", reason)
+
+
+def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
+    text = "Aspirin reduces fever.[1] Ibuprofen relieves pain. (PMID: 22) Metformin lowers glucose."
+    found = told(text)
+    assert [text[one.start : one.end] for one in found] == [
+        "Aspirin reduces fever.[1]", "Ibuprofen relieves pain. (PMID: 22)", "Metformin lowers glucose.",
+    ]  # fmt: skip
+    assert [one.cited for one in found] == [(), (Cited("pmid", "22"),), ()]
+    assert found[0].unresolved == (1,)
+
+
+@pytest.mark.parametrize("format", ["text", "markdown"])
+def test_numbers_are_looked_up_in_the_list_of_references(format: TextFormat) -> None:
+    text = "# Text\n\nAspirin reduces fever [2, 9].\n\n# References\n\n1. Miller. PMID: 11\n2. Smith. doi:10.1000/AB.1.\n"
+    one = next(one for one in told(text, format) if one.claim)
+    assert (one.cited, one.unresolved) == ((Cited("doi", "10.1000/ab.1"),), (9,))
+    assert {other.reason for other in told(text, format)} == {"heading", "references", None}
+
+
+def test_a_link_to_pubmed_is_a_citation() -> None:
+    found = told(
+        "## One\n\nAspirin reduces fever [here](https://pubmed.ncbi.nlm.nih.gov/17/). Statins lower cholesterol.", "markdown"
+    )
+    assert [one.cited for one in found] == [(), (Cited("pmid", "17"),), ()]
+
+
+def test_offsets_are_those_of_the_text() -> None:
+    text = "First  paragraph\nis wrapped here. Second one follows it.\n\n1. An entry reduces fever."
+    assert [text[one.start : one.end] for one in told(text)] == [
+        "First  paragraph\nis wrapped here.", "Second one follows it.", "An entry reduces fever.",
+    ]  # fmt: skip
+    assert told(text)[0].claim == "First paragraph is wrapped here."
+
+
+def test_an_entry_of_a_list_of_claims_is_taken_as_it_is() -> None:
+    writing = Writing()
+    writing.add("Should smokers take it? They should not.", "claim", row=7)
+    (one,) = sentences_of(writing.done())
+    assert (one.claim, one.row) == ("Should smokers take it? They should not.", 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("PMID 1234, 5678 and PMID:9012", ["1234", "5678", "9012"]),
+        ("see PMID demo-hrt-whi-2002.", ["demo-hrt-whi-2002"]),
+        ("https://doi.org/10.1016/S0140-6736(05)66544-6), as", ["10.1016/s0140-6736(05)66544-6"]),
+        ("https://www.ncbi.nlm.nih.gov/pubmed/77/", ["77"]),
+        ("PMID 5 in 2001", ["5"]),
+        ("version 10.15 of it", []),
+    ],
+)
+def test_ids_are_found_in_their_order(text: str, found: list[str]) -> None:
+    assert [one.id for one in cited_in(text)] == found
+
+
+def test_a_range_of_numbers_is_all_of_them_and_a_year_is_no_citation() -> None:
+    assert numbers_in("a [1–3], b [7; 9]") == (1, 2, 3, 7, 9)
+    assert without_citations("Deaths rose in 2020 (n = 15) in Wuhan (China).") == "Deaths rose in 2020 (n = 15) in Wuhan (China)."
