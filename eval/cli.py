@@ -16,6 +16,7 @@ from eval.commands.crossgenre import crossgenre
 from eval.commands.evidencebench import evidencebench
 from eval.commands.leads import leads
 from eval.commands.litsearch import litsearch
+from service.cli.check import check
 from service.cli.commands import IndexOption, ProfileOption, app, say, told, typed
 from service.cli.evidence import evidence
 from service.configuration import defaults
@@ -25,6 +26,7 @@ DATA_VARIABLE = "COUNTERPOINT_DATA"
 eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 app.command("evidence")(evidence)
+app.command("check")(check)
 eval_app.command("evidencebench")(evidencebench)
 eval_app.command("beir")(beir)
 eval_app.command("crossgenre")(crossgenre)

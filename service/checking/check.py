@@ -11,7 +11,7 @@ from functools import cached_property
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from service.checking.cited import cited_paper
-from service.checking.passage import Passage
+from service.checking.readers.passage import Passage
 from service.checking.schemas import BlockOut, CheckedText, ClaimDone, ClaimResult, TextPlan, TextSentenceOut, counted
 from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from service.checking.passage import Link
+from service.checking.readers.passage import Link
 
 # The id of an index's own document may have letters; PubMed's have none.
 _PMID = re.compile(

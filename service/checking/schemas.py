@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.checking.checkable import Reason
-from service.checking.passage import BlockKind
-from service.checking.reading import TextFormat
+from service.checking.readers.passage import BlockKind
+from service.checking.readers.reading import TextFormat
 from service.checking.verdicts import VERDICTS, TextVerdict
 from service.grounding.schemas import CheckedOut, EvidenceOut, Provenance, SentenceOut
 

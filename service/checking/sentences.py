@@ -13,7 +13,7 @@ from retrieval.core.paper import SectionKind
 from retrieval.core.values import Span
 from service.checking.checkable import Reason, claim_in
 from service.checking.citations import LEADING, Cited, cited_in, numbers_in
-from service.checking.passage import Block, Passage
+from service.checking.readers.passage import Block, Passage
 
 _LISTED = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")

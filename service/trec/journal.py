@@ -125,6 +125,10 @@ class Journal:
     def publish(self, texts: Mapping[str, str]) -> None:
         """Put the files of the finished run in place, by name, with its manifest, and let go of the journal."""
         publish(self._out, self._facts, texts)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Remove the journal: what it was kept for stands."""
         self._path.unlink()
 
     def _read(self) -> dict[str, str]:

@@ -10,18 +10,12 @@ import pytest
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
 from service.checking.check import Checker, Reading
-from service.checking.reading import read_text
+from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText, ClaimDone
 from service.checking.verdicts import weighed
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_grounder, make_index, make_reading_grounder
+from tests.helpers.texts import DOCUMENTS
 
-DOCUMENTS = [
-    {"pmid": "1", "title": "Against it", "abstract": "Zeta is against pressure."},
-    {"pmid": "2", "title": "Best", "abstract": "Omega is for sugar."},
-    {"pmid": "3", "title": "Neither", "abstract": "Kappa was given to adults."},
-    {"pmid": "4", "title": "Empty", "abstract": ""},
-    *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
-]
 TEXT = (
     "Does zeta help? Zeta lowers pressure (PMID 1; PMID 3; doi:10.1000/9.x). Omega lowers sugar (PMID 2, PMID 9). "
     "Omega lowers sugar. Nothing else."

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from retrieval.core.errors import BadInput
-from service.checking import docx as docx_reader
-from service.checking import pdf as pdf_reader
-from service.checking.passage import Passage
-from service.checking.reading import read_bytes, read_file, read_text
-from tests.helpers.files import docx, pdf
+from service.checking.readers import docx as docx_reader
+from service.checking.readers import pdf as pdf_reader
+from service.checking.readers.passage import Passage
+from service.checking.readers.reading import read_bytes, read_file, read_text
+from tests.helpers.texts import docx, pdf
 
 
 def shown(passage: Passage) -> list[tuple[str, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.checking.citations import Cited, cited_in, numbers_in, without_citations
-from service.checking.passage import Writing
-from service.checking.reading import TextFormat, read_text
+from service.checking.readers.passage import Writing
+from service.checking.readers.reading import TextFormat, read_text
 from service.checking.sentences import TextSentence, sentences_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from service.checking.passage import BlockKind, Link, Passage, Writing
+from service.checking.readers.passage import BlockKind, Link, Passage, Writing
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

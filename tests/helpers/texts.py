@@ -1,13 +1,24 @@
-"""Small PDF and DOCX files made for tests."""
+"""A small index and a text over it, hostile where text can be; and small PDF and DOCX files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
+from typing import Any
 
 from docx import Document
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+HOSTILE = "<script>alert(1)</script> | *x*"
+DOCUMENTS: list[dict[str, Any]] = [
+    {"pmid": "1", "title": f"Against it {HOSTILE}", "abstract": "Zeta is against pressure.", "year": 1999, "journal": "J. Test"},
+    {"pmid": "2", "title": "Best", "abstract": "Omega is for sugar.", "year": 2001},
+    {"pmid": "3", "title": "Neither", "abstract": "Kappa was given to adults."},
+    {"pmid": "4", "title": "Empty", "abstract": ""},
+    *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
+]
+TEXT = f"# A {HOSTILE} title\n\nDoes zeta help? Zeta lowers pressure (PMID 1, PMID 77).\n\n=Omega lowers {HOSTILE} sugar [3]."
 
 
 def pdf(pages: Sequence[Sequence[str]], password: str = "") -> bytes:

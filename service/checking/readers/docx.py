@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from retrieval.core.errors import BadInput
-from service.checking.passage import BlockKind, Passage, Writing
+from service.checking.readers.passage import BlockKind, Passage, Writing
 
 if TYPE_CHECKING:
     from docx.table import Table

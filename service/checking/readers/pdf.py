@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nli.text.headings import looks_like_heading
 from retrieval.core.errors import BadInput
-from service.checking.passage import Passage, Writing
+from service.checking.readers.passage import Passage, Writing
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -6,7 +6,7 @@ import csv
 import io
 
 from retrieval.core.errors import BadInput
-from service.checking.passage import Passage, Writing
+from service.checking.readers.passage import Passage, Writing
 
 COLUMN = "claim"
 """The column that is read where none is named."""

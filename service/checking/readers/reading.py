@@ -11,7 +11,7 @@ from typing import Literal
 
 from indexes.readers.fields import whole_characters
 from retrieval.core.errors import BadInput
-from service.checking.passage import Passage, Writing
+from service.checking.readers.passage import Passage, Writing
 
 MOST_BYTES = 50_000_000
 MOST_CHARACTERS = 5_000_000
@@ -48,19 +48,19 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
         raise BadInput(f"{name} is empty; give a text, or a list of claims.")
     chosen = _sniffed(raw, name, column) if format == "auto" else format
     if chosen == "docx":
-        from service.checking.docx import read_docx
+        from service.checking.readers.docx import read_docx
 
         passage = read_docx(raw, name)
     elif chosen == "pdf":
-        from service.checking.pdf import read_pdf
+        from service.checking.readers.pdf import read_pdf
 
         passage = read_pdf(raw, name)
     elif chosen == "csv":
-        from service.checking.lists import read_table
+        from service.checking.readers.lists import read_table
 
         passage = read_table(_decoded(raw, name), name, column)
     elif chosen == "lines":
-        from service.checking.lists import read_lines
+        from service.checking.readers.lists import read_lines
 
         passage = read_lines(_decoded(raw, name))
     else:
@@ -75,7 +75,7 @@ def read_text(text: str, format: TextFormat = "auto", name: str = "The text") ->
         raise BadInput(f"{name} has {len(clean):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts.")
     marks = format == "auto" and sum(1 for _ in zip(_MARKS.finditer(clean), range(2), strict=False)) == 2
     if format == "markdown" or marks:
-        from service.checking.markdown import read_markdown
+        from service.checking.readers.markdown import read_markdown
 
         return _checked(read_markdown(clean), name)
     return _checked(_plain(clean), name)

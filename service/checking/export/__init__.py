@@ -1,0 +1,1 @@
+"""A checked text to take along: a page, a table, Markdown."""

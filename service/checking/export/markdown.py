@@ -1,0 +1,49 @@
+"""A checked text as Markdown: the summary, then each claim with its papers, then what was not checked and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.checking.export.rows import SIGNS, cited_line, paper, why, words_of
+from service.checking.schemas import CheckedText, TextSentenceOut
+from service.grounding.schemas import EvidenceOut
+from service.output.export import escaped
+
+
+def markdown(checked: CheckedText) -> str:
+    """The whole as CommonMark; what comes from the text or from papers is escaped."""
+    claims = [one for one in checked.sentences if one.result]
+    blocks = ["# Checked text", escaped(checked.summary)]
+    for number, one in enumerate(claims, 1):
+        blocks += _claim(checked, number, one)
+    others = [one for one in checked.sentences if not one.result and one.reason != "heading"]
+    if others:
+        listed = [f"- {escaped(words_of(checked, one))} *({escaped(why(one).rstrip('.'))})*" for one in others]
+        blocks += ["## Not checked", "\n".join(listed)]
+    source = checked.provenance
+    blocks.append(escaped(f"Configuration {source.config}, profile {source.profile}, index {source.index}."))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _claim(checked: CheckedText, number: int, one: TextSentenceOut) -> list[str]:
+    assert one.result is not None
+    words = words_of(checked, one)
+    blocks = [f"## {number}. {SIGNS[one.verdict]} {one.verdict.capitalize()}", f"> {escaped(words)}"]
+    if one.claim != words:
+        blocks.append(f"Checked as: {escaped(one.claim)}")
+    blocks.append(escaped(one.result.why))
+    sides = (("Against", one.result.against), ("For", one.result.in_favour), ("Uncertain", one.result.uncertain))
+    blocks += [f"{side}:\n\n{_listed(found)}" for side, found in sides if found]
+    cited = [escaped(cited_line(each)) for each in one.result.cited]
+    cited += [f"\\[{each}\\] names no PMID or DOI" for each in one.unresolved]
+    return [*blocks, "Cited:\n\n" + "\n".join(f"- {each}" for each in cited)] if cited else blocks
+
+
+def _listed(found: Sequence[EvidenceOut]) -> str:
+    lines = []
+    for one in map(paper, found):
+        name = f"[{escaped(one.name)}]({one.link})" if one.link else escaped(one.name)
+        facts = ". ".join(escaped(part) for part in (one.title.rstrip("."), one.facts) if part)
+        notes = f" ({escaped(one.notes)})" if one.notes else ""
+        lines.append(f"- “{escaped(one.sentence)}” {facts}. {name}{notes}" if one.sentence else f"- {facts}. {name}{notes}")
+    return "\n".join(lines)

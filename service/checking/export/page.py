@@ -1,0 +1,68 @@
+"""A checked text as one file of HTML that loads nothing and runs nothing; the template escapes whatever it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from service.checking.export.rows import SIGNS, cited_line, paper, why, words_of
+from service.checking.schemas import BlockOut, CheckedText, TextSentenceOut
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a block: a sentence (`number` is its claim's, 0 where it makes none), or what lies between two."""
+
+    text: str
+    sentence: TextSentenceOut | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBlock:
+    """A block of the text, cut into pieces that together are the whole of it."""
+
+    kind: str
+    pieces: tuple[Piece, ...]
+
+
+def blocks(checked: CheckedText) -> list[ShownBlock]:
+    """The text, block by block."""
+    numbers = {one.index: number for number, one in enumerate((one for one in checked.sentences if one.result), 1)}
+    within: dict[int, list[TextSentenceOut]] = {}
+    for one in checked.sentences:
+        within.setdefault(one.block, []).append(one)
+    return [_cut(checked.text, block, within.get(place, []), numbers) for place, block in enumerate(checked.blocks)]
+
+
+def html(checked: CheckedText, title: str = "Checked text") -> str:
+    """The page; `title` names the text."""
+    claims = [one for one in checked.sentences if one.result]
+    others = [one for one in checked.sentences if not one.result and one.reason != "heading"]
+    shown = {
+        "title": title, "checked": checked, "blocks": blocks(checked), "claims": claims, "others": others, "signs": SIGNS,
+        "paper": paper, "words": words_of, "why": why, "cited_line": cited_line,
+    }  # fmt: skip
+    return _template().render(**shown)
+
+
+def _cut(text: str, block: BlockOut, sentences: list[TextSentenceOut], numbers: dict[int, int]) -> ShownBlock:
+    pieces: list[Piece] = []
+    at = block.start
+    for one in sentences:
+        if at < one.start:
+            pieces.append(Piece(text[at : one.start]))
+        pieces.append(Piece(text[one.start : one.end], one, numbers.get(one.index, 0)))
+        at = one.end
+    if at < block.end:
+        pieces.append(Piece(text[at : block.end]))
+    return ShownBlock(block.kind, tuple(pieces))
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(files("service.checking.export").joinpath("checked.html").read_text("utf-8"))

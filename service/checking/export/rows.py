@@ -1,0 +1,95 @@
+"""What a table of a checked text has in a row, in the same words for every format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.checking.checkable import Reason
+from service.checking.schemas import CheckedText, CitedOut, TextSentenceOut
+from service.checking.verdicts import TextVerdict
+from service.grounding.schemas import EvidenceOut
+
+REASONS: dict[Reason, str] = {
+    "heading": "a heading",
+    "question": "a question",
+    "short": "too short to be a claim",
+    "long": "longer than a claim may be",
+    "citation": "a citation alone",
+    "references": "an entry of the list of references",
+    "text": "about the text itself",
+    "aim": "an aim, not a finding",
+    "method": "how something was done",
+    "research": "about the state of research",
+    "advice": "advice or an instruction",
+    "opinion": "an opinion",
+    "pronoun": "it begins with a word that stands for something named before; name it to have it checked",
+    "fragment": "not a whole sentence",
+}
+SIGNS: dict[TextVerdict, str] = {
+    "contradicted": "✗", "mixed": "±", "supported": "✓", "uncertain": "?", "nothing found": "○", "not a claim": "",
+}  # fmt: skip
+"""A sign beside the colour of each verdict, for who sees no colour."""
+
+
+_SAID = {"not judged": "was not judged", "not in the index": "is not in the index"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One paper as a table shows it; `link` is "" where it is not one of PubMed's."""
+
+    id: str
+    title: str
+    facts: str
+    sentence: str
+    notes: str
+    link: str
+
+    def line(self) -> str:
+        """The paper in one line."""
+        told = [f"“{self.sentence}”" if self.sentence else "", f"{self.title} ({self.facts})" if self.facts else self.title]
+        return " ".join(part for part in (*told, self.name, f"[{self.notes}]" if self.notes else "") if part)
+
+    @property
+    def name(self) -> str:
+        """Its id, said to be a PMID where it is one."""
+        return f"PMID {self.id}" if self.link else self.id
+
+
+def paper(evidence: EvidenceOut) -> Paper:
+    """A paper for or against a claim."""
+    facts = ", ".join(str(one) for one in (evidence.journal, evidence.year) if one)
+    partial = f"in part: {', '.join(dict.fromkeys(one.kind for one in evidence.qualifiers))}" if evidence.qualifiers else ""
+    notes = "; ".join(one for one in ("retracted" if evidence.retracted else "", partial) if one)
+    sentence = evidence.sentence.text if evidence.sentence else ""
+    return Paper(evidence.pmid, evidence.title or "(no title)", facts, sentence, notes, link_of(evidence.pmid))
+
+
+def link_of(pmid: str) -> str:
+    """Where PubMed shows a paper; "" for an id that is none of PubMed's."""
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isascii() and pmid.isdigit() else ""
+
+
+def best(papers: Sequence[EvidenceOut]) -> Paper | None:
+    """The first of a side."""
+    return paper(papers[0]) if papers else None
+
+
+def cited_line(one: CitedOut) -> str:
+    """A cited paper and what it says, in one line."""
+    name = f"PMID {one.id}" if one.kind == "pmid" and link_of(one.id) else f"doi:{one.id}" if one.kind == "doi" else one.id
+    said = f", “{one.sentence.text}”" if one.sentence and one.status != "not judged" else ""
+    return f"{name} {_SAID.get(one.status, one.status)}{' (retracted)' if one.retracted else ''}{said}"
+
+
+def words_of(checked: CheckedText, sentence: TextSentenceOut) -> str:
+    """A sentence as it stands in the text, on one line."""
+    return " ".join(checked.text[sentence.start : sentence.end].split())
+
+
+def why(sentence: TextSentenceOut) -> str:
+    """Why a sentence has its verdict: what the papers say, or why it makes no claim."""
+    if sentence.result:
+        return sentence.result.why
+    return f"{REASONS[sentence.reason]}." if sentence.reason else ""

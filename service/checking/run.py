@@ -1,0 +1,50 @@
+"""Checking a text from the command line: every finished claim is kept at once, so that a stopped run goes on where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import Interrupted
+from service.checking.check import Checker, Reading, key_of
+from service.checking.schemas import CheckedText, ClaimResult
+from service.grounding.ground import Grounder
+from service.grounding.schemas import Provenance
+from service.trec.journal import Job, Journal, code_of, journal, work
+
+
+def check_kept(reading: Reading, checker: Checker, kept: Journal) -> CheckedText:
+    """The text checked, a few claims at once with a progress bar; what the journal holds is not done again.
+
+    Raises `Interrupted` where the user stops it, with what was finished in the journal.
+    """
+    jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
+    work(kept, list(jobs.values()), "checking", "claims")
+    results = {key: ClaimResult.model_validate_json(kept.done[key]) for key in jobs}
+    return checker.joined(reading, results)
+
+
+def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
+    """The same where nothing is to outlive the command: its journal stands in a `folder` that goes with it."""
+    with journal(folder / "check", facts(checker.grounder)) as kept:
+        try:
+            return check_kept(reading, checker, kept)
+        except Interrupted:
+            raise Interrupted(
+                f"Stopped after {len(kept.done)} of {len(reading.claims)} claims; with --out FILE they would be kept."
+            ) from None
+
+
+def facts(grounder: Grounder) -> Mapping[str, Any]:
+    """Everything that decides what is found for a claim, beside the claim: the text may change while its check is unfinished."""
+    return {
+        "counterpoint": version("counterpoint"),
+        "code_sha256": code_of("service.checking.check"),
+        "task": "check",
+        "provenance": Provenance.of(grounder).model_dump(),
+        "corpus_sha256": grounder.index.manifest.corpus_sha256,
+        "config": grounder.config.model_dump(),
+        "profile": grounder.models.profile.model_dump(),
+    }

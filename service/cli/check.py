@@ -1,0 +1,99 @@
+"""`counterpoint check`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.commands import ConfigOption, IndexOption, ProfileOption, say, told
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from service.checking.check import Checker, Reading
+    from service.checking.export.formats import TextExport
+    from service.checking.readers.passage import Passage
+    from service.checking.readers.reading import Format
+
+_STANDARD_INPUT = "-"
+
+
+def check(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|-", help="Plain text, Markdown, DOCX, PDF with a text layer or CSV; - reads standard input."
+        ),
+    ],
+    index: IndexOption,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="OUT", help="Write the result: .html, .csv, .xlsx, .md or .json.")
+    ] = None,
+    column: Annotated[str, typer.Option("--column", help="The column of a CSV file that holds the claims (claim).")] = "",
+    lines: Annotated[bool, typer.Option("--lines", help="FILE is a list of claims, one a line.")] = False,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as POST /v1/text.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result of that name.")] = False,
+) -> None:
+    """Check every claim of a text, or of a list of claims, against the index; a stopped run with --out goes on where it was."""
+    with told():
+        from service.checking.check import Checker, Reading
+        from service.checking.export.formats import ENDINGS, format_of
+        from service.trec.journal import check_target
+
+        format = format_of(out.name) if out else None
+        if out and not format:
+            from retrieval.core.errors import BadInput
+
+            raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(ENDINGS.values())}.")
+        if out:
+            check_target(out, overwrite)
+        reading = Reading.of(_read(file, column, lines))
+        from service.assembly import assemble
+
+        checker = Checker(assemble(index, config, profile))
+        say(reading.plan.detail)
+        if out and format:
+            _write(reading, checker, out, format, "Checked text" if file == _STANDARD_INPUT else Path(file).name)
+        else:
+            _print(reading, checker, as_json)
+
+
+def _read(file: str, column: str, lines: bool) -> Passage:
+    from service.checking.readers.reading import MOST_BYTES, read_bytes, read_file
+
+    format: Format = "csv" if column else "lines" if lines else "auto"
+    if file == _STANDARD_INPUT:
+        return read_bytes(sys.stdin.buffer.read(MOST_BYTES + 1), "Standard input", format, column)
+    return read_file(Path(file), format, column)
+
+
+def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, title: str) -> None:
+    from retrieval.store.manifest import write_atomically
+    from service.checking.export.formats import written
+    from service.checking.run import check_kept, facts
+    from service.trec.journal import journal
+
+    with journal(out, facts(checker.grounder)) as kept:
+        checked = check_kept(reading, checker, kept)
+        write_atomically(out, written(checked, format, title))
+        kept.let_go()
+    earlier = f" ({kept.resumed:,} claims were there from an earlier try)" if kept.resumed else ""
+    say(f"{checked.summary} Wrote {out}{earlier}.")
+
+
+def _print(reading: Reading, checker: Checker, as_json: bool) -> None:
+    from tempfile import TemporaryDirectory
+
+    from service.checking.export.terminal import print_checked
+    from service.checking.run import check_once
+
+    with TemporaryDirectory() as folder:
+        checked = check_once(reading, checker, Path(folder))
+    if as_json:
+        typer.echo(checked.model_dump_json(indent=2))
+    else:
+        print_checked(checked)

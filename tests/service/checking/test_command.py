@@ -1,0 +1,131 @@
+"""`counterpoint check` as a user meets it: outputs whole or not at all, stopped and gone on, every fault one sentence."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import eval.cli  # noqa: F401  # names the command
+from retrieval.core.values import Claim, Grounding
+from retrieval.index import Index
+from service.checking.check import Checker
+from service.cli.commands import app
+from service.grounding.ground import Grounder, OnStage
+from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.texts import DOCUMENTS
+
+TEXT = "Does zeta help? Zeta lowers pressure (PMID 1). Omega lowers sugar. Kappa lowers weight."
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("command"), DOCUMENTS)
+
+
+@pytest.fixture(autouse=True)
+def with_fakes(monkeypatch: pytest.MonkeyPatch, index: Index) -> None:
+    monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_reading_grounder(index))
+
+
+def call(*arguments: object, given: str = "") -> Result:
+    return CliRunner().invoke(app, ["check", *(str(argument) for argument in arguments)], input=given)
+
+
+def test_a_text_is_told_on_the_terminal(tmp_path: Path, index: Index) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(TEXT)
+    result = call(file, "--index", index.folder)
+    assert result.exit_code == 0, result.output
+    assert "✗ contradicted" in result.stdout and "✓ supported" in result.stdout
+    assert "3 claims to check in 4 sentences." in result.stderr
+
+
+def test_standard_input_as_json(index: Index) -> None:
+    result = call("-", "--index", index.folder, "--json", given=TEXT)
+    assert [one["verdict"] for one in json.loads(result.stdout)["sentences"]][:3] == ["not a claim", "contradicted", "supported"]
+
+
+@pytest.mark.parametrize("ending", [".html", ".csv", ".md", ".json", ".xlsx"])
+def test_the_ending_names_the_format_and_nothing_is_left_beside_it(tmp_path: Path, index: Index, ending: str) -> None:
+    file, out = tmp_path / "a.txt", tmp_path / f"out{ending}"
+    file.write_text(TEXT)
+    result = call(file, "--index", index.folder, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert out.stat().st_size > 100 and sorted(one.name for one in tmp_path.iterdir()) == ["a.txt", out.name]
+    assert call(file, "--index", index.folder, "--out", out).exit_code == 2, "it is there already"
+
+
+def test_a_column_of_claims_keeps_its_rows(tmp_path: Path, index: Index) -> None:
+    file, out = tmp_path / "claims.csv", tmp_path / "table.csv"
+    file.write_text("id,statement\na,Zeta lowers pressure\nb,\nc,Omega lowers sugar\n")
+    assert call(file, "--index", index.folder, "--column", "statement", "--out", out).exit_code == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [(one["row"], one["verdict"]) for one in rows] == [("2", "contradicted"), ("4", "supported")]
+
+
+def test_a_list_of_claims_a_line_each(tmp_path: Path, index: Index) -> None:
+    result = call("-", "--lines", "--index", index.folder, "--json", given="zeta pressure\nomega sugar\n")
+    assert [one["row"] for one in json.loads(result.stdout)["sentences"]] == [1, 2]
+
+
+def test_a_stopped_check_goes_on_where_it_was_and_ends_the_same(
+    tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, whole, out = tmp_path / "a.txt", tmp_path / "whole.json", tmp_path / "out.json"
+    file.write_text(TEXT)
+    assert call(file, "--index", index.folder, "--out", whole).exit_code == 0
+    grounded: list[str] = []
+    plain = Grounder.ground
+
+    def ground(self: Grounder, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
+        if claim.text.startswith("Kappa") and "stop" not in grounded:
+            grounded.append("stop")
+            raise KeyboardInterrupt
+        grounded.append(claim.text)
+        return plain(self, claim, on_stage)
+
+    monkeypatch.setattr(Grounder, "ground", ground)
+    stopped = call(file, "--index", index.folder, "--out", out)
+    assert stopped.exit_code != 0 and not out.exists() and (tmp_path / "out.json.partial").exists()
+    kept = len((tmp_path / "out.json.partial").read_text().splitlines()) - 1
+    grounded.clear()
+    grounded.append("stop")
+    resumed = call(file, "--index", index.folder, "--out", out)
+    assert resumed.exit_code == 0, resumed.output
+    assert len(grounded) - 1 == 3 - kept, "what was kept is not grounded again"
+    assert f"{kept} claims were there from an earlier try" in resumed.stderr
+    assert out.read_bytes() == whole.read_bytes() and not (tmp_path / "out.json.partial").exists()
+
+
+def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    from service.checking.check import Reading, key_of
+    from service.checking.readers.reading import read_text
+    from service.checking.run import check_kept, facts
+    from service.trec.journal import journal
+
+    checker = Checker(make_reading_grounder(index))
+    with journal(tmp_path / "out", facts(checker.grounder)) as kept:
+        check_kept(Reading.of(read_text("Zeta lowers pressure. Omega lowers sugar.")), checker, kept)
+    edited = Reading.of(read_text("Omega lowers sugar. Zeta lowers pressure (PMID 1)."))
+    with journal(tmp_path / "out", facts(checker.grounder)) as kept:
+        assert [key_of(one) in kept.done for one in edited.claims] == [True, False], "what it cites counts too"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "told"),
+    [
+        (["none.txt"], "", "none.txt cannot be read"),
+        (["-"], " \n", "Standard input is empty"),
+        (["-", "--out", "x.docx"], TEXT, "x.docx has no ending that names a format"),
+        (["-", "--column", "claim"], "id\n1\n", "has no column “claim”"),
+        (["-", "--out", "no/such/folder.html"], TEXT, "does not exist"),
+    ],
+)
+def test_every_fault_is_one_sentence(index: Index, arguments: list[str], given: str, told: str) -> None:
+    result = call(*arguments, "--index", index.folder, given=given)
+    assert result.exit_code == 2
+    assert told in result.stderr and len(result.stderr.strip().splitlines()) == 1

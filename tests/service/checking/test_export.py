@@ -1,0 +1,117 @@
+"""A checked text taken along: every format holds the same, and text stays text in each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+from rich.console import Console
+
+from service.checking.check import Checker
+from service.checking.export.formats import ENDINGS, TextExport, format_of, written
+from service.checking.export.tables import COLUMNS
+from service.checking.export.terminal import print_checked
+from service.checking.readers.reading import read_text
+from service.checking.schemas import CheckedText
+from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.texts import DOCUMENTS, HOSTILE, TEXT
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> CheckedText:
+    grounder = make_reading_grounder(make_index(tmp_path_factory.mktemp("export"), DOCUMENTS))
+    return Checker(grounder).check(read_text(TEXT, "text"))
+
+
+class _Parsed(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.loaded: list[str] = []
+        self.shown = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loaded += [
+            value or "" for name, value in attrs if name in ("src", "srcset", "data") or (tag == "link" and name == "href")
+        ]
+
+    def handle_data(self, data: str) -> None:
+        self.shown += data
+
+
+def test_the_page_shows_all_and_runs_nothing(checked: CheckedText) -> None:
+    page = _Parsed()
+    page.feed(written(checked, "html", HOSTILE).decode())
+    assert "script" not in page.tags and not page.loaded
+    words = " ".join(page.shown.split())
+    assert f"A {HOSTILE} title" in words and f"Against it {HOSTILE}" in words
+    assert "Zeta is against pressure." in words and "PMID 1" in words
+    assert "PMID 1 contradicts it" in words and "PMID 77 is not in the index" in words and "[3] names no PMID or DOI" in words
+    assert "Does zeta help? (a question)" in words
+
+
+def test_each_claim_of_the_page_is_marked_by_more_than_its_colour(checked: CheckedText) -> None:
+    page = written(checked, "html").decode()
+    assert 'class="said contradicted"' in page
+    assert 'href="#claim-1" title="contradicted">&#8288;&nbsp;1✗</a>' in page
+    assert 'id="claim-1"' in page and 'id="claim-2"' in page
+
+
+def test_the_table_has_a_row_a_sentence_and_no_formula(checked: CheckedText) -> None:
+    rows = list(csv.DictReader(io.StringIO(written(checked, "csv").decode())))
+    assert [(one["row"], one["verdict"]) for one in rows] == [("2", "not a claim"), ("3", "contradicted"), ("4", "mixed")]
+    assert rows[0]["why"] == "a question."
+    against = rows[1]
+    assert (against["against_pmid"], against["against_year"], against["papers_against"]) == ("1", "1999", "1")
+    assert against["against_link"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
+    assert against["citations"] == "PMID 1 contradicts it, “Zeta is against pressure.”; PMID 77 is not in the index"
+    assert rows[2]["sentence"].startswith("'=Omega") and rows[2]["citations"] == "[3] names no PMID or DOI"
+
+
+def test_the_spreadsheet_holds_the_same_as_text(checked: CheckedText) -> None:
+    sheet = load_workbook(io.BytesIO(written(checked, "xlsx"))).active
+    assert sheet is not None
+    rows = list(sheet.iter_rows())
+    assert tuple(cell.value for cell in rows[0]) == COLUMNS and len(rows) == 4
+    omega = rows[3][1]
+    assert (omega.data_type, str(omega.value)[:6]) == ("s", "=Omega")
+    assert rows[2][12].hyperlink is not None and sheet.freeze_panes == "A2"
+
+
+def test_a_spreadsheet_takes_what_xml_cannot_hold(checked: CheckedText) -> None:
+    text = checked.text.replace("Does", "D\x0bes")
+    sheet = load_workbook(io.BytesIO(written(checked.model_copy(update={"text": text}), "xlsx"))).active
+    assert sheet is not None and sheet["B2"].value == "D es zeta help?"
+
+
+def test_markdown_means_what_it_says(checked: CheckedText) -> None:
+    text = written(checked, "markdown").decode()
+    assert "## 1. ✗ Contradicted" in text and "## 2. ± Mixed" in text
+    assert "<script>" not in text and "[PMID 1](https://pubmed.ncbi.nlm.nih.gov/1/)" in text
+    assert "- Does zeta help? *(a question)*" in text
+
+
+def test_json_is_read_back_as_it_was(checked: CheckedText) -> None:
+    assert CheckedText.model_validate_json(written(checked, "json")) == checked
+    assert set(json.loads(written(checked, "json"))["counts"]) == set(checked.counts)
+
+
+def test_the_terminal_tells_the_best_paper_and_what_is_cited(checked: CheckedText) -> None:
+    out = io.StringIO()
+    print_checked(checked, Console(file=out, width=200, highlight=False))
+    told = out.getvalue()
+    assert "✗ contradicted  Zeta lowers pressure (PMID 1, PMID 77)." in told
+    assert "against: “Zeta is against pressure.”" in told and "cited: PMID 77 is not in the index" in told
+    assert checked.summary in told
+
+
+@pytest.mark.parametrize("format", ENDINGS)
+def test_a_name_asks_for_its_format(format: TextExport, tmp_path: Path) -> None:
+    assert format_of(f"a{ENDINGS[format].upper()}") == format
+    assert format_of("a.txt") is None
