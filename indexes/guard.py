@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,18 @@ LOCK = ".lock"
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Keep a second build or update out of the folder while one is at work; the lock goes with the process."""
-    with open(folder / LOCK, "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(f"Another build or update is at work in {folder}; wait until it is done.") from None
+    """Keep a second build or update out of the folder while one is at work; the lock goes with the process.
+
+    Raises `BadInput` where another has it.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        # Where a file system has no such locks, a lock that outlives its process would be worse than none.
+        lock = FileLock(folder / LOCK, blocking=False, fallback_to_soft=False).acquire()
+    except Timeout:
+        raise BadInput(f"Another build or update is at work in {folder}; wait until it is done.") from None
+    with lock:
         yield
 
 

@@ -13,8 +13,13 @@ from collections.abc import Sequence
 from retrieval.core.values import Document, Span
 
 # A stop, whatever closes behind it, space, and something that can begin a sentence: a capital, a digit, a sign, or a name
-# that starts small and goes on otherwise ("miR-21", "mTOR", "p53").
-_STOP = re.compile(r"""([.?!…]['"”’)\]]*)\s+(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]))""")
+# that starts small and goes on otherwise ("miR-21", "mTOR", "p53"). Where sections were joined, ";" follows the stop, or the
+# space is missing and a capitalised word follows at once ("…over two years.Methods: …").
+_BEGINNING = r"""(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]))"""
+_STOP = re.compile(rf"""([.?!…]['"”’)\]]*)(?:;?\s+{_BEGINNING}|(?<=[a-z)%]\.)(?=[A-Z](?:[a-z]{{2}}|[A-Z]{{2}})))""")
+# What no space belongs behind: parts of an address on the web, and of a name with stops.
+_ADDRESS = re.compile(r"""[/@_]|www|\..*\.$""")
+_DOMAINS = frozenset("Com Edu Gov Net Org".split())
 _LAST_TOKEN = re.compile(r"[^\s(\[,;]+$")
 
 # After these a stop does not end a sentence, whatever follows.
@@ -31,11 +36,15 @@ _OPENERS = frozenset(
 )
 # A token that fills this much cannot be an abbreviation, nor a lone capital.
 _WINDOW = 1 + max(map(len, _ABBREVIATIONS))
+# Before a stop without space: of at least so many characters is a word or a closed bracket, of so many it is looked at.
+_SHORTEST, _LONGEST = 3, 80
 _NEXT_WORD = re.compile(r"[A-Za-z]+")
 
 
 def _ends_sentence(text: str, stop: int, following: int) -> bool:
     """Whether the stop at offset `stop` ends a sentence when the next visible character stands at `following`."""
+    if following == stop + 1:
+        return _joins_sections(text, stop, following)
     if text[stop] != "." or not text[stop - 1].isalpha():
         return True
     found = _LAST_TOKEN.search(text, max(0, stop - _WINDOW), stop)
@@ -47,6 +56,17 @@ def _ends_sentence(text: str, stop: int, following: int) -> bool:
         word = _NEXT_WORD.match(text, following)
         return word is not None and word.group() in _OPENERS
     return True
+
+
+def _joins_sections(text: str, stop: int, following: int) -> bool:
+    """Whether a stop without space behind it stands between two sentences, and not within an address or a name."""
+    before = text[max(0, stop - _LONGEST) : stop + 1].split()[-1]
+    word = _NEXT_WORD.match(text, following)
+    behind = text[word.end() : word.end() + 1] if word else ""
+    return (
+        len(before) > _SHORTEST and not _ADDRESS.search(before)
+        and word is not None and word.group() not in _DOMAINS and behind not in ("/", ".", "_", "@", "=")
+    )  # fmt: skip
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from generation.leads.lead import how_sure
 from nli.text.designs import design
 from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
 from service.answering.answer import Answerer, Kept, Stage
-from service.grounding.schemas import EvidenceOut, Provenance, SentenceOut, VerdictOut
+from service.grounding.schemas import EvidenceOut, Provenance, SentenceOut, VerdictOut, facts_of
 
 
 class AnswerRequest(BaseModel):
@@ -130,7 +131,7 @@ class UsageOut(BaseModel):
     requests: int
     prompt_tokens: int
     completion_tokens: int
-    cost: float | None
+    cost: Annotated[float, AfterValidator(lambda cost: round(cost, 6))] | None
 
 
 class TopicOut(BaseModel):
@@ -171,19 +172,14 @@ class AnswerResponse(BaseModel):
         documents = [
             CitedDocumentOut(
                 number=number,
-                pmid=entry.pmid,
-                title=entry.document.title,
-                year=entry.document.year,
-                journal=entry.document.journal,
-                types=list(entry.document.types),
+                **facts_of(entry.document),
                 score=round(scores.get(entry.pmid, 0.0), 6),
                 cited=entry.pmid in cited,
             )
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
-        topic, usage = answer.topic, answer.usage
         return cls(
-            topic=TopicOut(id=topic.id, question=topic.question, topic=topic.topic, narrative=topic.narrative),
+            topic=TopicOut.model_validate(answer.topic, from_attributes=True),
             outcome=answer.outcome,
             lead=LeadOut.of(answer.lead) if answer.lead else None,
             text=running_text(answer),
@@ -192,18 +188,13 @@ class AnswerResponse(BaseModel):
                 ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence, answer.sentences[one.sentence].text))
                 for one in answer.conflicts
             ],
-            removed=[RemovedOut(text=one.text, reason=one.reason) for one in answer.removed],
+            removed=[RemovedOut.model_validate(one, from_attributes=True) for one in answer.removed],
             documents=documents,
             words=answer.words,
             generated_by=answer.generated_by,
             extractive=answerer.extractive(answer.generated_by),
             note=answer.note,
-            usage=UsageOut(
-                requests=usage.requests,
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=usage.completion_tokens,
-                cost=None if usage.cost is None else round(usage.cost, 6),
-            ),
+            usage=UsageOut.model_validate(answer.usage, from_attributes=True),
             provenance=Provenance.of(answerer),
         )
 
@@ -262,8 +253,8 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
 def event_out(event: Stage | Kept | RemovedSentence) -> tuple[str, BaseModel]:
     """An event's name on the stream, and its data."""
     if isinstance(event, Stage):
-        return "stage", StageEvent(name=event.name, detail=event.detail)
+        return "stage", StageEvent.model_validate(event, from_attributes=True)
     if isinstance(event, Kept):
         pmids = [citation.document.pmid for citation in event.sentence.citations]
         return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)
-    return "removed", RemovedOut(text=event.text, reason=event.reason)
+    return "removed", RemovedOut.model_validate(event, from_attributes=True)

@@ -17,6 +17,7 @@ from service.grounding.schemas import Health, Provenance
 from service.http import docs_page, page_files, problems, routes
 from service.http.access import Gate, known
 from service.http.middleware import Edge
+from service.http.parts import Parts, parts_of
 from service.operating import metrics
 from service.operating.live_index import Live, NotReady
 from service.operating.settings import Settings
@@ -49,7 +50,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         live, workers = Live(load, answering), Workers(chosen.limits())
-        app.state.parts = routes.Parts(live, workers, metrics.TokenMeter(), chosen.log_claims)
+        app.state.parts = Parts(live, workers, metrics.TokenMeter(), chosen.log_claims)
         if when_loaded:
             await asyncio.to_thread(live.load)
             when_loaded()
@@ -92,7 +93,7 @@ def _add_routes(app: FastAPI) -> None:
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})
     async def health(request: Request) -> Response:
         """Ready (200) only when the index is open and the models are loaded; 503 until then."""
-        live = routes.parts_of(request).live
+        live = parts_of(request).live
         try:
             grounder = live.ready().grounder
         except NotReady:

@@ -81,6 +81,7 @@ def _served(request: Request, name: str) -> Response:
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }
-    if request.headers.get("if-none-match") == file.tag:
+    # Among other tags, or as W/"…" where a proxy has compressed the file.
+    if file.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(file.content, media_type=file.media_type, headers=headers)

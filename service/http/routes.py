@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
@@ -18,9 +16,11 @@ from service.answering.answer import Kept, Stage
 from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from service.grounding.claims import checked_claim, checked_hypothesis, checked_query, checked_topic
 from service.grounding.ground import GroundStage
-from service.grounding.schemas import GroundRequest, GroundResponse, Problem, Provenance
+from service.grounding.schemas import GroundRequest, GroundResponse, Provenance
 from service.http import examples, faults, problems
 from service.http.access import Gate, admitted
+from service.http.parts import Parts, note, parts_of
+from service.http.responses import describe_events, describe_formats, write_json, write_response
 from service.http.schemas import (
     MOST_HITS,
     BatchRequest,
@@ -33,13 +33,9 @@ from service.http.schemas import (
 )
 from service.http.streams import Event, Tell, told
 from service.operating import metrics
-from service.operating.live_index import Live, Serving
-from service.operating.work import Job, Workers, while_there
-from service.output.export import Format, exported
+from service.operating.live_index import Serving
+from service.operating.work import Job, while_there
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
-
-_log = logging.getLogger("counterpoint")
-_T = TypeVar("_T")
 
 
 def operation_id(route: APIRoute) -> str:
@@ -49,13 +45,6 @@ def operation_id(route: APIRoute) -> str:
 
 router = APIRouter(dependencies=[Depends(admitted)], responses=problems.responses(401, 429))
 
-MEDIA_TYPES: dict[Format, str] = {
-    "markdown": "text/markdown; charset=utf-8",
-    "ris": "application/x-research-info-systems; charset=utf-8",
-    "bibtex": "application/x-bibtex; charset=utf-8",
-}
-_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
-
 FormatQuery = Annotated[
     Literal["json", "markdown", "ris", "bibtex"],
     Query(description="JSON, Markdown for reading, or the documents shown for a reference manager."),
@@ -63,41 +52,7 @@ FormatQuery = Annotated[
 _FAULTS = (400, 408, 413, 422, 500, 503)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the calls work with; `app.state.parts` holds it."""
-
-    live: Live
-    workers: Workers
-    tokens: metrics.TokenMeter
-    log_claims: bool = False
-
-
-def parts_of(request: Request) -> Parts:
-    """The parts of the app that a request came to."""
-    return cast(Parts, request.app.state.parts)
-
-
-def _in_formats(model: type[BaseModel], name: str) -> dict[int | str, dict[str, Any]]:
-    """The good response in the API's description: a real one as JSON, and the texts."""
-    content: dict[str, Any] = {"application/json": {"example": examples.example(name)}}
-    content |= {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
-    return {200: {"model": model, "content": content}}
-
-
-def _events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """A stream in the API's description: its events by name, the last of them "error"."""
-    described = []
-    for name, model in (events | {"error": Problem}).items():
-        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-        schema.pop("$defs", None)
-        data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
-        event = {"type": "object", "properties": {"event": {"const": name}, "data": data}, "required": ["event", "data"]}
-        described.append(event)
-    return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": described}}}}}
-
-
-_grounding = _in_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
+_grounding = describe_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
 
 
 @router.post("/ground", name="ground_alias", response_model=GroundResponse, responses=_grounding)
@@ -107,12 +62,12 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
     parts = parts_of(request)
     parts.live.ready()
     claim = checked_claim(body.claim, body.question, body.known_pmids)
-    _note(request, parts, claim=claim.text)
+    note(request, parts, claim=claim.text)
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             found = _grounded(parts, serving, claim, job.check)
-            return _written(GroundResponse.of(found, Provenance.of(serving.grounder)), found, format)
+            return write_response(GroundResponse.of(found, Provenance.of(serving.grounder)), found, format)
 
     return await while_there(request, parts.workers.run(work))
 
@@ -123,7 +78,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
     parts = parts_of(request)
     parts.live.ready()
     asked: list[Any] = list(body.claims)
-    _note(request, parts, claims=len(asked))
+    note(request, parts, claims=len(asked))
     gate: Gate = request.app.state.gate
     gate.spend(request, len(asked) - 1)
 
@@ -143,7 +98,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             results = [one(job, serving, index) for index in range(len(asked))]
-        return _json(BatchResponse(results=results))
+        return write_json(BatchResponse(results=results))
 
     return await while_there(request, parts.workers.run(work, pieces=len(asked)))
 
@@ -151,14 +106,14 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
 @router.post(
     "/v1/ground/stream",
     response_class=StreamingResponse,
-    responses=_events(stage=GroundStageEvent, grounding=GroundResponse) | problems.responses(*_FAULTS),
+    responses=describe_events(stage=GroundStageEvent, grounding=GroundResponse) | problems.responses(*_FAULTS),
 )
 async def ground_stream(body: GroundRequest, request: Request) -> Response:
     """The same as server-sent events while it is made: "stage" for each step with its counts, last "grounding" or "error"."""
     parts = parts_of(request)
     parts.live.ready()
     claim = checked_claim(body.claim, body.question, body.known_pmids)
-    _note(request, parts, claim=claim.text)
+    note(request, parts, claim=claim.text)
 
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
@@ -168,7 +123,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
     return await while_there(request, told(parts.workers, work))
 
 
-_answered = _in_formats(AnswerResponse, "answer") | problems.responses(*_FAULTS, 502)
+_answered = describe_formats(AnswerResponse, "answer") | problems.responses(*_FAULTS, 502)
 
 
 @router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answered)
@@ -181,12 +136,12 @@ async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "j
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             made = _made(parts, serving, topic, job.check)
-            return _written(AnswerResponse.of(made, serving.answering()), made, format)
+            return write_response(AnswerResponse.of(made, serving.answering()), made, format)
 
     return await while_there(request, parts.workers.run(work))
 
 
-_answer_events = _events(stage=StageEvent, sentence=SentenceEvent, removed=RemovedOut, answer=AnswerResponse)
+_answer_events = describe_events(stage=StageEvent, sentence=SentenceEvent, removed=RemovedOut, answer=AnswerResponse)
 
 
 _answer_stream: dict[str, Any] = {
@@ -220,7 +175,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
     """The sentences of one paper that together carry the most evidence about a hypothesis, for or against."""
     parts = parts_of(request)
     parts.live.ready().finding()
-    _note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
+    note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
 
     def work(job: Job[Response]) -> Response:
         paper = body.paper()
@@ -230,7 +185,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
                 found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
             finally:
                 parts.tokens.read([finder.chats])
-        return _json(EvidenceResponse.of(found))
+        return write_json(EvidenceResponse.of(found))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -248,7 +203,7 @@ async def document(
             entry = serving.index.store.get(pmid)
             if entry is None:
                 raise problems.Refused("The index holds no document of this id.", 404)
-            return _json(DocumentOut.of(entry))
+            return write_json(DocumentOut.of(entry))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -276,7 +231,7 @@ async def search(
             entries = serving.index.entries([hit.pmid for hit in page])
             shown = [(hit, entry.document) for hit, entry in zip(page, entries, strict=True)]
             more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(hits) > end else None
-            return _json(SearchResponse.of(query, begin + 1, shown, more, manifest.id))
+            return write_json(SearchResponse.of(query, begin + 1, shown, more, manifest.id))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -317,23 +272,5 @@ def _topic(body: AnswerRequest, request: Request, parts: Parts) -> Topic:
     """The topic of a request; faults of the service come before those of the request."""
     parts.live.ready().answering()
     topic = checked_topic(body.question, body.topic, body.narrative, body.id)
-    _note(request, parts, question=topic.question)
+    note(request, parts, question=topic.question)
     return topic
-
-
-def _note(request: Request, parts: Parts, **told: str | int) -> None:
-    """What the request's line in the log says of it; texts only where the operator asked for them."""
-    kept = {name: value for name, value in told.items() if parts.log_claims or not isinstance(value, str)}
-    request.scope.setdefault("state", {}).setdefault("told", {}).update(kept)
-
-
-def _written(body: BaseModel, found: Answer | Grounding, format: Literal["json"] | Format) -> Response:
-    if format == "json":
-        return _json(body)
-    name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
-    return Response(exported(found, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
-
-
-def _json(body: BaseModel) -> JSONResponse:
-    """Written on the thread that did the work, not on the event loop."""
-    return JSONResponse(body.model_dump(mode="json"))

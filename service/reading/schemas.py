@@ -10,7 +10,7 @@ from indexes.readers.fields import whole_characters
 from indexes.readers.paper import paper_in, paper_of
 from nli.evidence import EvidenceSentence
 from retrieval.core.paper import Paper, SectionKind
-from retrieval.core.values import Label, Verdict
+from retrieval.core.values import Label
 from service.reading.evidence import How, PaperEvidence
 
 
@@ -67,11 +67,6 @@ class StanceOut(BaseModel):
     neutral: float
     contradict: float
 
-    @classmethod
-    def of(cls, verdict: Verdict) -> StanceOut:
-        """From the value."""
-        return cls(label=verdict.label, support=verdict.support, neutral=verdict.neutral, contradict=verdict.contradict)
-
 
 class EvidenceSentenceOut(BaseModel):
     """A sentence of the paper, word for word: in the text that was sent (or in the sentences or paragraphs joined by line
@@ -98,7 +93,7 @@ class EvidenceSentenceOut(BaseModel):
     def of(cls, one: EvidenceSentence) -> EvidenceSentenceOut:
         """From the value."""
         sentence, verdict = one.sentence, one.verdict
-        stance = StanceOut.of(verdict) if verdict else None
+        stance = StanceOut.model_validate(verdict, from_attributes=True) if verdict else None
         return cls(
             rank=one.rank, index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text,
             section=sentence.section, kind=sentence.kind, score=one.score, relevance=one.relevance, stance=stance,

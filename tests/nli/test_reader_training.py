@@ -19,7 +19,9 @@ from nli.training.reader.claim_only import fitted, leans
 from nli.training.reader.encoder import ReaderEncoder, relative_buckets
 from nli.training.reader.examples import Lesson, families, from_families, from_ordinary, from_titles, turned
 from nli.training.reader.loop import TOKENS, batches, example, loss_of
-from nli.training.reader.train import CLAIMS, FAMILIES, tokenizer
+from nli.training.reader.train import CLAIMS, FAMILIES, started, tokenizer
+from nli.training.reader.vocabulary import tokens_of
+from retrieval.core.errors import ModelUnusable
 from retrieval.training.export import export, restored
 
 PAPER: dict[str, Any] = {
@@ -181,3 +183,10 @@ def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
     assert set(found) == set(model.state_dict())
     for name, values in model.state_dict().items():
         assert torch.allclose(found[name], values, atol=float(values.abs().max()) / 100), name
+
+
+def test_a_model_is_trained_further_with_its_own_words_alone() -> None:
+    words = tokens_of(READER_MODEL)
+    assert "the" in words
+    with pytest.raises(ModelUnusable, match="has other words than --vocabulary"):
+        started(READER_MODEL / "model.onnx", sorted(words))

@@ -36,6 +36,20 @@ def test_boundaries(text: str) -> None:
     assert sentences(text.replace(" | ", " ")) == [part.strip() for part in expected]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Little is known of it.; | We asked 40 people (or more).; | Pain fell.",
+        "It took two years.| Methods: we asked.| METHODS were two (or three).| Results were mixed.",
+        "Registered at ClinicalTrials.Gov and www.site.org/View.Aspx and name.Surname@site.org, it ended.",
+        "The change p.Arg and e.g.The other, 5 beats/min.Hz and Smith J.Doe stay.",
+    ],
+)
+def test_sections_that_were_joined_are_told_apart(text: str) -> None:
+    expected = [part.strip().rstrip(";") for part in text.split("|")]
+    assert sentences(text.replace("; | ", "; ").replace("| ", "")) == expected
+
+
 def test_sections_end_sentences_even_without_a_stop() -> None:
     text = "Pain is common No cure exists. It was studied"
     document = Document("1", "", text, sections=(Section("AIM", 0, 14), Section("METHODS", 15, len(text))))

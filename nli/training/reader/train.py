@@ -23,6 +23,8 @@ from nli.training.reader.claim_only import leans
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import documents, from_ordinary, ordinary, short, written
 from nli.training.reader.loop import LONGEST, batches, loss_of
+from nli.training.reader.vocabulary import tokens_of
+from retrieval.core.errors import ModelUnusable
 from retrieval.training.command import told, training_options
 from retrieval.training.export import restored
 from retrieval.training.loop import Recipe, descend, weights
@@ -42,6 +44,18 @@ def tokenizer(words: Sequence[str]) -> Tokenizer:
     found.normalizer = normalizers.BertNormalizer(lowercase=True)
     found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return found
+
+
+def started(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
+    """The weights of a checkpoint or of an exported `model.onnx`; raises `ModelUnusable` where that was made with other words."""
+    if path.suffix != ".onnx":
+        return weights(path)
+    if tokens_of(path.parent) != list(words):
+        raise ModelUnusable(
+            f"{path} has other words than --vocabulary; expected the same in the same order: make the file by "
+            f"`python -m nli.training.reader.vocabulary --model {path.parent}`."
+        )
+    return restored(path)
 
 
 @told
@@ -76,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     model = load_base(ReaderEncoder(len(words["old"]), options.frozen), options.base, words["old"])
     if options.start:
-        model.load_state_dict(restored(options.start) if options.start.suffix == ".onnx" else weights(options.start))
+        model.load_state_dict(started(options.start, words["tokens"]))
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

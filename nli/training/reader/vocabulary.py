@@ -64,17 +64,30 @@ def counted(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
     return found
 
 
+def tokens_of(model: Path) -> list[str]:
+    """The words of a reader that is there, in the order of its word table, the special ones left out."""
+    found = Tokenizer.from_file(str(model / "tokenizer.json")).get_vocab()
+    return sorted(found, key=found.__getitem__)[len(SPECIAL) :]
+
+
 @told
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the words that are kept and their rows in the base."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--data", type=Path, help="the data folder whose texts choose the words")
+    source.add_argument("--model", type=Path, help="a reader's folder whose words are kept as they are, to train it further")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
     options = parser.parse_args(arguments)
     tokenizer = Tokenizer.from_file(str(options.base / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    if options.model:
+        tokens = tokens_of(options.model)
+        rows_ = [tokenizer.token_to_id(one) for one in (*SPECIAL, *tokens)]
+        options.out.write_text(json.dumps({"tokens": tokens, "old": rows_}), "utf-8")
+        return
     score = counted(tokenizer, literature(options.data))
     for piece, count in counted(tokenizer, questions(options.data)).items():
         score[piece] += CLAIMS_COUNT * count

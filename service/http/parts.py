@@ -1,0 +1,33 @@
+"""What the calls of the API work with, and what a call adds to its line in the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from fastapi import Request
+
+from service.operating.live_index import Live
+from service.operating.metrics import TokenMeter
+from service.operating.work import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the calls work with; `app.state.parts` holds it."""
+
+    live: Live
+    workers: Workers
+    tokens: TokenMeter
+    log_claims: bool = False
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the app that a request came to."""
+    return cast(Parts, request.app.state.parts)
+
+
+def note(request: Request, parts: Parts, **told: str | int) -> None:
+    """Add to the request's line in the log; texts only where the operator asked for them."""
+    kept = {name: value for name, value in told.items() if parts.log_claims or not isinstance(value, str)}
+    request.scope.setdefault("state", {}).setdefault("told", {}).update(kept)

@@ -1,0 +1,52 @@
+"""How the API writes its good responses, and how it describes them: JSON, texts for people and tools, events."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+
+from retrieval.core.values import Answer, Grounding
+from service.grounding.schemas import Problem
+from service.http import examples
+from service.output.export import Format, exported
+
+MEDIA_TYPES: dict[Format, str] = {
+    "markdown": "text/markdown; charset=utf-8",
+    "ris": "application/x-research-info-systems; charset=utf-8",
+    "bibtex": "application/x-bibtex; charset=utf-8",
+}
+_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
+
+
+def describe_formats(model: type[BaseModel], name: str) -> dict[int | str, dict[str, Any]]:
+    """The response in the API's description: a real one as JSON, and the texts."""
+    content: dict[str, Any] = {"application/json": {"example": examples.example(name)}}
+    content |= {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
+    return {200: {"model": model, "content": content}}
+
+
+def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """A stream in the API's description: its events by name, the last of them "error"."""
+    described = []
+    for name, model in (events | {"error": Problem}).items():
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema.pop("$defs", None)
+        data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+        event = {"type": "object", "properties": {"event": {"const": name}, "data": data}, "required": ["event", "data"]}
+        described.append(event)
+    return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": described}}}}}
+
+
+def write_response(body: BaseModel, found: Answer | Grounding, format: Literal["json"] | Format) -> Response:
+    """The response in the format that was asked for; a text is made of the value, JSON of `body`."""
+    if format == "json":
+        return write_json(body)
+    name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
+    return Response(exported(found, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+
+
+def write_json(body: BaseModel) -> JSONResponse:
+    """Written on the thread that did the work, not on the event loop."""
+    return JSONResponse(body.model_dump(mode="json"))
