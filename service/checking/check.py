@@ -15,7 +15,7 @@ from service.checking.readers.passage import Passage
 from service.checking.schemas import BlockOut, CheckedText, ClaimDone, ClaimResult, TextPlan, TextSentenceOut, counted
 from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed
-from service.grounding.ground import Grounder, OnStage
+from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, CountsOut, EvidenceOut, Provenance
 
 Ground = Callable[[Claim], Grounding]
@@ -68,14 +68,17 @@ def _silent(_done: ClaimDone) -> None:
 class Checker:
     """Checks texts on one index with one grounding variant and its models; safe to use from several threads at once."""
 
-    def __init__(self, grounder: Grounder, ground: Ground | None = None, on_stage: OnStage | None = None) -> None:
+    def __init__(self, grounder: Grounder, ground: Ground | None = None) -> None:
         """`ground` stands in for the grounder's own, for who counts and times what is grounded."""
         self.grounder = grounder
-        self._ground = ground or (lambda claim: grounder.ground(claim, on_stage))
+        self._ground = ground or grounder.ground
 
     def check(self, passage: Passage, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
         """Every claim of a text, one after the other; `tell` hears of each, and what it raises ends the work."""
-        reading = Reading.of(passage)
+        return self.check_claims(Reading.of(passage), tell)
+
+    def check_claims(self, reading: Reading, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
+        """The same for a text whose sentences are told apart already."""
         results: dict[str, ClaimResult] = {}
         for done, sentence in enumerate(reading.claims, 1):
             key = key_of(sentence)

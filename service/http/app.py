@@ -14,10 +14,11 @@ from fastapi.responses import JSONResponse, Response
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.grounding.schemas import Health, Provenance
-from service.http import docs_page, page_files, problems, routes
+from service.http import page_files, problems, routes, text_routes
 from service.http.access import Gate, known
 from service.http.middleware import Edge
 from service.http.parts import Parts, parts_of
+from service.http.reference import docs_page
 from service.operating import metrics
 from service.operating.live_index import Live, NotReady
 from service.operating.settings import Settings
@@ -70,6 +71,7 @@ def create_app(
     app.add_middleware(Edge, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds)
     problems.install(app)
     app.include_router(routes.router)
+    app.include_router(text_routes.router)
     _add_routes(app)
     return app
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from retrieval.core.errors import CounterpointError
 from service.answering.schemas import AnswerRequest
+from service.checking.schemas import TextRequest
 from service.grounding.schemas import GroundRequest, Problem
 from service.http import faults
 from service.http.schemas import BatchRequest
@@ -50,6 +51,7 @@ _BODIES: dict[str, type[BaseModel]] = {
     "batch": BatchRequest,
     "answer": AnswerRequest,
     "evidence": EvidenceRequest,
+    "text": TextRequest,
 }
 """What a request's body should be, by the last part of the address that says so."""
 

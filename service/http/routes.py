@@ -66,7 +66,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            found = _grounded(parts, serving, claim, job.check)
+            found = grounded(parts, serving, claim, job.check)
             return write_response(GroundResponse.of(found, Provenance.of(serving.grounder)), found, format)
 
     return await while_there(request, parts.workers.run(work))
@@ -86,7 +86,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
         try:
             read = GroundRequest.model_validate(asked[index])
             claim = checked_claim(read.claim, read.question, read.known_pmids)
-            found = _grounded(parts, serving, claim, job.check)
+            found = grounded(parts, serving, claim, job.check)
             response = GroundResponse.of(found, Provenance.of(serving.grounder))
             return BatchResult(index=index, status=200, response=response)
         except ValidationError as error:
@@ -117,7 +117,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
 
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
-            found = _grounded(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
+            found = grounded(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
             return "grounding", GroundResponse.of(found, Provenance.of(serving.grounder))
 
     return await while_there(request, told(parts.workers, work))
@@ -236,7 +236,7 @@ async def search(
     return await while_there(request, parts.workers.run(work))
 
 
-def _grounded(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
+def grounded(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
     """A claim grounded, each stage told and timed."""
     clock = metrics.StageClock("ground")
 

@@ -41,10 +41,10 @@ class Told(StreamingResponse):
             self._job.leave()
 
 
-async def told(workers: Workers, work: Callable[[Tell], Event]) -> Told:
+async def told(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1) -> Told:
     """Begin `work`, which tells its events and gives the last, and the response that passes them on.
 
-    Raises `Busy` before anything is sent. A fault of the work is its last event, "error".
+    Raises `Busy` before anything is sent. A fault of the work is its last event, "error". `pieces` lengthens its time.
     """
     queue: asyncio.Queue[Event] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -63,11 +63,11 @@ async def told(workers: Workers, work: Callable[[Tell], Event]) -> Told:
         return work(tell)
 
     job = await workers.start(working)
-    return Told(_events(job, queue, workers), job)
+    return Told(_events(job, queue, workers, pieces), job)
 
 
-async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers) -> AsyncIterator[bytes]:
-    ends = asyncio.get_running_loop().time() + workers.limits.work
+async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers, pieces: int) -> AsyncIterator[bytes]:
+    ends = asyncio.get_running_loop().time() + workers.limits.work * pieces
     while not (job.result.done() and queue.empty()):
         if asyncio.get_running_loop().time() > ends:
             job.leave()

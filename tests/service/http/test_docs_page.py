@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.http.docs_page import written
 from service.http.reference.described import calls, kind_of
+from service.http.reference.docs_page import written
 
 
 def _never_loaded() -> Grounder:

@@ -1,0 +1,107 @@
+"""A text to check, over HTTP: at once, in a format to take along, or as a stream while its claims are checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from retrieval.core.values import Claim, Grounding
+from service.checking.check import Checker, Reading
+from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, written
+from service.checking.readers.reading import read_text
+from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
+from service.http import examples, problems
+from service.http.access import Gate, admitted
+from service.http.parts import Parts, note, parts_of
+from service.http.responses import describe_events, write_json
+from service.http.routes import grounded
+from service.http.streams import Event, Tell, told
+from service.operating.live_index import Serving
+from service.operating.work import Job, while_there
+
+router = APIRouter(dependencies=[Depends(admitted)], responses=problems.responses(401, 429))
+
+_FAULTS = problems.responses(400, 408, 413, 422, 500, 503)
+_FORMATS: dict[str, Any] = {
+    "application/json": {"example": examples.example("text")},
+    **{media.partition(";")[0]: {"schema": {"type": "string"}} for name, media in MEDIA_TYPES.items() if name != "json"},
+}
+_checked: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "content": _FORMATS}}
+
+
+@router.post("/v1/text", response_model=CheckedText, responses=_checked | _FAULTS)
+async def text(
+    body: TextRequest,
+    request: Request,
+    format: Annotated[TextExport, Query(description="JSON, a page to print, a table, or Markdown.")] = "json",
+) -> Response:
+    """A text with the verdict on each of its sentences: which make a claim, what papers say, what its citations hold."""
+    parts = parts_of(request)
+    reading = await _read(body, request, parts)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            checked = Checker(serving.grounder, _grounding(parts, serving, job.check)).check_claims(reading, job.check)
+        if format == "json":
+            return write_json(checked)
+        name = f'attachment; filename="counterpoint{ENDINGS[format]}"'
+        return Response(written(checked, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+
+    return await while_there(request, parts.workers.run(work, pieces=_pieces(reading)))
+
+
+@router.post(
+    "/v1/text/stream",
+    response_class=StreamingResponse,
+    responses=describe_events(plan=TextPlan, claim=ClaimDone, text=CheckedText) | _FAULTS,
+)
+async def text_stream(body: TextRequest, request: Request) -> Response:
+    """The same as server-sent events: "plan" once the text is read, "claim" for each that is checked, last "text" or "error"."""
+    parts = parts_of(request)
+    reading = await _read(body, request, parts)
+
+    def work(tell: Tell) -> Event:
+        tell("plan", reading.plan)
+
+        def done(one: ClaimDone) -> None:
+            tell("claim", one)
+
+        with parts.live.lease() as serving:
+            return "text", Checker(serving.grounder, _grounding(parts, serving)).check_claims(reading, done)
+
+    return await while_there(request, told(parts.workers, work, pieces=_pieces(reading)))
+
+
+async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
+    """The text with its sentences told apart, its claims counted against what the sender may ask."""
+    parts.live.ready()
+    if len(body.text) > MOST_CHARACTERS:
+        raise problems.Refused(
+            f"The text has {len(body.text):,} characters and at most {MOST_CHARACTERS:,} are read; send it in parts, or use "
+            "`counterpoint check`.",
+            413,
+        )
+
+    def read() -> Reading:
+        return Reading.of(read_text(body.text, body.format)).at_most(MOST_TEXT_CLAIMS)
+
+    reading = await asyncio.to_thread(read)
+    note(request, parts, claims=len(reading.claims))
+    gate: Gate = request.app.state.gate
+    gate.spend(request, len(reading.claims) - 1)
+    return reading
+
+
+def _pieces(reading: Reading) -> int:
+    return max(1, len(reading.claims))
+
+
+def _grounding(
+    parts: Parts, serving: Serving, check: Callable[[object], None] = lambda _stage: None
+) -> Callable[[Claim], Grounding]:
+    """What grounds the claims of a text, counted and timed as a single claim is; `check` is called at each step."""
+    return lambda claim: grounded(parts, serving, claim, check)
