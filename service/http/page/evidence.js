@@ -87,7 +87,7 @@ function paper({ pmid, title, year, journal }, place) {
 export const factsOf = ({ year, journal }) => [year, journal].filter(Boolean).map((fact) => `${fact} · `).join("");
 
 /** The document's id; a link to PubMed where it is one of PubMed's. The page itself never asks anything there. */
-function pmidOf(pmid) {
+export function pmidOf(pmid) {
   if (!/^[0-9]{1,9}$/.test(pmid)) return element("span", pmid, "id");
   const link = element("a", `PMID ${pmid}`, "id");
   link.href = `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`;

@@ -8,6 +8,7 @@ const WORDS = {
   claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
   question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with its citations and what was checked of them", more: "Narrative: who asks, and what for" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
+  text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer, as plain text or Markdown" },
 };
 // How many sentences of a paper are chosen unless the reader says otherwise.
 const SENTENCES = 5;
@@ -24,7 +25,7 @@ export const words = (mode = modeOf()) => WORDS[mode];
 export const modeOf = () => Object.keys(WORDS).find((mode) => byId(`mode-${mode}`).checked);
 
 /** What is asked about, in the reader's words. A claim may come with a question as its context. */
-export const topicOf = ({ claim, hypothesis, question }) => claim ?? hypothesis ?? question;
+export const topicOf = ({ claim, hypothesis, question, text }) => claim ?? hypothesis ?? question ?? text;
 
 /** Turns the switch, and shows what belongs to it. */
 export function setMode(mode) {
@@ -35,6 +36,8 @@ export function setMode(mode) {
   byId("go").textContent = words().go;
   for (const part of document.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(mode);
   placeButton(byId(mode === "paper" ? "options" : "ask"));
+  byId("ask").classList.toggle("long", mode === "text");
+  byId("text").enterKeyHint = mode === "text" ? "enter" : "search";
 }
 
 /** The button comes after all that is asked with it, for the eye and for the keyboard. */
@@ -46,12 +49,15 @@ function placeButton(place) {
 /** What ends with a question mark is a question, in the scripts that have one of their own too. */
 const seemsQuestion = (text) => /[?？؟]["'”’»)\]\s]*$/.test(text);
 
+/** Three sentences or more, and longer than a claim is. */
+const seemsText = (text) => text.length > 300 && (text.match(/[.!?]\s+\S/g) ?? []).length > 1;
+
 function suggest() {
-  // A hypothesis looks like a claim: only the reader leaves this mode.
-  if (modeOf() === "paper") return;
+  // A hypothesis looks like a claim, and a text is written sentence by sentence: only the reader leaves these modes.
+  if (["paper", "text"].includes(modeOf())) return;
   const text = byId("text").value;
   if (!text.trim()) chosen = false;
-  if (!chosen && text.trim()) setMode(seemsQuestion(text) ? "question" : "claim");
+  if (!chosen && text.trim()) setMode(seemsText(text) ? "text" : seemsQuestion(text) ? "question" : "claim");
 }
 
 /** What the form asks for: the mode, and the body of its request. */
@@ -63,12 +69,14 @@ export function asked() {
     const results_only = byId("results-only").checked;
     return { mode, body: { hypothesis: value("text"), k: byId("count").valueAsNumber, results_only, ...partOf(byId("paper").value) } };
   }
+  if (mode === "text") return { mode, body: { text: value("text") } };
   const known_pmids = value("known").split(/[\s,;]+/).filter(Boolean);
   return { mode, body: { claim: value("text"), question: value("question"), known_pmids } };
 }
 
 /** The same as the part of a link after “#”: the link opens the answer, and the server's log never sees what was asked. */
-export function toHash({ body }) {
+export function toHash({ mode, body }) {
+  if (mode === "text") return "#mode=text";
   const named = LINKED.map((name) => [name, body[name]]);
   const parts = [...named, ["known", (body.known_pmids ?? []).join(",")]].filter(([, value]) => value);
   return parts.length ? "#" + parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&") : "";
@@ -81,10 +89,11 @@ export function toHash({ body }) {
 export function fromHash() {
   const given = new URLSearchParams(location.hash.slice(1));
   const get = (name) => given.get(name) ?? "";
-  const mode = given.has("claim") ? "claim" : given.has("hypothesis") ? "paper" : given.has("question") ? "question" : "claim";
+  const mode = given.get("mode") === "text" ? "text" : given.has("claim") ? "claim" : given.has("hypothesis") ? "paper" : given.has("question") ? "question" : "claim";
   chosen = [...given].length > 0;
   setMode(mode);
-  byId("text").value = get(mode === "paper" ? "hypothesis" : mode);
+  // A link holds no text to check: what stands in the box stays.
+  if (mode !== "text") byId("text").value = get(mode === "paper" ? "hypothesis" : mode);
   byId("count").value = given.get("k") ?? SENTENCES;
   byId("results-only").checked = get("results_only") === "true";
   if (mode === "paper") notePaper(byId("paper").value ? "" : "A link holds no paper: paste it or choose its file.");
@@ -92,7 +101,7 @@ export function fromHash() {
   byId("known").value = get("known");
   byId("narrative").value = get("narrative");
   byId("more").open = mode === "claim" ? given.has("question") || given.has("known") : given.has("narrative");
-  return given.has(mode);
+  return mode !== "text" && given.has(mode);
 }
 
 /** Shows which example was asked; another paper with the same hypothesis is none. */
@@ -120,14 +129,14 @@ export function watchForm(submit, told) {
   byId("form").addEventListener("keydown", (event) => {
     // Enter that ends the choice of a character (Japanese, Chinese) is not the wish to send.
     if (event.key !== "Enter" || event.isComposing) return;
-    const plain = event.target === byId("text") && !event.shiftKey;
+    const plain = event.target === byId("text") && !event.shiftKey && modeOf() !== "text";
     const anywhere = (event.ctrlKey || event.metaKey) && event.target.matches("textarea, input");
     if (!plain && !anywhere) return;
     event.preventDefault();
     submit();
   });
   for (const example of document.querySelectorAll("[data-example]")) {
-    example.title = example.dataset.example;
+    if (example.dataset.example.length < 200) example.title = example.dataset.example;
     example.addEventListener("click", () => {
       for (const id of ["question", "known", "narrative"]) byId(id).value = "";
       if (modeOf() === "paper") {

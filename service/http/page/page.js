@@ -5,8 +5,9 @@ import { chosen, chosenText } from "./chosen.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { asked, fromHash, markExample, setMode, modeOf, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
-import { answer as askAnswer, evidence as askEvidence, forgetDocuments, ground as askGround, health, Told, useKey } from "./service.js";
+import { answer as askAnswer, evidence as askEvidence, forgetDocuments, ground as askGround, health, text as askText, Told, useKey } from "./service.js";
 import { addActions } from "./take.js";
+import { checkedText, claimsIn, wordsOf } from "./text.js";
 
 // What each mode asks, how its answer is shown and told as text, and what is said and drawn while it is made.
 const MODES = {
@@ -14,7 +15,11 @@ const MODES = {
   question: { ask: askAnswer, shown: answered, text: answerText, topic: (found) => found.topic.question, reading: "Looking for an answer", drawn: draftIn },
   // It comes at once or not at all: there is nothing to draw on the way.
   paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren() },
+  text: { ask: askText, shown: checkedText, text: wordsOf, topic: () => "Checked text", reading: "Checking the text", drawn: claimsIn },
 };
+
+// With all that is given in it the form may fill the window.
+const tall = (mode) => mode === "paper" || mode === "text";
 
 let running = new AbortController();
 let retryTimer = 0;
@@ -48,12 +53,12 @@ function showAnswer(wanted, found) {
   const place = byId("answer");
   place.replaceChildren(shown);
   place.hidden = false;
-  if (wanted.mode === "paper") reveal(place, "start");
+  if (tall(wanted.mode)) reveal(place, "start");
   document.title = `${mode.topic(found)} · Counterpoint`;
   if (!byId("health").classList.contains("ready")) showHealth();
 }
 
-/** With a paper in it the form may fill the window: what stands below it is brought into view, unless it begins there already. */
+/** What stands below a form that fills the window is brought into view, unless it begins there already. */
 function reveal(place, block) {
   if (place.getBoundingClientRect().top < innerHeight * 0.75) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -74,7 +79,7 @@ function showBusy(mode) {
   const appear = () => {
     answer.hidden = true;
     byId("busy").hidden = false;
-    if (mode === "paper") reveal(byId("busy"), "nearest");
+    if (tall(mode)) reveal(byId("busy"), "nearest");
   };
   const soon = setTimeout(() => {
     appear();

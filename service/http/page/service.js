@@ -43,6 +43,9 @@ export const ground = (body, signal, tell) => streamed("v1/ground/stream", "grou
 /** An answer to a question, told the same way. */
 export const answer = (body, signal, tell) => streamed("v1/answer/stream", "answer", body, signal, tell);
 
+/** A text with the verdict on each of its sentences, told the same way. */
+export const text = (body, signal, tell) => streamed("v1/text/stream", "text", body, signal, tell);
+
 /** The sentences of one paper that bear on a hypothesis; without a paper there is nothing to ask. */
 export async function evidence(body, signal) {
   if (body.text === "") throw new Told("The paper is empty; paste its text, or choose a file.", { field: "paper" });
@@ -105,12 +108,14 @@ async function* lines(response) {
   }
 }
 
-/** The same request again as a text in another format: what it holds, and whether it is of the type asked for. */
+const ADDRESSES = { claim: "ground", question: "answer", text: "text" };
+
+/** The same request again in another format: what it holds, and of which type. */
 export async function exported(mode, body, format) {
-  const response = await post(`v1/${mode === "claim" ? "ground" : "answer"}?format=${format}`, body);
+  const response = await post(`v1/${ADDRESSES[mode]}?format=${format}`, body);
   const type = response.headers.get("content-type") ?? "";
   if (/json/.test(type)) throw new Told("This service does not write that format.");
-  return { text: await response.text(), type };
+  return { content: await response.blob(), type };
 }
 
 const documents = new Map();

@@ -4,7 +4,10 @@ import { announce, byId, copyOf } from "./dom.js";
 import { topicOf } from "./form.js";
 import { exported } from "./service.js";
 
-const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib" };
+const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib", html: "html", csv: "csv", xlsx: "xlsx" };
+// What a checked text comes in; claims and answers have the others.
+const OF_TEXT = ["text", "json", "markdown", "html", "csv", "xlsx"];
+const ONLY_OF_TEXT = ["html", "csv", "xlsx"];
 
 /** Gives an answer its buttons: `asked` is what the form asked, `text` the answer as plain text. */
 export function addActions(shown, asked, answer, text) {
@@ -16,7 +19,7 @@ export function addActions(shown, asked, answer, text) {
     text: (pressed) => copy(text, pressed),
     json: () => save(`${JSON.stringify(answer, null, 2)}\n`, "application/json", `counterpoint-${name}.json`),
   };
-  for (const format of ["markdown", "ris", "bibtex"]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
+  for (const format of ["markdown", "ris", "bibtex", ...ONLY_OF_TEXT]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
   for (const pressed of shown.querySelectorAll("[data-do]")) {
     const wanted = pressed.dataset.do;
     if (offered(wanted, asked.mode, answer)) pressed.addEventListener("click", () => actions[wanted](pressed));
@@ -25,11 +28,13 @@ export function addActions(shown, asked, answer, text) {
 }
 
 function offered(wanted, mode, answer) {
+  // No link holds a text to check.
+  if (mode === "text" ? !OF_TEXT.includes(wanted) : ONLY_OF_TEXT.includes(wanted)) return false;
   // Browsers offer the clipboard only over https or on this machine.
   if (["link", "text"].includes(wanted)) return Boolean(navigator.clipboard);
   // Of a paper that the reader gave, the service knows nothing that a reference could be made of.
   if (wanted === "json" || mode === "paper") return wanted === "json";
-  return wanted === "markdown" || listed(answer) > 0;
+  return mode === "text" || wanted === "markdown" || listed(answer) > 0;
 }
 
 /** How many papers a reference manager would get. */
@@ -56,8 +61,8 @@ async function fetchAndSave({ mode, body }, format, name, pressed) {
   pressed.setAttribute("aria-busy", "true");
   pressed.textContent = "Writing…";
   try {
-    const { text, type } = await exported(mode, body, format);
-    save(text, type, `counterpoint-${name}.${ENDINGS[format]}`);
+    const { content, type } = await exported(mode, body, format);
+    save(content, type, `counterpoint-${name}.${ENDINGS[format]}`);
     announce(`${label} saved.`);
   } catch (error) {
     byId("trouble").textContent = `${label} could not be written. ${error.message}`;
@@ -67,9 +72,9 @@ async function fetchAndSave({ mode, body }, format, name, pressed) {
   }
 }
 
-function save(text, type, name) {
+function save(content, type, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

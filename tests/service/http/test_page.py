@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from indexes.readers.paper import paper_in
+from service.checking.export.rows import REASONS, SIGNS
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.reading.schemas import EvidenceRequest
@@ -149,15 +150,15 @@ def test_an_address_is_made_from_digits_alone() -> None:
     ]
     assert made == [
         ("evidence.js", "link.href = `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`;"),
-        ("take.js", "link.href = URL.createObjectURL(new Blob([text], { type }));"),
+        ("take.js", "link.href = URL.createObjectURL(new Blob([content], { type }));"),
     ]
     assert "if (!/^[0-9]{1,9}$/.test(pmid)) return" in SCRIPTS["evidence.js"]
 
 
 def test_every_field_has_a_label_and_every_id_is_there_once(page: _Parsed) -> None:
     # Of the templates with the parts of an answer only one is on the page at a time.
-    templates = re.findall(r'<template id="(?:grounding|answer|chosen)-template">.*?</template>', PAGE, re.S)
-    assert len(templates) == 3
+    templates = re.findall(r'<template id="(?:grounding|answer|chosen|text)-template">.*?</template>', PAGE, re.S)
+    assert len(templates) == 4
     for template in templates:
         others = [one for one in templates if one != template]
         shown = re.findall(r'\bid="([^"]+)"', functools.reduce(lambda page, other: page.replace(other, ""), others, PAGE))
@@ -191,6 +192,13 @@ def test_the_example_is_a_paper_whose_headings_are_understood(page: _Parsed) -> 
     assert {one.kind for one in paper.body} == {"abstract", "introduction", "methods", "results", "discussion"}
     assert len(paper.body) >= 5, "as many as are asked for"
     assert len(page.attributes("data-example")) == len(set(page.attributes("data-example")))
+
+
+def test_a_checked_text_has_the_same_words_on_the_page_as_elsewhere() -> None:
+    for reason, words in REASONS.items():
+        assert f'{reason}: "{words}",' in SCRIPTS["text.js"]
+    for verdict, sign in SIGNS.items():
+        assert not sign or re.search(rf'\b"?{verdict}"?: "{re.escape(sign)}"', SCRIPTS["text.js"])
 
 
 def test_problems_and_results_are_announced(page: _Parsed) -> None:

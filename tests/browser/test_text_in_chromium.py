@@ -1,0 +1,135 @@
+"""Check a text, in a real browser: what a reader sees, reaches by keyboard and takes along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from retrieval.index import Index
+from service.http.app import create_app
+from tests.helpers.chromium import CHROMIUM, chromium
+from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.served import serving
+from tests.helpers.texts import DOCUMENTS, HOSTILE
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt install chromium)"),
+]
+
+TEXT = f"# A title\n\nDoes 😀 zeta help? Zeta lowers pressure (PMID 1, PMID 77).\n\n- Omega lowers sugar.\n- {HOSTILE} is here"
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = make_index(tmp_path_factory.mktemp("browser"), DOCUMENTS).folder
+    with serving(create_app(lambda: make_reading_grounder(Index(folder)))) as (found, _server):
+        yield f"{found}/"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page with the text checked; at the end nothing may have failed, and nothing else have been asked."""
+    context = browser.new_context(**getattr(request, "param", {}))
+    faults: list[str] = []
+    asked: list[str] = []
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("dialog", lambda dialog: faults.append(dialog.message))
+    context.on("request", lambda sent: asked.append(sent.url))
+    opened.goto(address)
+    opened.get_by_text("Check a text").click()
+    opened.get_by_role("textbox", name="Text").fill(TEXT)
+    opened.get_by_role("button", name="Check text").click()
+    expect(opened.locator(".checked")).to_be_visible()
+    yield opened
+    context.close()
+    assert not faults
+    assert {url for url in asked if not url.startswith((address, "data:", "blob:"))} == set()
+
+
+def test_the_text_is_shown_whole_with_its_claims_marked(page: Page) -> None:
+    shown = page.locator(".checked")
+    expect(shown.locator("h3")).to_have_text("A title")
+    expect(shown.locator(".said.contradicted")).to_have_text("Zeta lowers pressure (PMID 1, PMID 77).")
+    expect(shown.locator(".said.supported")).to_have_text("Omega lowers sugar.")
+    expect(shown).to_contain_text("Does 😀 zeta help?")
+    expect(page.locator(".verdicts li")).to_have_text(["✗ contradicted 1", "✓ supported 1"])
+
+
+def test_the_table_has_the_best_papers_and_the_citations(page: Page) -> None:
+    row = page.locator(".claims tbody tr").first
+    expect(row.locator(".best.contradict blockquote")).to_have_text("“Zeta is against pressure.”")
+    expect(row.locator("th")).to_contain_text("Cites PMID 1: contradicts it.")
+    expect(row.locator("th")).to_contain_text("Cites PMID 77: is not in the index.")
+    expect(row.locator(".best a")).to_have_attribute("href", "https://pubmed.ncbi.nlm.nih.gov/1/")
+    page.get_by_text("All that was found for claim 1: 1 paper").click()
+    expect(page.locator(".claims .card h3")).to_contain_text("<script>")
+
+
+def test_a_mark_leads_to_its_row_by_keyboard(page: Page) -> None:
+    page.get_by_role("button", name="Claim 2: supported").press("Enter")
+    expect(page.locator(".claims tr:focus .number")).to_have_text("2")
+
+
+def test_what_was_not_checked_is_told_with_its_reason(page: Page) -> None:
+    page.get_by_text("1 sentence not checked, and why").click()
+    expect(page.locator(".others .reason").first).to_have_text("a question")
+
+
+@pytest.mark.parametrize("button", ["JSON", "Markdown", "HTML", "CSV", "XLSX"])
+def test_it_can_be_taken_along(page: Page, button: str) -> None:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).click()
+    ending = "md" if button == "Markdown" else button.lower()
+    assert download.value.suggested_filename.endswith(f".{ending}")
+    assert download.value.path().stat().st_size > 300
+
+
+@pytest.mark.parametrize("button", ["RIS", "BibTeX", "Copy link"])
+def test_what_a_text_does_not_come_in_is_not_offered(page: Page, button: str) -> None:
+    expect(page.get_by_role("button", name=button, exact=True)).to_have_count(0)
+
+
+def test_no_link_holds_the_text_and_enter_is_a_new_line(page: Page) -> None:
+    assert page.url.endswith("/#mode=text")
+    field = page.get_by_role("textbox", name="Text")
+    field.fill("Omega lowers sugar.")
+    field.press("Enter")
+    assert field.input_value() == "Omega lowers sugar.\n"
+    field.press("Control+Enter")
+    expect(page.locator(".verdicts li")).to_have_text(["✓ supported 1"])
+
+
+@pytest.mark.parametrize(
+    "page",
+    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}],
+    indirect=True,
+    ids=["light", "dark", "narrow"],
+)
+def test_readers_of_every_kind_get_it(page: Page) -> None:
+    page.get_by_text("All that was found for claim 1").click()
+    found = Axe().run(page).response["violations"]
+    assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_pasted_abstract_goes_to_its_mode_and_a_claim_stays_in_its_own(page: Page, address: str) -> None:
+    page.goto(f"{address}#")
+    page.reload()
+    field = page.locator("#text")
+    field.fill("Zeta lowers pressure.")
+    expect(page.locator("#mode-claim")).to_be_checked()
+    field.fill("Zeta lowers pressure in adults. " * 12)
+    expect(page.locator("#mode-text")).to_be_checked()
