@@ -11,6 +11,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from service.answering.schemas import AnswerResponse
+from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse, Problem
 from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
 from service.reading.schemas import EvidenceResponse
@@ -75,6 +76,10 @@ class Counterpoint:
         paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
         body = {"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only}
         return self._call(EvidenceResponse, "POST", "/v1/evidence", json=body)
+
+    def text(self, text: str) -> CheckedText:
+        """A text (plain or Markdown, at most 100 claims) with the verdict on each of its sentences."""
+        return self._call(CheckedText, "POST", "/v1/text", json={"text": text})
 
     def document(self, pmid: str | int) -> DocumentOut:
         """A document with the boundaries of its sentences."""

@@ -319,7 +319,7 @@ def mcp(
     answers: Annotated[str, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
-    """Be a tool for language models: an MCP server on standard input and output, with the tools ground and answer."""
+    """Be a tool for language models: an MCP server on standard input and output, with the tools ground, answer and check_text."""
     with told():
         from service.assembly import answerer_beside, assemble
         from service.mcp_server import make_server

@@ -56,6 +56,9 @@ def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
     assert counterpoint.ground("zeta pressure", known_pmids=["a/b"]).supporting == []
     assert counterpoint.answer("Does omega lower blood sugar?").documents[0].pmid == "101"
     assert counterpoint.document("1").sentences[0].text == "Zeta is not against pressure."
+    checked = counterpoint.text("Does it help? Zeta lowers pressure (PMID 1).").sentences
+    assert [one.reason for one in checked] == ["question", None] and checked[1].result
+    assert checked[1].result.cited[0].status == "contradicts it"
     results = counterpoint.ground_all(["zeta pressure", ""]).results
     assert [one.status for one in results] == [200, 422]
     assert results[1].problem and "empty" in results[1].problem.detail
@@ -159,7 +162,7 @@ def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
     async def called() -> Any:
         async with Client(make_server(grounder, lambda: make_answerer(grounder.index))) as client:
             tools = {one.name for one in (await client.list_tools()).tools}
-            assert tools == {"ground", "answer"}
+            assert tools == {"ground", "answer", "check_text"}
             return await client.call_tool(tool, arguments)
 
     return asyncio.run(called())
@@ -172,6 +175,14 @@ def test_a_language_model_can_ground_and_ask(folder: Path) -> None:
     assert json.loads(found.content[0].text) == found.structured_content
     answered = call(folder, "answer", {"question": "Does omega lower blood sugar?"})
     assert answered.structured_content["outcome"] == "answered"
+
+
+def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
+    checked = call(folder, "check_text", {"text": "Does it help? Zeta lowers pressure (PMID 1)."})
+    question, claim = checked.structured_content["sentences"]
+    assert question["reason"] == "question"
+    assert claim["result"]["cited"][0]["status"] == "contradicts it"
+    assert call(folder, "check_text", {"text": " "}).is_error
 
 
 def test_a_language_model_is_told_what_is_wrong(folder: Path) -> None:

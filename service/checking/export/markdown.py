@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.checking.export.rows import SIGNS, cited_line, paper, why, words_of
+from service.checking.export.rows import SIGNS, cited_line, paper, reworded, why, words_of
 from service.checking.schemas import CheckedText, TextSentenceOut
 from service.grounding.schemas import EvidenceOut
 from service.output.export import escaped
@@ -29,7 +29,7 @@ def _claim(checked: CheckedText, number: int, one: TextSentenceOut) -> list[str]
     assert one.result is not None
     words = words_of(checked, one)
     blocks = [f"## {number}. {SIGNS[one.verdict]} {one.verdict.capitalize()}", f"> {escaped(words)}"]
-    if one.claim != words:
+    if reworded(checked, one):
         blocks.append(f"Checked as: {escaped(one.claim)}")
     blocks.append(escaped(one.result.why))
     sides = (("Against", one.result.against), ("For", one.result.in_favour), ("Uncertain", one.result.uncertain))

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from service.checking.export.rows import SIGNS, cited_line, paper, why, words_of
+from service.checking.export.rows import SIGNS, cited_line, paper, reworded, why, words_of
 from service.checking.schemas import BlockOut, CheckedText, TextSentenceOut
 
 
@@ -44,7 +44,7 @@ def html(checked: CheckedText, title: str = "Checked text") -> str:
     others = [one for one in checked.sentences if not one.result and one.reason != "heading"]
     shown = {
         "title": title, "checked": checked, "blocks": blocks(checked), "claims": claims, "others": others, "signs": SIGNS,
-        "paper": paper, "words": words_of, "why": why, "cited_line": cited_line,
+        "paper": paper, "words": words_of, "why": why, "reworded": reworded, "cited_line": cited_line,
     }  # fmt: skip
     return _template().render(**shown)
 

@@ -32,6 +32,8 @@ SIGNS: dict[TextVerdict, str] = {
 """A sign beside the colour of each verdict, for who sees no colour."""
 
 
+_SEEN = 20
+"""Characters by which the beginning of a sentence is known again."""
 _SAID = {"not judged": "was not judged", "not in the index": "is not in the index"}
 
 
@@ -86,6 +88,11 @@ def cited_line(one: CitedOut) -> str:
 def words_of(checked: CheckedText, sentence: TextSentenceOut) -> str:
     """A sentence as it stands in the text, on one line."""
     return " ".join(checked.text[sentence.start : sentence.end].split())
+
+
+def reworded(checked: CheckedText, sentence: TextSentenceOut) -> bool:
+    """Whether words in front of the claim were taken off it; that its citations were is seen without being told."""
+    return not words_of(checked, sentence).startswith(sentence.claim[:_SEEN])
 
 
 def why(sentence: TextSentenceOut) -> str:

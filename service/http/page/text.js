@@ -95,7 +95,8 @@ function rowsOf(sentence, place, cut) {
   head.scope = "row";
   head.firstChild.nextSibling.dir = "auto";
   head.setAttribute("role", "rowheader");
-  if (claim !== words.trim().replace(/\s+/g, " ")) head.append(element("span", `Checked as: ${claim}`, "reason"));
+  // That citations were taken off is seen without being told.
+  if (!words.replace(/\s+/g, " ").startsWith(claim.slice(0, 20))) head.append(element("span", `Checked as: ${claim}`, "reason"));
   head.append(...result.cited.map(citedLine), ...sentence.unresolved.map((one) => element("span", `[${one}] names no PMID or DOI.`, "reason")));
   const says = holding("td", "says", stamp(verdict), element("span", result.why, "reason"));
   row.append(head, labelled(says, "Verdict"), bestOf(result.against, "contradict", "Best paper against"), bestOf(result.in_favour, "support", "Best paper for"));

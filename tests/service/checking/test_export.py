@@ -97,6 +97,14 @@ def test_markdown_means_what_it_says(checked: CheckedText) -> None:
     assert "- Does zeta help? *(a question)*" in text
 
 
+def test_a_claim_that_was_reworded_is_told_as_it_was_checked(checked: CheckedText) -> None:
+    first, *_ = [one for one in checked.sentences if one.result]
+    assert "Checked as" not in written(checked, "markdown").decode()
+    told = checked.model_copy(update={"sentences": [first.model_copy(update={"claim": "Pressure falls."})]})
+    assert "Checked as: Pressure falls." in written(told, "markdown").decode()
+    assert "Checked as: Pressure falls." in written(told, "html").decode()
+
+
 def test_json_is_read_back_as_it_was(checked: CheckedText) -> None:
     assert CheckedText.model_validate_json(written(checked, "json")) == checked
     assert set(json.loads(written(checked, "json"))["counts"]) == set(checked.counts)
