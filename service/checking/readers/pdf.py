@@ -82,8 +82,12 @@ def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
     widths = sorted(len(line) for line in lines if line)
     full = 0.75 * widths[len(widths) * 3 // 4] if widths else 0
     writing = Writing()
-    paragraph = ""
+    paragraph = last = ""
     for line in lines:
+        if _stands_alone(last, line, full):
+            writing.add(paragraph)
+            paragraph = ""
+        last = line
         if not line or looks_like_heading(line):
             # An empty line within a sentence is the gap between two columns or pages.
             if line or _ENDS.search(paragraph):
@@ -98,6 +102,11 @@ def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
             paragraph = ""
     writing.add(paragraph)
     return writing.done()
+
+
+def _stands_alone(line: str, following: str, full: float) -> bool:
+    """Whether a line is a title: short, without a stop, and what follows begins anew."""
+    return bool(line) and len(line) < full and line[-1].isalnum() and following[:1].isupper()
 
 
 def _with_line(paragraph: str, line: str) -> str:

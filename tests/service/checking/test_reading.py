@@ -70,6 +70,15 @@ def test_a_heading_in_a_pdf_is_one() -> None:
     assert shown(passage)[0] == ("heading", "Results")
 
 
+def test_a_title_in_a_pdf_stands_alone() -> None:
+    passage = read_bytes(
+        pdf([["Aspirin in adults", "Aspirin reduces fever in most of the adults who take it for", "that."]]), "a.pdf"
+    )
+    assert [words for _, words in shown(passage)] == [
+        "Aspirin in adults", "Aspirin reduces fever in most of the adults who take it for that.",
+    ]  # fmt: skip
+
+
 def test_a_compound_keeps_the_hyphen_that_its_line_ends_with() -> None:
     passage = read_bytes(pdf([["Lung cancer is more frequent in smokers who take beta-", "carotene than in others."]]), "a.pdf")
     assert "beta-carotene" in passage.text
