@@ -18,7 +18,8 @@ from retrieval.words.lexical import most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
 from service.grounding.claims import checked_claim
-from service.grounding.ground import Grounder, GroundStage
+from service.grounding.ground import Grounder
+from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundResponse, Provenance, summary
 from tests.helpers.fakes import WordJudge, make_grounder, make_index
 
