@@ -31,8 +31,8 @@ def rank(request: Request, found: list[Candidate]) -> list[Candidate]:
 
 
 def _known_one_may_lead(request: Request) -> bool:
-    """Whether the best match must be looked for among the known documents too."""
-    return request.branch.select.rule == "likeliest" and bool(request.known)
+    """Whether the best match must be looked for among the known documents too: where a decision weighs how far behind it lies."""
+    return request.branch.select.rule == "likeliest" and bool(request.known) and request.judge.decision.gap != 0.0
 
 
 def _retrieved(request: Request, known: frozenset[str] = frozenset(), without: frozenset[str] = frozenset()) -> list[Candidate]:
