@@ -10,7 +10,7 @@ from generation.leads.lead import how_sure
 from nli.text.designs import design
 from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
 from service.answering.answer import Answerer, Kept, Stage
-from service.grounding.schemas import EvidenceOut, Provenance, SentenceOut, VerdictOut
+from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut
 
 
 class AnswerRequest(BaseModel):
@@ -59,7 +59,7 @@ class AnswerSentenceOut(BaseModel):
     citations: list[CitationOut]
 
 
-class RemovedOut(BaseModel):
+class RemovedOut(OfValue):
     """A sentence that was written and taken out again."""
 
     text: str
@@ -124,16 +124,16 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=design(document).says)
 
 
-class UsageOut(BaseModel):
+class UsageOut(OfValue):
     """What a language model was asked, by its server's own counts; `cost` in US dollars where a price is configured."""
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
-    cost: float | None
+    cost: Rounded | None
 
 
-class TopicOut(BaseModel):
+class TopicOut(OfValue):
     """The topic as it was read."""
 
     id: str
@@ -181,9 +181,8 @@ class AnswerResponse(BaseModel):
             )
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
-        topic, usage = answer.topic, answer.usage
         return cls(
-            topic=TopicOut(id=topic.id, question=topic.question, topic=topic.topic, narrative=topic.narrative),
+            topic=TopicOut.model_validate(answer.topic),
             outcome=answer.outcome,
             lead=LeadOut.of(answer.lead) if answer.lead else None,
             text=running_text(answer),
@@ -192,18 +191,13 @@ class AnswerResponse(BaseModel):
                 ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence, answer.sentences[one.sentence].text))
                 for one in answer.conflicts
             ],
-            removed=[RemovedOut(text=one.text, reason=one.reason) for one in answer.removed],
+            removed=[RemovedOut.model_validate(one) for one in answer.removed],
             documents=documents,
             words=answer.words,
             generated_by=answer.generated_by,
             extractive=answerer.extractive(answer.generated_by),
             note=answer.note,
-            usage=UsageOut(
-                requests=usage.requests,
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=usage.completion_tokens,
-                cost=None if usage.cost is None else round(usage.cost, 6),
-            ),
+            usage=UsageOut.model_validate(answer.usage),
             provenance=Provenance.of(answerer),
         )
 
@@ -253,8 +247,8 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
     return CitationOut(
         number=numbers[citation.document.pmid],
         pmid=citation.document.pmid,
-        sentence=SentenceOut.of(citation.sentence),
-        verdict=VerdictOut.convert(citation.verdict),
+        sentence=SentenceOut.model_validate(citation.sentence),
+        verdict=VerdictOut.model_validate(citation.verdict),
         verbatim=citation.verbatim,
     )
 
@@ -266,4 +260,4 @@ def event_out(event: Stage | Kept | RemovedSentence) -> tuple[str, BaseModel]:
     if isinstance(event, Kept):
         pmids = [citation.document.pmid for citation in event.sentence.citations]
         return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)
-    return "removed", RemovedOut(text=event.text, reason=event.reason)
+    return "removed", RemovedOut.model_validate(event)

@@ -106,7 +106,7 @@ class DocumentOut(BaseModel):
         return cls(
             **facts_of(document),
             abstract=document.abstract,
-            sentences=[SentenceOut.of(sentence) for sentence in entry.sentences()],
+            sentences=[SentenceOut.model_validate(sentence) for sentence in entry.sentences()],
         )
 
 

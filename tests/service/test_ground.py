@@ -20,7 +20,8 @@ from service.configuration.models import Models
 from service.grounding.claims import checked_claim
 from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
-from service.grounding.schemas import GroundResponse, Provenance, summary
+from service.grounding.schemas import GroundResponse, Provenance
+from service.grounding.summary import summary
 from tests.helpers.fakes import WordJudge, make_grounder, make_index
 
 CLAIM = Claim("zeta lowers pressure")
