@@ -22,7 +22,8 @@ from service.answering.reading import read_findings
 from service.answering.relevance import met, same_kind
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
-from service.grounding.ground import Grounder, evidence_for
+from service.grounding.ground import Grounder
+from service.grounding.showing import evidence_for
 
 NEAREST = 3
 """Papers that a refusal names."""
