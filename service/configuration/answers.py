@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from service.configuration.config import Count, Strict, load_yaml
+from service.configuration.files import Count, Strict, load_yaml
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -18,7 +18,7 @@ from retrieval.runtime.chat import ChatUnanswered
 from service.answering.answer import Event, Kept, Stage
 from service.answering.attribution import Attribution, verbatim
 from service.configuration.answers import AnswerConfig, load_answer_config
-from service.configuration.config import shipped
+from service.configuration.files import shipped
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import make_index
 
