@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.beir import JsonOption
-from service.cli.commands import IndexOption, ProfileOption, say, told, typed
+from service.cli.commands import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant, say, told, typed
 from service.configuration import defaults
 
 WORK = Path("leads.work")
@@ -29,7 +29,8 @@ def leads(
     ] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Leave out so many questions at the beginning.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask so many questions at most.")] = None,
-    config: Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[
         Path, typer.Option("--work", metavar="DIR", help="Where what was asked is kept; a stopped run goes on there.")
@@ -55,12 +56,13 @@ def leads(
         asked = read_known(file)[first : None if most is None else first + most]
         if not asked:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
-        step = load_answer_config(config).lead
+        variant, grounding = answer_variant(answers, config)
+        step = load_answer_config(variant, grounding).lead
         if step is None:
-            raise BadConfig(f"The answer configuration {config} has no lead; name one that has, such as {defaults.ANSWERS}.")
+            raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        say(f"Asking {len(asked)} questions of {file} of {papers} with {config}; what is done is kept in {work}.")
+        say(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; what is done is kept in {work}.")
         facts = {
             "corpus_sha256": grounder.index.manifest.corpus_sha256,
             "step": step.model_dump(mode="json"),

@@ -37,7 +37,13 @@ app.add_typer(check_app, name="check-run")
 
 IndexOption = Annotated[Path, typer.Option("--index", help="The folder of a built index.", show_default=False)]
 ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant by name, or a YAML file.")]
-AnswersOption = Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")]
+AnswersOption = Annotated[
+    str | None, typer.Option("--answers", help="An answer variant by name, or a YAML file.", show_default=defaults.ANSWERS)
+]
+UnderAnswersOption = Annotated[
+    str | None,
+    typer.Option("--config", help="A grounding variant in place of the one that the answer variant names.", show_default=False),
+]
 ProfileOption = Annotated[str, typer.Option("--profile", help="A set of models by name, or a YAML file.")]
 SourcesArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE...", help="Files, or folders of files; gzipped or not.", show_default=False)
@@ -86,6 +92,22 @@ def told() -> Iterator[None]:
 def say(line: str) -> None:
     """A line about the work, apart from its result: on standard error."""
     typer.echo(line, err=True)
+
+
+def answer_variant(answers: str | None, config: str | None) -> tuple[str, str | None]:
+    """The names of the answer variant and of the grounding variant under it; None stands for the one that the former names.
+
+    --config named the answer variant once. Where it still does, that is followed, and a line says what to write instead.
+    """
+    from retrieval.core.errors import BadConfig
+    from service.configuration.answers import is_answer_variant
+
+    if config is None or not is_answer_variant(config):
+        return answers or defaults.ANSWERS, config
+    if answers is not None:
+        raise BadConfig(f"--config names a grounding variant, and {config} is an answer variant, beside --answers {answers}.")
+    say(f"--config names a grounding variant; write --answers {config} for the answer variant.")
+    return config, None
 
 
 def typed() -> str:
@@ -247,7 +269,8 @@ def answer(
     index: IndexOption,
     narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and what for.")] = "",
     topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
-    config: AnswersOption = defaults.ANSWERS,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
         Literal["text", "json", "markdown", "ris", "bibtex"],
@@ -265,7 +288,8 @@ def answer(
         from service.output.export import exported
         from service.output.terminal_answer import print_answer, progress
 
-        answerer = assemble_answerer(index, config, profile)
+        variant, grounding = answer_variant(answers, config)
+        answerer = assemble_answerer(index, variant, profile, grounding)
         chosen = "json" if as_json else format
         found = answerer.answer(asked, progress(say) if chosen == "text" else None)
         if chosen == "json":
@@ -369,7 +393,8 @@ def run_task_b(
     out: Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)],
     team: Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)],
     run_id: Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)],
-    config: Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     shard: ShardOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")] = False,
@@ -385,8 +410,9 @@ def run_task_b(
         check_target(out, overwrite)
         from service.assembly import assemble_answerer
 
-        answerer = assemble_answerer(index, config, profile)
-        say(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {config} over {index}.")
+        variant, grounding = answer_variant(answers, config)
+        answerer = assemble_answerer(index, variant, profile, grounding)
+        say(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {variant} over {index}.")
         report = run(read, topics, answerer, out, team, run_id, part)
         say(
             f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; for {report.too_little:,} topics the index "

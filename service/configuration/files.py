@@ -47,7 +47,23 @@ def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model
 
     Raises `BadConfig` for a file that is not there, that is no YAML, or that holds what `model` does not allow.
     """
-    if name.endswith((".yaml", ".yml")):
+    data = read_yaml(name, package, what)
+    if not isinstance(data, dict):
+        raise BadConfig(f"The {what} {name} should hold keys and values ({', '.join(model.model_fields)}).")
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, data)}.") from None
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is the path of a YAML file and not that of a shipped one."""
+    return name.endswith((".yaml", ".yml"))
+
+
+def read_yaml(name: str, package: str, what: str) -> Any:
+    """The YAML of that name in a package, or at that path, as it is; raises `BadConfig` for one that is not there or no YAML."""
+    if is_path(name):
         path = Path(name)
         if not path.is_file():
             raise BadConfig(f"There is no {what} file {name}; give an existing YAML file or one of {shipped(package)}.")
@@ -58,17 +74,11 @@ def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model
         known = ", ".join(shipped(package))
         raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
     try:
-        data = yaml.safe_load(text)
+        return yaml.safe_load(text)
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f", line {where.line + 1}" if where else ""
         raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
-    if not isinstance(data, dict):
-        raise BadConfig(f"The {what} {name} should hold keys and values ({', '.join(model.model_fields)}).")
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, data)}.") from None
 
 
 def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:

@@ -208,6 +208,17 @@ def test_every_shipped_answer_variant_loads() -> None:
         load_answer_config("nothing")
 
 
+def test_an_answer_variant_takes_another_grounding_variant() -> None:
+    shipped_one, other = load_answer_config("counterpoint"), load_answer_config("counterpoint", "v5")
+    assert (shipped_one.grounding, other.grounding) == ("counterpoint", "v5")
+    assert other.lead
+    assert other.conflicts
+    assert other.lead.grounding == other.conflicts.grounding == "v5"
+    assert load_answer_config("counterpoint", "counterpoint") == shipped_one
+    with pytest.raises(BadConfig, match="paper-v4 looks for no lead and no conflicts"):
+        load_answer_config("paper-v4", "v5")
+
+
 def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) -> None:
     import yaml
 
