@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.beir import JsonOption
-from service.cli.commands import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant, say, told, typed
+from eval.commands.outputs import JsonOption, check_output, work_option, write_report
+from service.cli.messages import say, told, typed
+from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
 WORK = Path("leads.work")
@@ -32,9 +33,7 @@ def leads(
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where what was asked is kept; a stopped run goes on there.")
-    ] = WORK,
+    work: Annotated[Path, work_option("what was asked is")] = WORK,
     json: JsonOption = None,
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
@@ -42,17 +41,12 @@ def leads(
         import json as json_
 
         from eval.answers.leads import figures, lead_all, lines, read_known
-        from retrieval.core.errors import BadConfig, BadInput, writing
-        from retrieval.store.manifest import write_atomically
+        from retrieval.core.errors import BadConfig, BadInput
         from service.answering.lead import Leads
         from service.assembly import assemble
         from service.configuration.answers import load_answer_config
-        from service.trec.journal import check_target
 
-        if json:
-            check_target(json, overwrite=True)
-            if json.resolve() == file.resolve():
-                raise BadInput(f"--json names {json}, which is read; give the report a name of its own.")
+        check_output(json, [file])
         asked = read_known(file)[first : None if most is None else first + most]
         if not asked:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
@@ -80,6 +74,4 @@ def leads(
                     for one, lead in zip(asked, found, strict=True)
                 ],
             }
-            with writing("the report", json):
-                write_atomically(json, json_.dumps(report, indent=1) + "\n")
-            say(f"Wrote {json}.")
+            write_report(json, json_.dumps(report, indent=1) + "\n")
