@@ -34,7 +34,7 @@ def serve(
         checked(settings)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
             say(f"Counterpoint listens on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
-        run(settings, given)
+        run(settings)
 
 
 def config() -> None:
