@@ -18,7 +18,9 @@ from eval.scifact.predictions import Predicted
 from eval.variants.reporting import Ran, make_report
 from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
-from service.configuration.config import GroundingConfig, Profile, load_config, load_profile, shipped
+from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
+from service.configuration.files import shipped
+from service.configuration.kinds import EmbeddedRerankerOptions, RerankerOptions
 from service.configuration.models import Models, load_models
 from service.grounding.ground import Grounder
 
@@ -72,11 +74,13 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
 
 def _roomy(profile: Profile) -> Profile:
     """The profile with a shipped reranker that remembers more vectors: claims come back to the same documents."""
-    rerankers = {
-        name: {"remembered_mb": _REMEMBERED_MB, **options} if options.get("kind") == "embedded" else options
-        for name, options in profile.rerankers.items()
-    }
-    return profile.model_copy(update={"rerankers": rerankers})
+
+    def roomy(options: RerankerOptions) -> RerankerOptions:
+        if not isinstance(options, EmbeddedRerankerOptions):
+            return options
+        return EmbeddedRerankerOptions.model_validate({"remembered_mb": _REMEMBERED_MB, **options.model_dump()})
+
+    return profile.model_copy(update={"rerankers": {name: roomy(options) for name, options in profile.rerankers.items()}})
 
 
 class _Shelf:

@@ -76,11 +76,10 @@ def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> No
 @cache
 def code_of(module: str) -> str:
     """The hash of the code behind the records that `module` makes, whichever models it may be given; read once a process."""
-    from service.configuration.models import ENCODER_KINDS, GENERATOR_KINDS, JUDGE_KINDS, RERANKER_KINDS
+    from service.configuration.kinds import KINDS
 
     # Models are imported by these names, which no import statement shows.
-    tables = (RERANKER_KINDS, JUDGE_KINDS, ENCODER_KINDS, GENERATOR_KINDS)
-    return code_sha256([module, *(kind.split(":")[0] for table in tables for kind in table.values())])
+    return code_sha256([module, *(kind.loader.split(":")[0] for kind in KINDS)])
 
 
 def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def test_the_command_tells_what_it_cannot_do(data: Path, more: list[str], told: 
 def test_a_language_model_is_a_method_and_is_asked_once(data: Path, tmp_path: Path) -> None:
     for server in serving(text("ANSWER: 3, 2")):
         writer = {"kind": "chat", "model": "m", "base_url": server.url}
-        (method,) = llm_methods(["llm-plain"], Profile(name="p", generators={"writer": writer}), tmp_path)
+        (method,) = llm_methods(["llm-plain"], Profile.model_validate({"name": "p", "generators": {"writer": writer}}), tmp_path)
         case = read_cases([data])[0]
         reading = reader().read(case.hypothesis, case.paper)
         assert method.choose

@@ -116,7 +116,9 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
     none = CliRunner().invoke(app, [*arguments, "--skip", "2"])
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
-    other = CliRunner().invoke(app, [*arguments, "--config", "paper-v4"])
-    assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
+    for option in ("--answers", "--config"):  # the second is how it was said once
+        other = CliRunner().invoke(app, [*arguments, option, "paper-v4"])
+        assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
+        assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
     same = CliRunner().invoke(app, [*arguments, "--json", str(file)])
     assert (same.exit_code, "which is read" in same.stderr) == (2, True)

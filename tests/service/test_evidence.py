@@ -302,7 +302,7 @@ def test_the_answer_over_the_wire_holds_the_sentences_word_for_word() -> None:
 
 def test_a_language_model_of_the_profile_is_asked(server: ChatServer) -> None:
     writer = {"kind": "chat", "model": "m", "base_url": server.url, "max_tokens": 5}
-    profile = Profile(name="p", generators={"writer": writer})
+    profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
     found = finder(profile).find("Stones fall.", PAPER, 2, how="plain")
     assert [one.sentence.index for one in found.evidence] == [4, 2]
     assert found.models.startswith("m (plain)")

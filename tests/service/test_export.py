@@ -181,7 +181,7 @@ def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path
 def test_the_command_prints_the_export_and_nothing_else(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     found = answer_of([PLAIN, WILD])
     answerer = SimpleNamespace(answer=lambda topic, on_event: found)
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda folder, config, profile: answerer)
+    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: answerer)
     result = CliRunner().invoke(app, ["answer", "Does zeta work?", "--index", "x", "--format", format])
     assert result.exit_code == 0, result.output
     assert result.stdout == exported(found, format)

@@ -140,7 +140,8 @@ def test_one_hop_finds_what_no_word_leads_to(tmp_path: Path, server: ChatServer,
     server.script = wanted_first
     writer = {"kind": "chat", "model": "m", "base_url": server.url}
     monkeypatch.setattr(
-        "service.configuration.config.load_profile", lambda name: Profile(name="p", generators={"writer": writer})
+        "service.configuration.config.load_profile",
+        lambda name: Profile.model_validate({"name": "p", "generators": {"writer": writer}}),
     )
     monkeypatch.setattr("service.configuration.models.load_encoder", lambda name, profile: WordEncoder())
     out = tmp_path / "o.json"
