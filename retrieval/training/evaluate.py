@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -31,7 +30,7 @@ class Ranked:
 
 
 def ranked_scifact(
-    data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[dict[str, Any]], bool] = lambda _: True
+    data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Ranked]:
     """BM25's best `depth` for each claim of a split, with the parts of their scores. Relevant is what the claim cites."""
     corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
@@ -39,7 +38,7 @@ def ranked_scifact(
     texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
     index = Bm25(texts)
     found: list[Ranked] = []
-    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim)], desc=split):
+    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim["claim"])], desc=split):
         top = index.top(claim["claim"], depth)
         relevant = frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place)
         found.append(Ranked(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))

@@ -33,6 +33,7 @@ from nli.training.reader.train import tokenizer
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import told
 from retrieval.training.export import export
+from retrieval.training.folds import held_out
 from retrieval.training.loop import weights
 from retrieval.training.measure import f1, macro_f1
 
@@ -101,13 +102,13 @@ def readings(data: Path, reader: DocumentReader, most: int) -> Readings:
     """At most so many claims or papers of each set, read."""
     reranker = EmbeddedReranker(remembered_mb=600)
     science = Collection(made.scifact_papers(data), reader, reranker)
-    claims = made.of_scifact(data, science, "train", made.held_out, most=most)
+    claims = made.of_scifact(data, science, "train", held_out, most=most)
     away = [
-        *made.of_scifact(data, science, "train", made.held_out, away=True, most=most // 2),
+        *made.of_scifact(data, science, "train", held_out, away=True, most=most // 2),
         *made.strangers(data, science, "healthver", most // 3),
     ]
     half = made.dev_papers(data)[0][:most]
-    verdicts = made.labelled_given(data, reader, "healthver", "train", made.held_out, 2 * most)
+    verdicts = made.labelled_given(data, reader, "healthver", "train", held_out, 2 * most)
     return Readings(claims, away, made.of_papers(reader, half), verdicts, _alone(reader, science, _cited(claims), half))
 
 
