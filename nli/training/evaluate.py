@@ -26,7 +26,7 @@ from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from retrieval.core.values import Document, Premise
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import passage
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.command import told
 from retrieval.training.data import rows
 from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
@@ -67,7 +67,7 @@ class Abstracts:
         self.ids = [int(document["doc_id"]) for document in self.corpus]
         self.place = {doc: index for index, doc in enumerate(self.ids)}
         self._texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
-        self._index = Bm25(self._texts)
+        self._index = TextIndex(self._texts)
         self._data, self._judge, self._reranker = data, judge, reranker
 
     def judged(self, name: str, wanted: Callable[[str], bool], away: bool = False) -> list[list[Judged]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
 from retrieval.training.folds import held_out, held_out_of
 from retrieval.words.lexical import terms
@@ -65,7 +65,7 @@ Rivals = list[tuple[str, list[dict[str, Any]]]]
 def scifact_rivals(folder: Path) -> Rivals:
     """For each SciFact train claim that is not held out: BM25's top documents without those that it cites."""
     corpus = list(rows(folder, "scifact/corpus.jsonl.gz"))
-    index = Bm25([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
+    index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
     found: Rivals = []
     for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
         if held_out(claim["claim"]):

@@ -15,7 +15,7 @@ from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.rerank.reranker import passage
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
 from retrieval.training.measure import interval, ndcg
 
@@ -36,7 +36,7 @@ def ranked_scifact(
     corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
     texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
-    index = Bm25(texts)
+    index = TextIndex(texts)
     found: list[Ranked] = []
     for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim["claim"])], desc=split):
         top = index.top(claim["claim"], depth)

@@ -26,7 +26,7 @@ from nli.training.reader.examples import ordinary
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import passage
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
 from retrieval.training.folds import held_out
 from retrieval.words.aboutness import about
@@ -84,7 +84,7 @@ class Collection:
         self.papers, self._reader, self._reranker = papers, reader, reranker
         self.place = {paper.id: row for row, paper in enumerate(papers)}
         self._texts = [passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
-        self._index = Bm25(self._texts)
+        self._index = TextIndex(self._texts)
 
     def cases(
         self, claim: str, named: Mapping[str, Named], cited: frozenset[str] = frozenset(), away: bool = False

@@ -19,7 +19,7 @@ from nli.training.labelled import NAMES, clean, labelled, scifact_rivals
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import _NOMINAL, from_findings, from_prompts, shortened
 from nli.training.turns import framed, from_numbers
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
 from retrieval.training.folds import held_out, held_out_of
 from retrieval.words.lexical import terms
@@ -54,7 +54,7 @@ def ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
 
 def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
     """The three claims of each paper, and one of them beside another paper on the subject, to which it says nothing."""
-    index = Bm25([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
+    index = TextIndex([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
     for number, paper in enumerate(papers):
         sentences, group = tuple(paper["sentences"]), f"ordinary {paper['pmid']}"
         title = paper["title"] if rng.random() < 0.75 else ""
