@@ -61,7 +61,8 @@ def crossgenre(
 
         chosen, asked, models = methods(method or ["all"]), read_headlines(headlines), load_profile(profile)
         documents = corpus if is_index(corpus) else written_documents(corpus, work, lambda: read(corpus, "counterpoint"))
-        reranker = KeptScores(load_reranker(rerank, models), work) if rerank else None
+        settings = models.model_dump(mode="json")["rerankers"]
+        reranker = KeptScores(load_reranker(rerank, models), work, settings) if rerank else None
         say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are kept in {work}.")
         command = typed()
         found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)

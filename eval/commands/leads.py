@@ -57,13 +57,12 @@ def leads(
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
         say(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; what is done is kept in {work}.")
-        facts = {
-            "corpus_sha256": grounder.index.manifest.corpus_sha256,
+        settings = {
             "step": step.model_dump(mode="json"),
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
         }
-        found = lead_all(asked, Leads(grounder, step), given, work, facts)
+        found = lead_all(asked, Leads(grounder, step), given, work, grounder.index.manifest.corpus_sha256, settings)
         typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", asked, found)))
         if json:
             report = {

@@ -105,12 +105,12 @@ class Manifest:
             write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with open(temporary, "x", encoding="utf-8") as file:
-            file.write(text)
+        with open(temporary, "xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

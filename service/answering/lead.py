@@ -15,7 +15,8 @@ from generation.leads.lead import lead_text
 from generation.leads.question import Asked, asked
 from nli.judges.judge import Reader
 from nli.text.designs import Design, design
-from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Lead, LeadVerdict, Verdict
+from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
+from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.rerank.reranker import passage
 from retrieval.words.spelling import american_text
 from service.answering.reading import read_findings

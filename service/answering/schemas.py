@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from generation.leads.lead import how_sure
 from nli.text.designs import design
-from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
+from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
+from retrieval.core.values import Evidence
 from service.answering.answer import Answerer, Kept, Stage
 from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 

@@ -162,6 +162,14 @@ def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Pat
     assert path.stat().st_size > 50
 
 
+def test_readings_of_other_code_are_made_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = read_cases([data])[:1]
+    list(Readings(tmp_path / "work", reader()).of(cases))
+    monkeypatch.setattr("eval.evidence.readings.code_of", lambda *_: "edited")
+    list(Readings(tmp_path / "work", reader()).of(cases))
+    assert len(list((tmp_path / "work").iterdir())) == 2
+
+
 def test_another_reader_has_readings_of_its_own(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])[:1]
     for most in (1, 2):

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from generation.draft import Cited, DraftSentence, Source
+from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, RemovedSentence, Topic
+from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from service.answering.answer import Event, Kept, Stage

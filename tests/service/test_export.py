@@ -18,21 +18,8 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 from typer.testing import CliRunner
 
-from retrieval.core.values import (
-    Answer,
-    BranchCounts,
-    Citation,
-    CitedSentence,
-    Claim,
-    Conflict,
-    Document,
-    Evidence,
-    Grounding,
-    RemovedSentence,
-    Sentence,
-    Topic,
-    Verdict,
-)
+from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, RemovedSentence
+from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index
 from service.cli.commands import app
 from service.output.export import Format, bibtex, documents, escaped, exported, markdown, ris

@@ -131,7 +131,8 @@ def test_an_order_is_asked_for_once(server: ChatServer, tmp_path: Path) -> None:
     server.script = lambda body: text("ANSWER: 2")
     assert [KeptOrders(chat(server), tmp_path)("q", papers) for _ in range(2)] == [[1, 0]] * 2
     assert len(server.bodies) == 1
-    next(tmp_path.glob("order-*.json")).write_text("[0")
+    kept = next(tmp_path.glob("orders-*.jsonl"))
+    kept.write_bytes(kept.read_bytes()[:-3])
     assert KeptOrders(chat(server), tmp_path)("q", papers) == [1, 0]
     assert len(server.bodies) == 2
 
