@@ -6,14 +6,17 @@ After ParagraphJoint and MultiVerS, where one reading gives stance and relevance
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nli.judges.judge import Abstract
-from nli.reader.judge import DocumentReader
+from nli.reader.judge import READER_MODEL, DocumentReader
 from nli.text.sentences import sentence_spans
+from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import Reranker
+from retrieval.runtime.engine import Engine
 
 READ = 20
 """Texts that are read for a query, the best by the first reranker."""
@@ -50,6 +53,16 @@ class ReaderReranker:
         logs = np.log(np.maximum(shares, LEAST))
         found: NDArray[np.float64] = logs[:, 0] - logs[:, 1]
         return found
+
+
+class ShippedReaderReranker(ReaderReranker):
+    """The same with the models that ship with the package."""
+
+    def __init__(
+        self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0, read: int = READ, weight: float = WEIGHT
+    ) -> None:
+        first = EmbeddedReranker(engine=engine, threads=threads)
+        super().__init__(DocumentReader(folder, engine, threads), first, read, weight)
 
 
 def _abstract(text: str) -> Abstract:

@@ -98,6 +98,18 @@ class EmbeddedRerankerOptions(_RerankerKind):
     remembered_mb: float = 16
 
 
+class ReaderRerankerOptions(_RerankerKind):
+    """The shipped relevance model, its best texts read by the shipped reader of abstracts; another reader in `folder`."""
+
+    loader = "nli.reader.rerank:ShippedReaderReranker"
+    kind: Literal["reader"]
+    folder: Folder | None = None
+    engine: Engine = "auto"
+    threads: int = 0
+    read: int = 20
+    weight: float = 0.5
+
+
 class CrossEncoderOptions(_RerankerKind):
     """A cross-encoder from the Hugging Face hub, or from a local folder."""
 
@@ -272,7 +284,7 @@ class CausalOptions(_GeneratorKind):
     precision: Precision = "auto"
 
 
-RerankerOptions = Annotated[EmbeddedRerankerOptions | CrossEncoderOptions, Field(discriminator=KIND)]
+RerankerOptions = Annotated[EmbeddedRerankerOptions | ReaderRerankerOptions | CrossEncoderOptions, Field(discriminator=KIND)]
 JudgeOptions = Annotated[
     EmbeddedJudgeOptions | DocumentReaderOptions | ClassifierOptions | T5Options | ChatJudgeOptions, Field(discriminator=KIND)
 ]
