@@ -8,6 +8,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY pyproject.toml constraints.txt Makefile README.md LICENSE ./
 COPY configs configs
+COPY counterpoint counterpoint
 COPY eval eval
 COPY generation generation
 COPY indexes indexes

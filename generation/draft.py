@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from retrieval.core.values import Document, Sentence, Stance, Topic, Usage
+from retrieval.core.answers import Usage
+from retrieval.core.values import Document, Sentence, Stance, Topic
 
 
 @dataclass(frozen=True, slots=True)

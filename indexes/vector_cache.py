@@ -23,7 +23,10 @@ _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
 
 class VectorCache:
-    """The vectors that `encoder` has made so far, in one SQLite file; those of another encoder, or of a damaged file, go."""
+    """The vectors that `encoder` has made so far, in one SQLite file; those of another one, or of a damaged file, go.
+
+    `encoder` names the model and the code that runs it.
+    """
 
     def __init__(self, folder: Path, encoder: str) -> None:
         self._path = folder / NAME

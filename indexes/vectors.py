@@ -16,6 +16,7 @@ from tqdm import tqdm
 from indexes.guard import only_one, stoppable
 from indexes.lucene_writer import contents
 from indexes.vector_cache import VectorCache
+from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, writing
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder, Vectors
@@ -65,7 +66,7 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
 
 def _made(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old: DensePart | None) -> DenseReport:
     data = folder / manifest.data
-    cache = VectorCache(folder, encoder.name)
+    cache = VectorCache(folder, f"{encoder.name} {code_sha256([type(encoder).__module__])}")
     with closing(cache):
         vectors = _Making(encoder, cache, _kept(data, old) if old else lambda _: {})
         index: Any = None

@@ -157,7 +157,14 @@ def choose(
     parts = worth(paper, reading, results_only, weights)
     scores = parts.sum(axis=1)
     able = np.array([not sentence.heading for sentence in paper.sentences])
-    rows = diverse(np.where(able, scores, -np.inf), reading.vectors, k, weights.repeats)
+    vectors = reading.vectors
+    rows = diverse(
+        np.where(able, scores, -np.inf),
+        lambda row: vectors @ vectors[row],
+        # Taken off instead of mixed in, so that a weight of 0 is the plain ranking.
+        lambda worths, repeated: worths - weights.repeats * repeated,
+        k,
+    )
     return [_chosen(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
 
 

@@ -33,6 +33,7 @@ from retrieval.runtime.engine import EncodedPair, PairTokenizer
 from retrieval.training.command import told, training_options
 from retrieval.training.encoder import MarkedEncoder, load_base
 from retrieval.training.export import export
+from retrieval.training.folds import held_out
 from retrieval.training.loop import Example, Recipe, train, weights
 
 LEXICON = Path(__file__).parent / "wording" / "polarity.txt"
@@ -79,12 +80,12 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     shutil.copyfile(LEXICON, folder / "polarity.txt")
     judge = EmbeddedJudge(folder)
     library = evaluate.Abstracts(data, judge, EmbeddedReranker(remembered_mb=600))
-    claims = library.judged("train", evaluate.held_out)
+    claims = library.judged("train", held_out)
     elsewhere = [
-        *library.judged("train", evaluate.held_out, away=True),
-        *library.strangers("healthver", evaluate.held_out, len(claims)),
+        *library.judged("train", held_out, away=True),
+        *library.strangers("healthver", held_out, len(claims)),
     ]
-    lay = evaluate.abstracts(data, "healthver", "train", judge, evaluate.held_out)
+    lay = evaluate.abstracts(data, "healthver", "train", judge, held_out)
     written = json.loads((folder / "model.json").read_text("utf-8")) | fitted_parts(claims, elsewhere, lay)
     (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

@@ -20,19 +20,11 @@ from retrieval.training import evaluate, weigh
 from retrieval.training.command import told, training_options
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export
+from retrieval.training.folds import held_out
 from retrieval.training.frequencies import piece_weights, word_weights
 from retrieval.training.late_loop import Tables, Weighed, groups, train
 from retrieval.training.loop import Recipe
-from retrieval.training.questions import (
-    HELD_OUT,
-    Relevant,
-    bioasq,
-    claims_of_pairs,
-    conclusions,
-    fold,
-    pubmedqa,
-    scifact,
-)
+from retrieval.training.questions import Relevant, bioasq, claims_of_pairs, conclusions, pubmedqa, scifact
 
 BATCH, CLUSTER = 24, 8
 QUESTIONS_OF_PUBMEDQA, CONCLUSIONS = 600, 1500
@@ -66,9 +58,7 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
     }  # fmt: skip
     export(encoder, "vectors", folder, base_folder() / "tokenizer.json", card)
     np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
-    claims = evaluate.ranked_scifact(
-        data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, lambda claim: fold(claim["claim"]) == HELD_OUT
-    )
+    claims = evaluate.ranked_scifact(data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, held_out)
     weights = weigh.fitted([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
     written = json.loads((folder / "model.json").read_text("utf-8"))
     written["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}

@@ -20,12 +20,15 @@ def assemble(index: Path, config: str, profile: str) -> Grounder:
     return _grounder(Index(index), grounding_config, models_profile)
 
 
-def assemble_answerer(index: Path, config: str, profile: str) -> Answerer:
-    """The same for an answer variant: its own models, and a grounder for its leads and conflicts where it looks for any."""
+def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | None = None) -> Answerer:
+    """The same for an answer variant: its own models, and a grounder for its leads and conflicts where it looks for any.
+
+    `grounding` is a grounding variant in place of the one that the answer variant names.
+    """
     from service.answering.answer import Answerer
     from service.configuration.answers import load_answer_config
 
-    answer_config, models_profile = load_answer_config(config), load_profile(profile)
+    answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
     grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
     opened = Index(index)
     grounder = _grounder(opened, grounding_config, models_profile) if grounding_config else None

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TOPS = ("retrieval", "nli", "generation", "indexes", "service", "eval", "bench", "tests")
+TOPS = ("counterpoint", "retrieval", "nli", "generation", "indexes", "service", "eval", "bench", "tests")
 MOST = 13
 """Modules a folder, beside its __init__.py."""
 

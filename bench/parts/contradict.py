@@ -20,7 +20,9 @@ from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
 from bench.harness.setting import Options, Row, cache_at, claims_of, ratio_row
 from retrieval.core.disk_cache import OFF
 from retrieval.core.values import Claim
-from service.grounding.ground import Grounder, GroundStage, Side
+from service.grounding.ground import Grounder
+from service.grounding.request import GroundStage
+from service.grounding.values import Side
 
 OPTIONS = ("claims", "seed")
 FLIPS = 0.005

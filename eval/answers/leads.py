@@ -6,7 +6,6 @@ and so does a question that gets none. The certainty of leads that say yes or no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,24 +17,23 @@ from tqdm import tqdm
 from eval.measures.formulas import Floats, Tally, f1, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
-from eval.scifact.journal import digest
 from indexes.readers import jsonl
 from indexes.readers.records import RecordError
-from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
-from retrieval.store.manifest import write_atomically
+from retrieval.store.journal import Journal, Origin, digest
 from service.answering.lead import Leads, Studied
+from service.trec.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
-_CODE = [
+_CODE = (
     "eval.answers.leads",
     "service.answering.lead",
     "service.answering.reading",
     "service.grounding.ground",
     "service.answering.relevance",
-]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +83,28 @@ def _known(record: Mapping[str, Any], number: int) -> KnownQuestion:
     return KnownQuestion(str(record.get("id", record.get("pmid", number))), asked, answer, pmids)
 
 
-def lead_all(questions: Sequence[KnownQuestion], leads: Leads, given: bool, work: Path, facts: Mapping[str, Any]) -> list[Led]:
-    """What the lead says to each question; a stopped run goes on with what `work` keeps for the same `facts`.
+def lead_all(
+    questions: Sequence[KnownQuestion], leads: Leads, given: bool, work: Path, corpus: str, settings: Mapping[str, Any]
+) -> list[Led]:
+    """What the lead says to each question; a stopped run goes on with what `work` keeps for the same `corpus` and `settings`.
 
     `given` reads the question's own papers in place of what a search finds.
     """
-    name = digest({**facts, "given": given, "code": code_sha256(_CODE)})[:16]
-    path = work / f"leads-{name}.jsonl"
+    origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
+    keys = [digest(asdict(one)) for one in questions]
     with writing("the results", work, GO_ON):
-        work.mkdir(parents=True, exist_ok=True)
-        done = _kept(path)
-        write_atomically(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done.values()))
-        with path.open("a", encoding="utf-8") as file:
-            try:
-                for one in tqdm(questions, desc="asking", unit=" questions", disable=None):
-                    if one.id not in done:
-                        studied = leads.given(one.question, one.pmids) if given else leads.of(one.question)
-                        done[one.id] = led(one, studied)
-                        file.write(f"{json.dumps(asdict(done[one.id]))}\n")
-                        file.flush()
-            except KeyboardInterrupt:
-                raise Interrupted(
-                    f"Stopped after {sum(one.id in done for one in questions)} of {len(questions)} questions; they are kept in "
-                    f"{work}, and the same command goes on from there."
-                ) from None
-    return [done[one.id] for one in questions]
+        journal = Journal.of(origin, work, "leads")
+        try:
+            for one, key in zip(tqdm(questions, desc="asking", unit=" questions", disable=None), keys, strict=True):
+                if journal.get(key) is None:
+                    studied = leads.given(one.question, one.pmids) if given else leads.of(one.question)
+                    journal.add(key, asdict(led(one, studied)))
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped after {sum(key in journal.records for key in keys)} of {len(questions)} questions; they are kept in "
+                f"{work}, and the same command goes on from there."
+            ) from None
+    return [Led(**journal.records[key]) for key in keys]
 
 
 def led(question: KnownQuestion, studied: Studied | None) -> Led:
@@ -118,17 +113,6 @@ def led(question: KnownQuestion, studied: Studied | None) -> Led:
         return Led(question.id, "", 0.0, 0, False)
     on_it = {one.evidence.document.pmid for one in studied.papers}
     return Led(question.id, studied.lead.verdict, studied.lead.certainty, len(on_it), not on_it.isdisjoint(question.pmids))
-
-
-def _kept(path: Path) -> dict[str, Led]:
-    done: dict[str, Led] = {}
-    for line in path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []:
-        try:
-            one = Led(**json.loads(line))
-        except (ValueError, TypeError):
-            continue  # Torn by a kill: the question is asked again.
-        done[one.id] = one
-    return done
 
 
 def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[str, Figure]:

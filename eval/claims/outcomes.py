@@ -51,20 +51,20 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     seen: list[Seen] = []
     with writing("the results", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
-        with journal_of(grounder, work) as journal:
-            try:
-                for claim in tqdm(claims, desc="grounding", unit=" claims", disable=None):
-                    asked = LabelledClaim(Claim(claim.claim), {})
-                    result = journal.get(asked)
-                    if result is None:
-                        result = observe(grounder, asked)
-                        journal.add(asked, result)
-                    seen.append(_seen(claim, result, grounder.index, grounder.config))
-            except KeyboardInterrupt:
-                raise Interrupted(
-                    f"Stopped after {len(seen)} of {len(claims)} claims; they are kept in {work}, and the same command goes on "
-                    "from there."
-                ) from None
+        journal = journal_of(grounder, work)
+        try:
+            for claim in tqdm(claims, desc="grounding", unit=" claims", disable=None):
+                asked = LabelledClaim(Claim(claim.claim), {})
+                result = journal.get(asked)
+                if result is None:
+                    result = observe(grounder, asked)
+                    journal.add(asked, result)
+                seen.append(_seen(claim, result, grounder.index, grounder.config))
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped after {len(seen)} of {len(claims)} claims; they are kept in {work}, and the same command goes on "
+                "from there."
+            ) from None
     return seen
 
 

@@ -67,7 +67,7 @@ class Made:
         """By this grounder and this command."""
         return cls(
             counterpoint=version("counterpoint"),
-            code=grounding_code(grounder.models),
+            code=grounding_code(),
             command=command,
             index=grounder.index.manifest.id,
             config=grounder.config.name,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.commands import ProfileOption, say, told, typed
+from eval.commands.outputs import JsonOption, check_output, work_option, write_report
+from service.cli.messages import say, told, typed
+from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
 WORK = Path("beir.work")
 MEASURES = ("nDCG@10", "R@100")
-
-JsonOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there.", show_default=False)]
 
 
 def beir(
@@ -42,21 +42,17 @@ def beir(
     ] = None,
     depth: Annotated[int, typer.Option("--depth", min=1, max=1000, help="How many are reranked.")] = 100,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where indexes and scores are kept; a stopped run goes on there.")
-    ] = WORK,
+    work: Annotated[Path, work_option("indexes and scores are")] = WORK,
     json: JsonOption = None,
 ) -> None:
     """Measure retrieval on a collection in BEIR's layout: nDCG@10 and R@100, BM25 with and without stop words."""
     with told():
         from retrieval.core.errors import BadInput
-        from service.trec.journal import check_target
 
         files = (corpus, queries, qrels)
         if bool(scifact) == any(files) or (any(files) and not all(files)):
             raise BadInput("Name a collection either by --corpus, --queries and --qrels, or by --scifact.")
-        if json:
-            check_target(json, overwrite=True)
+        check_output(json)
         from eval.retrieval.beir import measure
         from eval.retrieval.collection import read_beir, read_scifact_as_beir
         from service.configuration.config import load_profile
@@ -76,12 +72,8 @@ def beir(
 def shown(reports: Sequence[RankingReport], json: Path | None, whole: object = None) -> None:
     """Print tables, and write them, or the `whole` that they are of, where that is asked for."""
     from eval.retrieval.ranking import report_json, table
-    from retrieval.core.errors import writing
-    from retrieval.store.manifest import write_atomically
 
     for report in reports:
         typer.echo("\n".join(table(report)))
     if json:
-        with writing("the report", json):
-            write_atomically(json, report_json(reports if whole is None else whole))
-        say(f"Wrote {json}.")
+        write_report(json, report_json(reports if whole is None else whole))

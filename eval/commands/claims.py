@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eval.commands.beir import JsonOption
-from service.cli.commands import ConfigOption, IndexOption, ProfileOption, say, told, typed
+from eval.commands.outputs import JsonOption, check_output, work_option, write_report
+from service.cli.messages import say, told, typed
+from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 WORK = Path("claims.work")
 
-WorkOption = Annotated[
-    Path, typer.Option("--work", metavar="DIR", help="Where what was grounded is kept; a stopped run goes on there.")
-]
+WorkOption = Annotated[Path, work_option("what was grounded is")]
 
 
 def claims(
@@ -50,7 +49,7 @@ def claims(
     with told():
         from eval.claims.reading import read_paper_claims
 
-        _check_targets(json, [one for one in (file, train) if one])
+        check_output(json, [one for one in (file, train) if one])
         asked = read_paper_claims(file)
         to_learn = read_paper_claims(train) if train else []
         from eval.claims.baseline import claim_only
@@ -76,7 +75,7 @@ def titles(
 ) -> None:
     """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
     with told():
-        _check_targets(json, [])
+        check_output(json)
         from eval.claims.measuring import measure_titles
         from service.assembly import assemble
 
@@ -85,24 +84,9 @@ def titles(
         _tell(measure_titles(grounder, most, seed, work, typed()), json)
 
 
-def _check_targets(json: Path | None, read: list[Path]) -> None:
-    from retrieval.core.errors import BadInput
-    from service.trec.journal import check_target
-
-    if json is None:
-        return
-    check_target(json, overwrite=True)
-    if json.resolve() in {one.resolve() for one in read}:
-        raise BadInput(f"--json names {json}, which is read; give the report a name of its own.")
-
-
 def _tell(report: ClaimsReport, json: Path | None) -> None:
     from eval.claims.report import report_json, report_lines
-    from retrieval.core.errors import writing
-    from retrieval.store.manifest import write_atomically
 
     typer.echo("\n".join(report_lines(report)))
     if json:
-        with writing("the report", json):
-            write_atomically(json, report_json(report))
-        say(f"Wrote {json}.")
+        write_report(json, report_json(report))

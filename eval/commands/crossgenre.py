@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.beir import JsonOption, shown
-from service.cli.commands import ProfileOption, say, told, typed
+from eval.commands.beir import shown
+from eval.commands.outputs import JsonOption, check_output, work_option
+from service.cli.messages import say, told, typed
+from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 WORK = Path("crossgenre.work")
@@ -41,19 +43,15 @@ def crossgenre(
         int | None, typer.Option("--sample", min=1, help="Rerank for so many headlines, drawn the same every time.")
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where terms and scores are kept; a stopped run goes on there.")
-    ] = WORK,
+    work: Annotated[Path, work_option("terms and scores are")] = WORK,
     json: JsonOption = None,
 ) -> None:
     """Measure how lay claims find the abstracts of their studies: candidates by BM25 and BM25+, then reranked."""
     with told():
         from eval.retrieval.abstract_views import check_view
-        from service.trec.journal import check_target
 
         check_view(view)
-        if json:
-            check_target(json, overwrite=True)
+        check_output(json)
         from eval.retrieval.collection import written_documents
         from eval.retrieval.crossgenre import measure, methods, read_headlines
         from eval.retrieval.kept_index import KeptScores, is_index
@@ -63,7 +61,8 @@ def crossgenre(
 
         chosen, asked, models = methods(method or ["all"]), read_headlines(headlines), load_profile(profile)
         documents = corpus if is_index(corpus) else written_documents(corpus, work, lambda: read(corpus, "counterpoint"))
-        reranker = KeptScores(load_reranker(rerank, models), work) if rerank else None
+        settings = models.model_dump(mode="json")["rerankers"]
+        reranker = KeptScores(load_reranker(rerank, models), work, settings) if rerank else None
         say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are kept in {work}.")
         command = typed()
         found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from service.cli.commands import ProfileOption, say, told, typed
+from eval.commands.outputs import check_output, work_option, write_report
+from service.cli.messages import say, told, typed
+from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 WORK = Path("evidencebench.work")
@@ -32,9 +34,7 @@ def evidencebench(
         ),
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where readings of the papers are kept; a stopped run goes on there.")
-    ] = WORK,
+    work: Annotated[Path, work_option("readings of the papers are")] = WORK,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there, each paper's too.", show_default=False)
     ] = None,
@@ -43,10 +43,8 @@ def evidencebench(
     with told():
         from eval.evidence.evidencebench import read_cases, tasks
         from eval.evidence.methods import methods
-        from retrieval.core.errors import BadInput, writing
-        from retrieval.store.manifest import write_atomically
+        from retrieval.core.errors import BadInput
         from service.configuration.config import load_profile
-        from service.trec.journal import check_target
 
         if not data:
             raise BadInput(
@@ -57,8 +55,7 @@ def evidencebench(
         names, models = method or ["all"], load_profile(profile)
         wanted, chosen = tasks(task or ["all"]), methods(names, LLM_NAMES)
         chosen += llm_methods(names, models, work)
-        if json:
-            check_target(json, overwrite=True)
+        check_output(json)
         cases = read_cases(data)
         from eval.evidence.readings import Readings
         from eval.evidence.report import make_report, report_json, table
@@ -71,6 +68,4 @@ def evidencebench(
         report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
         typer.echo("\n".join(table(report)))
         if json:
-            with writing("the report", json):
-                write_atomically(json, report_json(report))
-            say(f"Wrote {json}.")
+            write_report(json, report_json(report))

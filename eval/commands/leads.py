@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.beir import JsonOption
-from service.cli.commands import IndexOption, ProfileOption, say, told, typed
+from eval.commands.outputs import JsonOption, check_output, work_option, write_report
+from service.cli.messages import say, told, typed
+from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
 WORK = Path("leads.work")
@@ -29,11 +30,10 @@ def leads(
     ] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Leave out so many questions at the beginning.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask so many questions at most.")] = None,
-    config: Annotated[str, typer.Option("--config", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where what was asked is kept; a stopped run goes on there.")
-    ] = WORK,
+    work: Annotated[Path, work_option("what was asked is")] = WORK,
     json: JsonOption = None,
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
@@ -41,33 +41,28 @@ def leads(
         import json as json_
 
         from eval.answers.leads import figures, lead_all, lines, read_known
-        from retrieval.core.errors import BadConfig, BadInput, writing
-        from retrieval.store.manifest import write_atomically
+        from retrieval.core.errors import BadConfig, BadInput
         from service.answering.lead import Leads
         from service.assembly import assemble
         from service.configuration.answers import load_answer_config
-        from service.trec.journal import check_target
 
-        if json:
-            check_target(json, overwrite=True)
-            if json.resolve() == file.resolve():
-                raise BadInput(f"--json names {json}, which is read; give the report a name of its own.")
+        check_output(json, [file])
         asked = read_known(file)[first : None if most is None else first + most]
         if not asked:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
-        step = load_answer_config(config).lead
+        variant, grounding = answer_variant(answers, config)
+        step = load_answer_config(variant, grounding).lead
         if step is None:
-            raise BadConfig(f"The answer configuration {config} has no lead; name one that has, such as {defaults.ANSWERS}.")
+            raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        say(f"Asking {len(asked)} questions of {file} of {papers} with {config}; what is done is kept in {work}.")
-        facts = {
-            "corpus_sha256": grounder.index.manifest.corpus_sha256,
+        say(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; what is done is kept in {work}.")
+        settings = {
             "step": step.model_dump(mode="json"),
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
         }
-        found = lead_all(asked, Leads(grounder, step), given, work, facts)
+        found = lead_all(asked, Leads(grounder, step), given, work, grounder.index.manifest.corpus_sha256, settings)
         typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", asked, found)))
         if json:
             report = {
@@ -78,6 +73,4 @@ def leads(
                     for one, lead in zip(asked, found, strict=True)
                 ],
             }
-            with writing("the report", json):
-                write_atomically(json, json_.dumps(report, indent=1) + "\n")
-            say(f"Wrote {json}.")
+            write_report(json, json_.dumps(report, indent=1) + "\n")

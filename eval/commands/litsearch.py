@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from eval.commands.beir import JsonOption, shown
-from service.cli.commands import ProfileOption, say, told, typed
+from eval.commands.beir import shown
+from eval.commands.outputs import JsonOption, check_output, work_option
+from service.cli.messages import say, told, typed
+from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 WORK = Path("litsearch.work")
@@ -34,21 +36,17 @@ def litsearch(
         ),
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where index and answers are kept; a stopped run goes on there.")
-    ] = WORK,
+    work: Annotated[Path, work_option("index and answers are")] = WORK,
     json: JsonOption = None,
 ) -> None:
     """Measure how questions of researchers find their papers: recall at 5 and 20, by BM25, vectors and language models."""
     with told():
         from service.configuration.config import load_profile
         from service.reading.evidence import ENCODER, chat_of
-        from service.trec.journal import check_target
 
         models = load_profile(profile)
         chat = chat_of(models) if llm else None
-        if json:
-            check_target(json, overwrite=True)
+        check_output(json)
         from eval.retrieval.litsearch import hops, measure, read_library, read_questions
         from service.configuration.models import load_encoder
 

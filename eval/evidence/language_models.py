@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from eval.evidence.evidencebench import Case, Task
 from eval.evidence.methods import Chooser, Method
-from eval.scifact.journal import digest
 from generation.prompts.evidence import STRATEGIES, Strategy, ask
 from nli.evidence import Reading
+from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, writing
 from retrieval.runtime.chat import Chat
-from retrieval.store.manifest import write_atomically
+from retrieval.store.journal import Journal, Origin, digest
 from service.configuration.config import Profile
 from service.reading.evidence import chat_of
 
@@ -36,17 +36,17 @@ def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[Me
 
 
 def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
+    origin = Origin(None, [chat.model, chat.base_url, strategy], code_sha256(["generation.prompts.evidence"]))
+    with writing("the model's answers", folder, GO_ON):
+        journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
+
     def chooser(case: Case, reading: Reading, task: Task) -> Sequence[int]:
         k = min(case.goals[task.name].k, len(case.paper.body))
-        texts = [sentence.text for sentence in case.paper.sentences]
-        key = digest([chat.model, chat.base_url, strategy, case.hypothesis, texts, k, task.results_only])[:24]
-        path = folder / f"{PREFIX}{strategy}-{key}.json"
-        try:
-            return [int(index) for index in json.loads(path.read_text("utf-8"))]
-        except (OSError, ValueError, TypeError):
+        key = digest([case.hypothesis, asdict(case.paper), k, task.results_only])
+        if journal.get(key) is None:
             chosen = ask(chat, strategy, case.hypothesis, case.paper, k, task.results_only).indices
-        with writing("the model's answers", folder, GO_ON):
-            write_atomically(path, json.dumps(chosen))
-        return chosen
+            with writing("the model's answers", folder, GO_ON):
+                journal.add(key, list(chosen))
+        return [int(index) for index in journal.get(key)]
 
     return chooser

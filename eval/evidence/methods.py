@@ -10,7 +10,7 @@ import numpy as np
 from eval.evidence.evidencebench import Case, Task
 from eval.measures.names import named
 from nli.evidence import WEIGHTS, Floats, Reading, choose
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 
 Chooser = Callable[[Case, Reading, Task], Sequence[int]]
 """The sentences chosen for a case, best first."""
@@ -36,7 +36,7 @@ def _abstract_end(case: Case, reading: Reading, task: Task) -> Sequence[int]:
 
 def _bm25(case: Case, reading: Reading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 fit abstracts, and within a paper they favour long sentences.
-    ranked = Bm25([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
+    ranked = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
     return _ranked(ranked.scores(case.hypothesis))
 
 

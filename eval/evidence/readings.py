@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
-import os
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -18,10 +16,13 @@ from nli.evidence import EvidenceReader, Reading
 from retrieval.core.errors import GO_ON, writing
 from retrieval.core.values import Verdict
 from retrieval.dense.encoder import Vectors
+from retrieval.store.journal import Origin
+from retrieval.store.manifest import write_atomically
+from service.trec.journal import code_of
 
 
 class Readings:
-    """Readings in a folder, a file each, named by paper, hypothesis and models; a stopped run goes on with what is there."""
+    """Readings in a folder, a file each, by their origin; a stopped run goes on with what is there."""
 
     def __init__(self, folder: Path, reader: EvidenceReader) -> None:
         self._folder, self._reader = folder, reader
@@ -31,17 +32,15 @@ class Readings:
         with writing("the readings", self._folder, GO_ON):
             self._folder.mkdir(parents=True, exist_ok=True)
             for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
-                path = self._folder / f"{self._key(case)}.npz"
+                path = self._origin(case).path(self._folder, "reading", ".npz")
                 reading = _load(path)
                 if reading is None:
                     reading = self._reader.read(case.hypothesis, case.paper)
                     _save(reading, path)
                 yield case, reading
 
-    def _key(self, case: Case) -> str:
-        kinds = [(sentence.text, sentence.kind == "abstract", sentence.heading) for sentence in case.paper.sentences]
-        facts = json.dumps([self._reader.name, case.hypothesis, case.paper.title, kinds])
-        return hashlib.sha256(facts.encode()).hexdigest()[:24]
+    def _origin(self, case: Case) -> Origin:
+        return Origin([case.hypothesis, asdict(case.paper)], self._reader.name, code_of("nli.evidence"))
 
 
 def _save(reading: Reading, path: Path) -> None:
@@ -50,9 +49,7 @@ def _save(reading: Reading, path: Path) -> None:
     np.savez(
         content, relevance=reading.relevance, verdicts=np.array(shares), vectors=reading.vectors, hypothesis=reading.hypothesis
     )
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_bytes(content.getvalue())
-    os.replace(temporary, path)
+    write_atomically(path, content.getvalue())
 
 
 def _load(path: Path) -> Reading | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import ClassVar
 
@@ -170,3 +170,21 @@ class Page:
     title: str
     lead: tuple[str, ...]
     sections: tuple[Section, ...]
+
+
+class Numbers:
+    """Numbers for tables and plots, in the order in which they stand on the page."""
+
+    def __init__(self) -> None:
+        self.tables = self.plots = 0
+
+    def give(self, block: Block) -> Block:
+        """The block with its number, where it is one that has one."""
+        if isinstance(block, Plot):
+            self.plots += 1
+            return replace(block, number=self.plots, table=self._table(block.table))
+        return self._table(block) if isinstance(block, Table) else block
+
+    def _table(self, table: Table) -> Table:
+        self.tables += 1
+        return replace(table, number=self.tables)

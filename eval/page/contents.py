@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from eval.measures.report_data import Report, VariantReport
 from eval.page import curves, fates, plots, tables
-from eval.page.blocks import Block, Fact, Facts, Heading, Listing, Page, Plot, Section, Table, Words
+from eval.page.blocks import Block, Fact, Facts, Heading, Listing, Numbers, Page, Plot, Section, Table, Words
 from eval.page.tables import BRANCH, PLURAL, SIDES, Rows
 from eval.page.wording import NOTHING, SURE, in_words, listed, several, three
 from retrieval.core.errors import BadInput
@@ -29,7 +29,7 @@ _SOURCE = (
 def page(report: Report, quoting: bool = True) -> Page:
     """The page of a report; without `quoting` no sentence of the claims or of the documents is in it."""
     _check(report)
-    numbers = _Numbers()
+    numbers = Numbers()
     measured = [
         Section("paper", "The paper's measure", _papers_measure(report)),
         Section("stance", "Measures that see the stance", _stance(report)),
@@ -241,7 +241,7 @@ def _cases(report: Report) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _provenance(report: Report, numbers: _Numbers) -> tuple[Block, ...]:
+def _provenance(report: Report, numbers: Numbers) -> tuple[Block, ...]:
     made = report.provenance
     return (
         Facts(
@@ -288,21 +288,3 @@ def _variant(one: VariantReport) -> str:
 
 def _yaml(settings: Mapping[str, Any]) -> str:
     return yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True, width=100)
-
-
-class _Numbers:
-    """Numbers for tables and plots, in the order in which they stand on the page."""
-
-    def __init__(self) -> None:
-        self.tables = self.plots = 0
-
-    def give(self, block: Block) -> Block:
-        """The block with its number, where it is one that has one."""
-        if isinstance(block, Plot):
-            self.plots += 1
-            return replace(block, number=self.plots, table=self._table(block.table))
-        return self._table(block) if isinstance(block, Table) else block
-
-    def _table(self, table: Table) -> Table:
-        self.tables += 1
-        return replace(table, number=self.tables)

@@ -31,7 +31,7 @@ def measure(
 ) -> RankingReport:
     """The collection's figures, our BM25 first; indexes and scores stay in `work`."""
     deep = max(DEPTH, depth if rerank else 0)
-    reranker = KeptScores(load_reranker(rerank, profile), work) if rerank else None
+    reranker = KeptScores(load_reranker(rerank, profile), work, profile.model_dump(mode="json")["rerankers"]) if rerank else None
     encoder = load_encoder(ENCODER, profile) if dense else None
     index = open_index(collection.documents, work, [encoder] if encoder else [])
     standard = StandardBM25(collection.documents, work)

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from eval.scifact.files import find
-from eval.scifact.journal import content_sha256, digest
 from indexes.readers import jsonl
 from indexes.readers.fields import identifier, required, text
 from indexes.readers.records import RecordError
 from indexes.readers.scifact import read as read_scifact
+from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import BadInput, BadRecord, writing
 from retrieval.core.values import Document
+from retrieval.store.journal import Origin, content_sha256
 from retrieval.store.manifest import write_atomically
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -83,7 +84,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
 
 def written_documents(source: Path, work: Path, documents: Any) -> Path:
     """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
-    path = work / f"documents-{digest([source.name, content_sha256(source)])[:16]}.jsonl"
+    path = Origin(content_sha256(source), source.name, code_sha256([documents.__module__])).path(work, "documents", ".jsonl")
     if not path.exists():
         with writing("the documents", work):
             work.mkdir(parents=True, exist_ok=True)

@@ -16,14 +16,15 @@ from eval.measures.names import named, repeated
 from eval.retrieval.abstract_views import check_view, viewed
 from eval.retrieval.kept_index import KEPT, KeptScores, open_index, reranked, watched
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from eval.scifact.journal import digest
 from indexes.guard import stoppable
 from indexes.readers import jsonl
 from indexes.readers.fields import came_keys, identifier, text
 from indexes.readers.records import RecordError
 from retrieval.bm25.bm25_plus import DELTA, TermIndex
+from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, BadInput, writing
 from retrieval.index import Index
+from retrieval.store.journal import Origin
 from retrieval.store.manifest import write_atomically
 from retrieval.words.lay import Tokens, expand, lay_query, lower_case_words, stems
 from service.trec.task_b.topics import read_topics
@@ -172,7 +173,10 @@ def measure(
 
 def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> TermIndex:
     """The corpus in this view as postings; its terms are kept in `work`, as analysing them takes longest."""
-    path = work / f"terms-{digest([index.manifest.id, terms, view, titles])[:16]}.txt"
+    # Two builds can hold the same texts in other sections, which decide what a view shows.
+    content = [index.manifest.id, index.manifest.version, index.manifest.created]
+    origin = Origin(content, [terms, view, titles], code_sha256([__name__]))
+    path = origin.path(work, "terms", ".txt")
     if not path.exists():
         pmids = [pmid for batch in index.store.texts(_CHUNK) for pmid, _, _ in batch]
         made: list[str] = []

@@ -14,7 +14,6 @@ from typing import Any
 from tqdm import tqdm
 
 from eval.retrieval.ranking import Run
-from eval.scifact.journal import content_sha256, digest
 from indexes.build import build
 from indexes.lucene_writer import contents
 from indexes.readers import read
@@ -28,6 +27,7 @@ from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker
+from retrieval.store.journal import Journal, Origin, content_sha256, digest
 from retrieval.store.manifest import NAME
 
 KEPT = "what was read and scored is kept, and the same command goes on from there"
@@ -47,8 +47,8 @@ def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), forma
     if is_index(corpus):
         return Index(corpus)
     # An index has one encoder's vectors, so that another encoder asks for another index.
-    facts = [content_sha256(corpus), code_sha256(["indexes.build"]), *(one.name for one in encoders)]
-    folder = work / f"index-{digest(facts)[:16]}"
+    code = code_sha256(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
+    folder = Origin(content_sha256(corpus), [format, *(one.name for one in encoders)], code).path(work, "index")
     with writing("the index", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         if not folder.exists():
@@ -66,7 +66,7 @@ class StandardBM25:
     """
 
     def __init__(self, corpus: Path, work: Path) -> None:
-        folder = work / f"standard-{digest(corpus.name)[:16]}"
+        folder = Origin(content_sha256(corpus), None, code_sha256([__name__])).path(work, "standard")
         with writing("the index", work, GO_ON):
             if not folder.exists():
                 _index_standard(corpus, folder)
@@ -131,40 +131,25 @@ def watched(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 class KeptScores:
-    """A reranker whose scores are kept on disk, a line a query: a stopped run scores no query twice."""
+    """A reranker whose scores are kept on disk, a line a query: a stopped run scores no query twice.
 
-    def __init__(self, reranker: Reranker, work: Path) -> None:
-        self.name, self._reranker = reranker.name, reranker
-        self._path = work / f"scores-{digest([reranker.name, code_sha256([type(reranker).__module__])])[:16]}.jsonl"
-        self._known: dict[str, list[float]] = {}
-        if self._path.exists():
-            for line in self._path.read_text("utf-8", errors="replace").splitlines():
-                try:
-                    record = json.loads(line)
-                    self._known[record["key"]] = [float(score) for score in record["scores"]]
-                except (ValueError, KeyError, TypeError):
-                    continue  # torn by a kill: the query is scored again
+    `settings` are those that it was loaded with.
+    """
+
+    def __init__(self, reranker: Reranker, work: Path, settings: Any = None) -> None:
+        self.name, self._reranker, self._work = reranker.name, reranker, work
+        origin = Origin(None, [reranker.name, settings], code_sha256([type(reranker).__module__]))
+        with writing("the scores", work, GO_ON):
+            self._journal = Journal.of(origin, work, "scores")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in order."""
-        key = digest([query, list(texts)])[:24]
-        if len(self._known.get(key, ())) != len(texts):
-            self._known[key] = self._reranker(query, texts)
-            with writing("the scores", self._path, GO_ON):
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                with self._path.open("a", encoding="utf-8") as file:
-                    file.write("\n" * _torn(self._path) + json.dumps({"key": key, "scores": self._known[key]}) + "\n")
-        return self._known[key]
-
-
-def _torn(path: Path) -> bool:
-    """Whether a file ends within a line."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        if not size:
-            return False
-        file.seek(size - 1)
-        return file.read(1) != b"\n"
+        key = digest([query, list(texts)])
+        if self._journal.get(key) is None:
+            scores = self._reranker(query, texts)
+            with writing("the scores", self._work, GO_ON):
+                self._journal.add(key, scores)
+        return [float(score) for score in self._journal.get(key)]
 
 
 def reranked(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:

@@ -8,7 +8,6 @@ https://github.com/princeton-nlp/LitSearch.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,18 +16,18 @@ from typing import Any, Literal
 from eval.retrieval.collection import written_documents
 from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, watched
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from eval.scifact.journal import digest
 from generation.prompts.paper_order import Order, in_order, order_by
 from indexes.guard import stoppable
 from indexes.readers import jsonl
 from indexes.readers.fields import identifier, required, text
 from indexes.readers.records import RecordError
+from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, BadInput, writing
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat
-from retrieval.store.manifest import write_atomically
+from retrieval.store.journal import Journal, Origin, digest
 
 Reading = Literal["title-abstract", "full"]
 DEPTH = 200
@@ -108,25 +107,22 @@ def widened(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: in
 
 
 class KeptOrders:
-    """A chat model's orders, a file each: a stopped run asks for no window twice."""
+    """A chat model's orders, a line each: a stopped run asks for no window twice."""
 
     def __init__(self, chat: Chat, work: Path) -> None:
         self._chat, self._work = chat, work
+        origin = Origin(None, [chat.model, chat.base_url], code_sha256(["generation.prompts.paper_order"]))
+        with writing("the model's answers", work, GO_ON):
+            self._journal = Journal.of(origin, work, "orders")
 
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
-        """The order of these papers, from the folder or asked for now."""
-        facts = [self._chat.model, self._chat.base_url, question, [(one.pmid, one.abstract) for one in papers]]
-        path = self._work / f"order-{digest(facts)[:24]}.json"
-        try:
-            kept = [int(place) for place in json.loads(path.read_text("utf-8"))]
-            if sorted(kept) == list(range(len(papers))):
-                return kept
-        except (OSError, ValueError, TypeError):
-            pass
-        found = list(order_by(self._chat, question, papers))
-        with writing("the model's answers", self._work, GO_ON):
-            write_atomically(path, json.dumps(found))
-        return found
+        """The order of these papers, from the journal or asked for now."""
+        key = digest([question, [(one.pmid, one.title, one.abstract) for one in papers]])
+        if self._journal.get(key) is None:
+            found = list(order_by(self._chat, question, papers))
+            with writing("the model's answers", self._work, GO_ON):
+                self._journal.add(key, found)
+        return [int(place) for place in self._journal.get(key)]
 
 
 @stoppable("the benchmark", KEPT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,15 +11,18 @@ from tqdm import tqdm
 from eval.measures.report_data import Report
 from eval.retrieval.kept_index import open_index
 from eval.scifact.files import Files, LabelledClaim, read_claims
-from eval.scifact.journal import Journal
+from eval.scifact.journal import ClaimJournal
 from eval.scifact.observing import ClaimResult, observe
 from eval.scifact.predictions import Predicted
 from eval.variants.reporting import Ran, make_report
-from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
-from service.configuration.config import GroundingConfig, Profile, load_config, load_profile, shipped
+from retrieval.store.journal import Origin
+from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
+from service.configuration.files import shipped
+from service.configuration.kinds import EmbeddedRerankerOptions, RerankerOptions
 from service.configuration.models import Models, load_models
 from service.grounding.ground import Grounder
+from service.trec.journal import code_of
 
 _REMEMBERED_MB = 600
 """The vectors of all of SciFact's abstracts."""
@@ -72,11 +74,13 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
 
 def _roomy(profile: Profile) -> Profile:
     """The profile with a shipped reranker that remembers more vectors: claims come back to the same documents."""
-    rerankers = {
-        name: {"remembered_mb": _REMEMBERED_MB, **options} if options.get("kind") == "embedded" else options
-        for name, options in profile.rerankers.items()
-    }
-    return profile.model_copy(update={"rerankers": rerankers})
+
+    def roomy(options: RerankerOptions) -> RerankerOptions:
+        if not isinstance(options, EmbeddedRerankerOptions):
+            return options
+        return EmbeddedRerankerOptions.model_validate({"remembered_mb": _REMEMBERED_MB, **options.model_dump()})
+
+    return profile.model_copy(update={"rerankers": {name: roomy(options) for name, options in profile.rerankers.items()}})
 
 
 class _Shelf:
@@ -101,10 +105,9 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
 
     `models` are all that any of the variants needs. What an earlier try finished is taken from it.
     """
-    with ExitStack() as stack:
-        journals = [stack.enter_context(journal_of(grounder, folder)) for grounder in grounders]
-        todo = len(claims) * len(grounders)
-        bar = stack.enter_context(tqdm(total=todo, desc="grounding", unit=" claims", disable=None))
+    journals = [journal_of(grounder, folder) for grounder in grounders]
+    todo = len(claims) * len(grounders)
+    with tqdm(total=todo, desc="grounding", unit=" claims", disable=None) as bar:
         results: list[list[ClaimResult]] = [[] for _ in grounders]
         try:
             for claim in claims:
@@ -122,25 +125,25 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
                 "command goes on from there."
             ) from None
     return [
-        Ran(grounder.config, grounder.models.names(), grounding_code(grounder.models), tuple(own))
+        Ran(grounder.config, grounder.models.names(), grounding_code(), tuple(own))
         for grounder, own in zip(grounders, results, strict=True)
     ]
 
 
-def journal_of(grounder: Grounder, folder: Path) -> Journal:
+def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
     """What a grounder's configuration and models, by this code, have found over its index so far, kept in a folder."""
-    facts = {
-        "corpus_sha256": grounder.index.manifest.corpus_sha256,
+    settings = {
         "config": grounder.config.model_dump(mode="json"),
         "profile": grounder.models.profile.model_dump(mode="json"),
         "models": grounder.models.names(),
-        "code": grounding_code(grounder.models),
     }
-    return Journal(folder, grounder.config.name, facts)
+    origin = Origin(grounder.index.manifest.corpus_sha256, settings, grounding_code())
+    return ClaimJournal(folder, grounder.config.name, origin)
 
 
-def grounding_code(models: Models) -> str:
-    """The hash of the source that a grounding with these models runs through."""
-    loaded = (*models.rerankers.values(), *models.judges.values(), *models.encoders.values())
-    kinds = {type(one).__module__ for one in loaded}
-    return code_sha256(["service.grounding.ground", "eval.scifact.observing", *sorted(kinds)])
+def grounding_code() -> str:
+    """The hash of the source that a grounding runs through.
+
+    All kinds of models are in it: one whose verdicts are kept stands behind another class, which does not show its source.
+    """
+    return code_of("service.grounding.ground", "eval.scifact.observing")

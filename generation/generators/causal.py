@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from generation.draft import Draft, Limits, Source
 from generation.generators.chat import NONE, whole_sentences
 from generation.prompts.prompt import Prompt, filled
+from retrieval.core.answers import Usage
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Topic, Usage
+from retrieval.core.values import Topic
 from retrieval.runtime.torch_runtime import Precision, Row, Runtime, refuse_below
 
 _SMALLEST = 20

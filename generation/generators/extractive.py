@@ -1,8 +1,8 @@
 """The embedded generator: an answer quoted from the papers. No network, no language model, the same bytes every time.
 
 From the sentences that can stand alone (generation.sentences.candidates) those are chosen that are relevant to question and
-narrative, central among what the other papers say, and not said already (maximal marginal relevance, Carbonell and Goldstein
-1998, doi:10.1145/290941.291025). They stand in the order context → mechanism → significance → intervention.
+narrative, central among what the other papers say, and not said already (retrieval.rerank.diverse). They stand in the order
+context → mechanism → significance → intervention.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from generation.sentences.phrases import phrases
 from generation.sentences.roles import ORDER, role
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
+from retrieval.rerank.diverse import Floats, diverse
 from retrieval.rerank.reranker import Reranker
 from retrieval.words.aboutness import rare_words, share, words
 from retrieval.words.subject import subject
@@ -122,21 +123,20 @@ class ExtractiveGenerator:
         self, able: Sequence[Candidate], scores: NDArray[np.float64], alike: NDArray[np.float64], limits: Limits
     ) -> list[int]:
         """The places chosen, best first: each time the one with the best score less what it repeats."""
-        chosen: list[int] = []
-        left, room = list(range(len(able))), min(self._words, limits.words)
-        while left and len(chosen) < self._sentences:
-            repeated = {i: max((float(alike[i, j]) for j in chosen), default=0.0) for i in left}
-            best = max(left, key=lambda i: (scores[i] * (1 - self._novelty * repeated[i]), -i))
-            left.remove(best)
-            length, number = len(able[best].text.split()), able[best].source.number
-            if (
-                repeated[best] < self._same
-                and length <= room
+        lengths, room = [len(one.text.split()) for one in able], min(self._words, limits.words)
+
+        def fits(row: int, chosen: Sequence[int], repeated: float) -> bool:
+            number = able[row].source.number
+            return (
+                repeated < self._same
+                and lengths[row] <= room - sum(lengths[j] for j in chosen)
                 and self._each > sum(able[j].source.number == number for j in chosen)
-            ):
-                chosen.append(best)
-                room -= length
-        return chosen
+            )
+
+        def less(worths: Floats, repeated: Floats) -> Floats:
+            return worths * (1 - self._novelty * repeated)
+
+        return diverse(scores, lambda row: alike[row], less, self._sentences, fits)
 
     def _cited(self, place: int, able: Sequence[Candidate], alike: NDArray[np.float64]) -> tuple[Cited, ...]:
         """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from generation.leads.question import Asked
-from retrieval.core.values import LeadVerdict
+from retrieval.core.answers import LeadVerdict
 
 SURE, LIKELY = 0.8, 0.6
 """From these certainties on a verdict is said outright, and as probable; below it is only possible."""

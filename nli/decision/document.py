@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Label, Verdict
 
 FARTHEST = 4.0
@@ -60,9 +61,7 @@ class Decision:
         relevance = self.gap * gap + self.about * about
         for_it, against = self.worth(marks).T + relevance
         scores = np.stack([for_it + self.support, np.zeros_like(for_it), against + self.contradict], axis=1)
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        found: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
-        return found
+        return softmax(scores)
 
     def label(self, support: float, contradict: float) -> Label:
         """The stance that is further above its threshold, neutral where neither is."""

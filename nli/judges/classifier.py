@@ -8,13 +8,13 @@ read from its `id2label` and never assumed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
 from nli.decision.document import PLAIN
 from nli.judges.judge import lazily
 from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Document, Premise, Verdict
 from retrieval.rerank.reranker import passage
 from retrieval.runtime.torch_runtime import Precision, Runtime, refuse_below
@@ -61,14 +61,6 @@ def columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, str] |
     return found["support"], found["neutral"], found["contradict"]
 
 
-def softmax(logits: Sequence[float]) -> list[float]:
-    """exp(x_i) / Σ_j exp(x_j), shifted by the largest so that nothing overflows."""
-    top = max(logits)
-    weights = [math.exp(x - top) for x in logits]
-    total = sum(weights)
-    return [weight / total for weight in weights]
-
-
 class ClassifierJudge:
     """A `Judge`: the softmax of a three-way classifier. The premise is truncated to fit, never the claim.
 
@@ -109,7 +101,7 @@ class ClassifierJudge:
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
         rows = self._runtime.pairs(claim, [self._read(p) for p in premises], self._max_tokens, kept_first=False)
         logits = self._runtime.logits(rows, self._batch_size)
-        return [Verdict(*softmax([row[column] for column in self._columns])) for row in logits]
+        return [Verdict(*softmax([row[column] for column in self._columns]).tolist()) for row in logits]
 
     def _read(self, premise: Premise) -> str:
         if self._context == "sentence":

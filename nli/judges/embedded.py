@@ -14,6 +14,7 @@ from nli.decision.document import Decision
 from nli.judges.judge import WINDOW, lazily
 from nli.wording.marking import TITLE_BREAK, Lexicon, Marker
 from retrieval.core.errors import ModelUnusable
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.engine import Engine, PairEncoder
 
@@ -39,10 +40,7 @@ class Calibration:
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """[pairs, 3] from logits [pairs, 3]."""
-        values = self.scale * logits.astype(np.float64) + np.asarray(self.bias)
-        values = np.exp(values - values.max(axis=1, keepdims=True))
-        probabilities: NDArray[np.float64] = values / values.sum(axis=1, keepdims=True)
-        return probabilities
+        return softmax(self.scale * logits.astype(np.float64) + np.asarray(self.bias))
 
 
 def decision_of(card: dict[str, Any], setting: str) -> Decision:

@@ -17,9 +17,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from nli.decision.document import PLAIN
-from nli.judges.classifier import Label, softmax
+from nli.judges.classifier import Label
 from nli.judges.judge import lazily
 from retrieval.core.errors import BadConfig
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise, Span, Verdict
 from retrieval.runtime.torch_runtime import Precision, Row, Runtime, by_length, refuse_below
 
@@ -42,7 +43,7 @@ def verdict(word: str, logits: Sequence[float] | None) -> Verdict:
     label = WORDS.get(word.strip().lower())
     if label is None:
         return CERTAIN["neutral"]
-    scored = Verdict(*softmax(logits)) if logits is not None else CERTAIN[label]
+    scored = Verdict(*softmax(logits).tolist()) if logits is not None else CERTAIN[label]
     return scored if scored.label == label else CERTAIN[label]
 
 

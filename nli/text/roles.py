@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from nli.text.headings import heading_kind
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.paper import PaperSentence, SectionKind
+from retrieval.core.probabilities import softmax
 
 Role = Literal["background", "methods", "results", "conclusion"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -91,9 +92,7 @@ class RoleModel:
         logits = self.bias.astype(np.float64) + self.weights[rows].sum(axis=0)
         if place is not None:
             logits += self.places[place]
-        shares: NDArray[np.float64] = np.exp(logits - logits.max())
-        shares /= shares.sum()
-        return shares
+        return softmax(logits)
 
 
 def _labelled(sentence: PaperSentence) -> Role | None:

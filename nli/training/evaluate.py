@@ -21,12 +21,12 @@ from tqdm import tqdm
 
 from nli.decision.document import Decision, features
 from nli.judges.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, decision_of
-from nli.training.labelled import HELD_OUT, NAMES, clean, fold
+from nli.training.labelled import NAMES, clean
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from retrieval.core.values import Document, Premise
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import passage
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.command import told
 from retrieval.training.data import rows
 from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
@@ -67,21 +67,21 @@ class Abstracts:
         self.ids = [int(document["doc_id"]) for document in self.corpus]
         self.place = {doc: index for index, doc in enumerate(self.ids)}
         self._texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
-        self._index = Bm25(self._texts)
+        self._index = TextIndex(self._texts)
         self._data, self._judge, self._reranker = data, judge, reranker
 
-    def judged(self, name: str, wanted: Callable[[dict[str, Any]], bool], away: bool = False) -> list[list[Judged]]:
+    def judged(self, name: str, wanted: Callable[[str], bool], away: bool = False) -> list[list[Judged]]:
         """For each claim of SciFact's `name` split: the reranked best documents, and all that are gold or cited.
 
         `away` takes the gold and cited ones out of the collection first: what is left should be neutral.
         """
-        claims = [claim for claim in rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim)]
+        claims = [claim for claim in rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
         return [self._of_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
 
-    def strangers(self, dataset: str, wanted: Callable[[dict[str, Any]], bool], most: int) -> list[list[Judged]]:
+    def strangers(self, dataset: str, wanted: Callable[[str], bool], most: int) -> list[list[Judged]]:
         """The best documents for `most` claims of another set's train split, of whose papers this collection holds none."""
         pairs = rows(self._data, "stance/pairs.jsonl.gz")
-        texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row)}
+        texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row["claim"])}
         claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())
         return [self._read(claim, {}, set(), set()) for claim in tqdm(claims[:most], desc=f"{dataset} claims, strangers here")]
 
@@ -206,10 +206,12 @@ Abstract = tuple[int, NDArray[np.float32]]
 
 
 def abstracts(
-    data: Path, dataset: str, split: str, judge: EmbeddedJudge, wanted: Callable[[dict[str, Any]], bool] = lambda row: True
+    data: Path, dataset: str, split: str, judge: EmbeddedJudge, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Abstract]:
     """Every row of a stance set, judged on its whole abstract: which sentence is the evidence is not given away."""
-    chosen = [r for r in rows(data, "stance/pairs.jsonl.gz") if r["dataset"] == dataset and r["split"] == split and wanted(r)]
+    chosen = [
+        r for r in rows(data, "stance/pairs.jsonl.gz") if r["dataset"] == dataset and r["split"] == split and wanted(r["claim"])
+    ]
     return [
         (NAMES[row["label"]], logits_of(judge, row["claim"], row["title"] or "", row["sentences"]))
         for row in tqdm(chosen, desc=f"{dataset} {split}")
@@ -220,11 +222,6 @@ def lay_f1(judged: Sequence[Abstract], reader: Reader) -> float:
     """Macro-F1 over the three labels."""
     said = np.array([reader.label(logits) for _, logits in judged])
     return macro_f1(np.array([gold for gold, _ in judged]), said, len(LABELS))
-
-
-def held_out(claim: dict[str, Any]) -> bool:
-    """Whether the claim belongs to the fold that training leaves away."""
-    return fold(claim["claim"]) == HELD_OUT
 
 
 def figures(claims: Claims, calibration: Calibration, open_: Decision, given: Decision) -> Iterable[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from collections.abc import Iterator
@@ -10,20 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
+from retrieval.training.folds import held_out, held_out_of
 from retrieval.words.lexical import terms
 
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
-FOLDS = 6
-HELD_OUT = 0
-"""Train claims of this fold of the sets below are never trained on: calibration and decisions are fitted on them."""
-HELD_OUT_OF = frozenset({"scifact", "healthver"})
-
-
-def fold(claim: str) -> int:
-    """A fold in 0..FOLDS-1 that depends on the claim's text alone."""
-    return hashlib.sha256(claim.strip().encode()).digest()[0] % FOLDS
 
 
 def overlap(claim: str, text: str) -> float:
@@ -61,7 +52,7 @@ def labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, spli
     for row in rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != split or row["label"] not in NAMES:
             continue
-        if dataset in HELD_OUT_OF and fold(row["claim"]) == HELD_OUT:
+        if held_out_of(dataset, row["claim"]):
             continue
         found.extend(from_row(row, neutrals, rng))
     return found
@@ -74,10 +65,10 @@ Rivals = list[tuple[str, list[dict[str, Any]]]]
 def scifact_rivals(folder: Path) -> Rivals:
     """For each SciFact train claim that is not held out: BM25's top documents without those that it cites."""
     corpus = list(rows(folder, "scifact/corpus.jsonl.gz"))
-    index = Bm25([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
+    index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
     found: Rivals = []
     for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
-        if fold(claim["claim"]) == HELD_OUT:
+        if held_out(claim["claim"]):
             continue
         known = {int(cited) for cited in claim["cited_doc_ids"]} | {int(cited) for cited in claim["evidence"]}
         top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in known]

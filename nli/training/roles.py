@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from nli.text.headings import heading_kind
 from nli.text.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, stretch, tokens
 from nli.text.sentences import sentence_spans
+from retrieval.store.manifest import write_atomically
 from retrieval.training.data import rows
 
 FOLDS = 5
@@ -78,9 +78,7 @@ def save(model: RoleModel, path: Path) -> None:
     joined = "\n".join(model.words).encode()
     weights, bias, places = (part.astype(np.float16) for part in (model.weights, model.bias, model.places))
     np.savez_compressed(content, words=np.frombuffer(joined, dtype=np.uint8), weights=weights, bias=bias, places=places)
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_bytes(content.getvalue())
-    os.replace(temporary, path)
+    write_atomically(path, content.getvalue())
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
 from nli.training.labelled import overlap
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
 from retrieval.words.lexical import terms
 
@@ -132,7 +132,7 @@ def from_findings(folder: Path, wanted: int, flips: Flips, rng: random.Random) -
                 findings.append((claim, sentence, title if rng.random() < 0.3 else "", sentences))
     rng.shuffle(findings)
     findings = findings[: wanted * 2 // 5]
-    index = Bm25([sentence for _, sentence, _, _ in findings])
+    index = TextIndex([sentence for _, sentence, _, _ in findings])
     found: list[Pair] = []
     for number, (claim, text, title, sentences) in enumerate(findings):
         made = list(_variants(claim, text, title, flips, rng, "rule_findings"))

@@ -43,7 +43,13 @@ class TermIndex:
         self._k1 = k1
 
     def search(self, terms: Sequence[str], k: int, delta: float = 0.0) -> list[Hit]:
-        """The `k` best documents that hold a term, best first, equal ones in the order that they came in.
+        """The `k` best documents that hold a term, best first, equal ones in the order that they came in."""
+        scores = self.scores(terms, delta)
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [Hit(self.ids[row], float(scores[row])) for row in best if scores[row] > 0]
+
+    def scores(self, terms: Sequence[str], delta: float = 0.0) -> NDArray[np.float64]:
+        """[documents]: the score of each, 0 for one that holds no term.
 
         A term counts as often as the query has it: Σ idf · (δ + tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean length))), with
         idf = ln(1 + (N − n + 0.5) / (n + 0.5)) as Lucene has it. δ 0 is BM25.
@@ -56,5 +62,4 @@ class TermIndex:
             counts = np.array(self._counts[term], dtype=np.float64)
             idf = np.log1p((len(self.ids) - len(rows) + 0.5) / (len(rows) + 0.5))
             scores[rows] += times * idf * (delta + counts * (self._k1 + 1) / (counts + self._norm[rows]))
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [Hit(self.ids[row], float(scores[row])) for row in best if scores[row] > 0]
+        return scores

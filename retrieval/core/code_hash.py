@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-DATA = ("*.yaml", "*.txt")
-"""Cues, opposites, templates of queries. What lies in eval is other people's figures."""
+DATA = ("*.yaml", "*.txt", "*.md")
+"""Cues, opposites, templates of queries, prompts. What lies in eval is other people's figures."""
 PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval")
 
 

@@ -132,16 +132,30 @@ class Kept:
             )  # fmt: skip
 
 
+_chosen: tuple[str, float] | None = None
+
+
+def keep_in(folder: str, megabytes: float) -> None:
+    """Keep the results of this process in a folder from now on, so many megabytes at most, whatever the environment says.
+
+    "" stands for the user's own cache folder, "off" for none.
+    """
+    global _chosen
+    _chosen = folder, megabytes
+
+
 def folder() -> Path | None:
-    """Where results are kept, None where they are not: COUNTERPOINT_CACHE names a folder, or says "off"."""
-    named = os.environ.get(FOLDER_VARIABLE, "")
+    """Where results are kept, None where they are not: `keep_in`, or COUNTERPOINT_CACHE, names a folder or says "off"."""
+    named = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
     if named.lower() == OFF:
         return None
     return Path(named) if named else Path(platformdirs.user_cache_dir("counterpoint"))
 
 
 def megabytes() -> float:
-    """How much may be kept in all: COUNTERPOINT_CACHE_MB; raises `BadConfig` for what is no number of at least 1."""
+    """How much may be kept in all, by `keep_in` or COUNTERPOINT_CACHE_MB; raises `BadConfig` for no number of at least 1."""
+    if _chosen:
+        return _chosen[1]
     written = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
     try:
         size = float(written)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from retrieval.core import values
+from retrieval.core import answers
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.runtime.pace import Pace
 
@@ -64,7 +64,7 @@ class Completion:
 
     text: str
     whole: bool
-    usage: values.Usage
+    usage: answers.Usage
 
 
 class _BrokenOff(Exception):
@@ -206,13 +206,13 @@ class Chat:
             raise ChatUnanswered(self._told(f"has used its budget of {self._budget:,} tokens; raise `budget` to go on"), 503)
         self._pace.wait()
 
-    def _counted(self, prompt: int, completion: int, characters: int = 0) -> values.Usage:
+    def _counted(self, prompt: int, completion: int, characters: int = 0) -> answers.Usage:
         """Count one answered request; where the server counts nothing, the budget goes by `characters`."""
         self.usage.add(prompt, completion)
         with self._lock:
             self._spent += prompt + completion or characters // CHARACTERS_A_TOKEN
         cost = (prompt * self._price[0] + completion * self._price[1]) / 1e6 if self._price else None
-        return values.Usage(1, prompt, completion, cost)
+        return answers.Usage(1, prompt, completion, cost)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

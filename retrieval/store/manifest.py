@@ -106,7 +106,7 @@ class Manifest:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file (text in UTF-8) so that a reader sees the old one or the whole new one, even after a power cut."""
+    """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with open(temporary, "xb") as file:

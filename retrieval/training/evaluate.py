@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -16,7 +15,7 @@ from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.rerank.reranker import passage
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
 from retrieval.training.measure import interval, ndcg
 
@@ -31,15 +30,15 @@ class Ranked:
 
 
 def ranked_scifact(
-    data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[dict[str, Any]], bool] = lambda _: True
+    data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Ranked]:
     """BM25's best `depth` for each claim of a split, with the parts of their scores. Relevant is what the claim cites."""
     corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
     texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
-    index = Bm25(texts)
+    index = TextIndex(texts)
     found: list[Ranked] = []
-    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim)], desc=split):
+    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim["claim"])], desc=split):
         top = index.top(claim["claim"], depth)
         relevant = frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place)
         found.append(Ranked(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))

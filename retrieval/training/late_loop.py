@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.loop import Recipe, descend
 from retrieval.training.questions import Relevant
@@ -30,7 +30,7 @@ TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
 
 def groups(pairs: Sequence[Relevant], size: int, near: int, rng: random.Random) -> list[list[Relevant]]:
     """Batches made of clusters of `near` pairs whose passages BM25 takes for each other."""
-    index = Bm25([f"{pair.query} {pair.passage[:300]}" for pair in pairs])
+    index = TextIndex([f"{pair.query} {pair.passage[:300]}" for pair in pairs])
     free = set(range(len(pairs)))
     order = list(free)
     rng.shuffle(order)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,10 +11,7 @@ from pathlib import Path
 from retrieval.core.values import Document
 from retrieval.rerank.reranker import passage
 from retrieval.training.data import rows
-
-FOLDS = 6
-HELD_OUT = 0
-"""SciFact train claims of this fold are never trained on: the parts of the score are weighed on them."""
+from retrieval.training.folds import held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +23,13 @@ class Relevant:
     key: str
 
 
-def fold(query: str) -> int:
-    """A fold in 0..FOLDS-1 that depends on the query's text alone."""
-    return hashlib.sha256(query.strip().encode()).digest()[0] % FOLDS
-
-
 def scifact(folder: Path) -> Iterator[Relevant]:
-    """SciFact train claims and the abstracts they cite, the held-out fold left away."""
+    """SciFact train claims and the abstracts they cite, the held-out fold left away: on it the parts of the score are weighed."""
     corpus = {int(row["doc_id"]): row for row in rows(folder, "scifact/corpus.jsonl.gz")}
     for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
         for cited in claim["cited_doc_ids"]:
             document = corpus.get(int(cited))
-            if document is not None and fold(claim["claim"]) != HELD_OUT:
+            if document is not None and not held_out(claim["claim"]):
                 text = passage(Document(str(cited), document["title"], " ".join(document["abstract"])))
                 yield Relevant(claim["claim"], text, f"scifact {cited}")
 

@@ -18,8 +18,9 @@ from generation.replies.reply import draft_sentences
 from nli.judges.judge import Judge
 from nli.text.roles import finding_places
 from nli.text.sentences import sentence_spans
+from retrieval.core.answers import Answer, CitedSentence, Conflict, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Answer, CitedSentence, Conflict, Hit, RemovedSentence, Topic, Usage
+from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import passage
 from retrieval.words.spelling import american_text, both_spellings

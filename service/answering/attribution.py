@@ -15,7 +15,8 @@ from generation.draft import Cited, DraftSentence, Source
 from nli.decision.select import probability
 from nli.judges.judge import Abstract, Judge, Reader, stated
 from nli.text.roles import finding_places
-from retrieval.core.values import Citation, Premise, Sentence, Stance, Verdict
+from retrieval.core.answers import Citation
+from retrieval.core.values import Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import passage
 from retrieval.words.aboutness import about
 from service.configuration.answers import Attribute

@@ -8,7 +8,8 @@ from generation.draft import Limits
 from generation.sentences.labels import without_label
 from nli.judges.judge import Judge
 from nli.text.designs import comparable, design
-from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
+from retrieval.core.answers import Citation, CitedSentence, Conflict
+from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import passage
 from service.answering.attribution import said
 from service.answering.lead import Studied

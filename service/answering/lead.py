@@ -15,14 +15,16 @@ from generation.leads.lead import lead_text
 from generation.leads.question import Asked, asked
 from nli.judges.judge import Reader
 from nli.text.designs import Design, design
-from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Lead, LeadVerdict, Verdict
+from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
+from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.rerank.reranker import passage
 from retrieval.words.spelling import american_text
 from service.answering.reading import read_findings
 from service.answering.relevance import met, same_kind
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
-from service.grounding.ground import Grounder, evidence_for
+from service.grounding.ground import Grounder
+from service.grounding.showing import evidence_for
 
 NEAREST = 3
 """Papers that a refusal names."""

@@ -22,6 +22,7 @@ from generation.sentences.findings import quotable
 from generation.sentences.phrases import phrases
 from nli.judges.judge import Abstract, Reader, stated
 from nli.text.roles import ROLES, finding_places, shipped_roles, stretch
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
 from retrieval.words.spelling import american_text
@@ -83,8 +84,7 @@ def pooled(verdicts: Sequence[Verdict]) -> Verdict:
     if not verdicts:
         return Verdict(0.0, 1.0, 0.0, of="document")
     logs = np.log(np.maximum([[one.support, one.neutral, one.contradict] for one in verdicts], 1e-6)).mean(axis=0)
-    shares = np.exp(logs - logs.max())
-    return Verdict(*(shares / shares.sum()).tolist(), of="document")
+    return Verdict(*softmax(logs).tolist(), of="document")
 
 
 def levelled(verdict: Verdict) -> Verdict:

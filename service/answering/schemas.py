@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from generation.leads.lead import how_sure
 from nli.text.designs import design
-from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
+from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
+from retrieval.core.values import Evidence
 from service.answering.answer import Answerer, Kept, Stage
-from service.grounding.schemas import EvidenceOut, Provenance, SentenceOut, VerdictOut, facts_of
+from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 
 
 class AnswerRequest(BaseModel):
@@ -60,7 +60,7 @@ class AnswerSentenceOut(BaseModel):
     citations: list[CitationOut]
 
 
-class RemovedOut(BaseModel):
+class RemovedOut(OfValue):
     """A sentence that was written and taken out again."""
 
     text: str
@@ -125,16 +125,16 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=design(document).says)
 
 
-class UsageOut(BaseModel):
+class UsageOut(OfValue):
     """What a language model was asked, by its server's own counts; `cost` in US dollars where a price is configured."""
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
-    cost: Annotated[float, AfterValidator(lambda cost: round(cost, 6))] | None
+    cost: Rounded | None
 
 
-class TopicOut(BaseModel):
+class TopicOut(OfValue):
     """The topic as it was read."""
 
     id: str
@@ -179,7 +179,7 @@ class AnswerResponse(BaseModel):
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
         return cls(
-            topic=TopicOut.model_validate(answer.topic, from_attributes=True),
+            topic=TopicOut.model_validate(answer.topic),
             outcome=answer.outcome,
             lead=LeadOut.of(answer.lead) if answer.lead else None,
             text=running_text(answer),
@@ -188,13 +188,13 @@ class AnswerResponse(BaseModel):
                 ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence, answer.sentences[one.sentence].text))
                 for one in answer.conflicts
             ],
-            removed=[RemovedOut.model_validate(one, from_attributes=True) for one in answer.removed],
+            removed=[RemovedOut.model_validate(one) for one in answer.removed],
             documents=documents,
             words=answer.words,
             generated_by=answer.generated_by,
             extractive=answerer.extractive(answer.generated_by),
             note=answer.note,
-            usage=UsageOut.model_validate(answer.usage, from_attributes=True),
+            usage=UsageOut.model_validate(answer.usage),
             provenance=Provenance.of(answerer),
         )
 
@@ -244,8 +244,8 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
     return CitationOut(
         number=numbers[citation.document.pmid],
         pmid=citation.document.pmid,
-        sentence=SentenceOut.of(citation.sentence),
-        verdict=VerdictOut.convert(citation.verdict),
+        sentence=SentenceOut.model_validate(citation.sentence),
+        verdict=VerdictOut.model_validate(citation.verdict),
         verbatim=citation.verbatim,
     )
 
@@ -257,4 +257,4 @@ def event_out(event: Stage | Kept | RemovedSentence) -> tuple[str, BaseModel]:
     if isinstance(event, Kept):
         pmids = [citation.document.pmid for citation in event.sentence.citations]
         return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)
-    return "removed", RemovedOut.model_validate(event, from_attributes=True)
+    return "removed", RemovedOut.model_validate(event)

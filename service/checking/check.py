@@ -99,7 +99,8 @@ class Checker:
             in_favour=[EvidenceOut.of(one, sentence.claim) for one in found.in_favour],
             uncertain=[EvidenceOut.of(one, sentence.claim) for one in found.uncertain],
             checked=CheckedOut(
-                contradict=CountsOut.of(grounding.checked["contradict"]), support=CountsOut.of(grounding.checked["support"])
+                contradict=CountsOut.model_validate(grounding.checked["contradict"]),
+                support=CountsOut.model_validate(grounding.checked["support"]),
             ),
             cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
         )

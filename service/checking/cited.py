@@ -29,7 +29,7 @@ def cited_paper(grounder: Grounder, claim: str, cited: Cited) -> CitedOut:
         return CitedOut(kind=cited.kind, id=cited.id, status="not judged", **known)
     verdict, sentence = _read(grounder.models.judges[step.model], claim, entry)
     return CitedOut(
-        kind=cited.kind, id=cited.id, status=_STATUS[verdict.label], sentence=SentenceOut.of(sentence),
+        kind=cited.kind, id=cited.id, status=_STATUS[verdict.label], sentence=SentenceOut.model_validate(sentence),
         likely=round(probability(verdict, _side(verdict)), 6), **known,
     )  # fmt: skip
 

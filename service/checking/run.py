@@ -12,17 +12,17 @@ from service.checking.check import Checker, Reading, key_of
 from service.checking.schemas import CheckedText, ClaimResult
 from service.grounding.ground import Grounder
 from service.grounding.schemas import Provenance
-from service.trec.journal import Job, Journal, code_of, journal, work
+from service.trec.journal import Job, RunJournal, code_of, journal, work
 
 
-def check_kept(reading: Reading, checker: Checker, kept: Journal) -> CheckedText:
+def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedText:
     """The text checked, a few claims at once with a progress bar; what the journal holds is not done again.
 
     Raises `Interrupted` where the user stops it, with what was finished in the journal.
     """
     jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
     work(kept, list(jobs.values()), "checking", "claims")
-    results = {key: ClaimResult.model_validate_json(kept.done[key]) for key in jobs}
+    results = {key: ClaimResult.model_validate_json(kept.records[key]) for key in jobs}
     return checker.joined(reading, results)
 
 
@@ -33,7 +33,7 @@ def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
             return check_kept(reading, checker, kept)
         except Interrupted:
             raise Interrupted(
-                f"Stopped after {len(kept.done)} of {len(reading.claims)} claims; with --out FILE they would be kept."
+                f"Stopped after {len(kept.records)} of {len(reading.claims)} claims; with --out FILE they would be kept."
             ) from None
 
 

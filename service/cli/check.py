@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.commands import ConfigOption, IndexOption, ProfileOption, say, told
+from service.cli.messages import say, told
+from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:

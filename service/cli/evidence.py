@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from service.cli.commands import ProfileOption, say, told
+from service.cli.messages import say, told
+from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:

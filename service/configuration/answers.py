@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from service.configuration.config import Count, Strict, load_yaml
+from retrieval.core.errors import BadConfig
+from service.configuration.files import Count, Strict, is_path, load_yaml, read_yaml, shipped
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -141,6 +142,28 @@ class AnswerConfig(Strict):
         return self
 
 
-def load_answer_config(name: str) -> AnswerConfig:
-    """A shipped answer variant by name, or any by the path of its YAML file."""
-    return load_yaml(AnswerConfig, name, "configs.answers", "answer configuration")
+def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
+    """A shipped answer variant by name, or any by the path of its YAML file, over the grounding variant that it names.
+
+    `grounding` names another in its place. Raises `BadConfig`, also where there is no place for one.
+    """
+    config = load_yaml(AnswerConfig, name, "configs.answers", "answer configuration")
+    if grounding is None:
+        return config
+    if config.grounding is None:
+        raise BadConfig(f"The answer configuration {name} looks for no lead and no conflicts: leave the grounding variant out.")
+    parts = {"lead": config.lead, "conflicts": config.conflicts}
+    return config.model_copy(
+        update={key: part.model_copy(update={"grounding": grounding}) for key, part in parts.items() if part is not None}
+    )
+
+
+def is_answer_variant(name: str) -> bool:
+    """Whether an answer variant, and no grounding variant, has this name or lies in this file.
+
+    Raises `BadConfig` for a file that cannot be read.
+    """
+    if is_path(name):
+        data = read_yaml(name, "configs", "configuration")
+        return isinstance(data, dict) and "generate" in data
+    return name in shipped("configs.answers") and name not in shipped("configs")

@@ -1,24 +1,14 @@
-"""Configurations and profiles: YAML in, checked values out; an unknown key is refused and the known ones are named."""
+"""Grounding variants and profiles: YAML in, checked values out."""
 
 from __future__ import annotations
 
-from importlib.resources import files
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from nli.decision.select import Penalty
-from retrieval.core.errors import BadConfig
-
-Count = Annotated[int, Field(ge=1, le=10_000)]
-
-
-class Strict(BaseModel):
-    """A part of a configuration: unknown keys are refused, nothing changes after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from service.configuration.files import Count, Strict, load_yaml
+from service.configuration.kinds import EncoderOptions, GeneratorOptions, JudgeOptions, RerankerOptions
 
 
 class Retrieve(Strict):
@@ -30,7 +20,7 @@ class Retrieve(Strict):
     for the same (retrieval/words/synonyms.txt).
     """
 
-    sources: list[Literal["bm25", "dense"]] = ["bm25"]
+    sources: list[Literal["bm25", "dense"]] = Field(default=["bm25"])
     k: Count
     query: Literal["question+claim", "claim"] = "question+claim"
     queries: Literal["plain", "adversarial"] = "plain"
@@ -168,7 +158,7 @@ class GroundingConfig(Strict):
 
 
 class Profile(Strict):
-    """Which models stand behind the names that configurations use: `kind` says how to load one, the rest is its options.
+    """Which models stand behind the names that configurations use: `kind` says which one, the rest is its options.
 
     `skim` is how many texts a branch may ask its judge about where its configuration allows that; without it, all.
     """
@@ -176,74 +166,17 @@ class Profile(Strict):
     name: str
     description: str = ""
     skim: Count | None = None
-    rerankers: dict[str, dict[str, Any]] = {}
-    judges: dict[str, dict[str, Any]] = {}
-    encoders: dict[str, dict[str, Any]] = {}
-    generators: dict[str, dict[str, Any]] = {}
+    rerankers: dict[str, RerankerOptions] = Field(default_factory=dict)
+    judges: dict[str, JudgeOptions] = Field(default_factory=dict)
+    encoders: dict[str, EncoderOptions] = Field(default_factory=dict)
+    generators: dict[str, GeneratorOptions] = Field(default_factory=dict)
 
 
 def load_config(name: str) -> GroundingConfig:
-    """A shipped configuration by name, or any by the path of its YAML file."""
+    """A shipped configuration by name, or any by the path of its YAML file; raises `BadConfig`."""
     return load_yaml(GroundingConfig, name, "configs", "configuration")
 
 
 def load_profile(name: str) -> Profile:
-    """A shipped profile by name, or any by the path of its YAML file."""
+    """A shipped profile by name, or any by the path of its YAML file; raises `BadConfig`."""
     return load_yaml(Profile, name, "configs.profiles", "profile")
-
-
-def shipped(package: str) -> list[str]:
-    """The names of the YAML files in a package, sorted."""
-    return sorted(entry.name.removesuffix(".yaml") for entry in files(package).iterdir() if entry.name.endswith(".yaml"))
-
-
-_Model = TypeVar("_Model", bound=BaseModel)
-
-
-def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model:
-    """The YAML of that name in a package, or at that path, as `model`; `what` is what errors call it."""
-    if name.endswith((".yaml", ".yml")):
-        path = Path(name)
-        if not path.is_file():
-            raise BadConfig(f"There is no {what} file {name}; give an existing YAML file or one of {shipped(package)}.")
-        text = path.read_text("utf-8", errors="replace")
-    elif name in shipped(package):
-        text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
-    else:
-        known = ", ".join(shipped(package))
-        raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f", line {where.line + 1}" if where else ""
-        raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
-    if not isinstance(data, dict):
-        raise BadConfig(f"The {what} {name} should hold keys and values ({', '.join(model.model_fields)}).")
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, model)}") from None
-
-
-def _first_fault(error: ValidationError, model: type[BaseModel]) -> str:
-    """The first fault as a sentence; an unknown key is told with the keys that are known at its place."""
-    fault = error.errors()[0]
-    where = [str(part) for part in fault["loc"]]
-    if fault["type"] == "extra_forbidden":
-        place = ".".join(where[:-1])
-        known = ", ".join(_model_at(model, where[:-1]).model_fields)
-        return f"unknown key {where[-1]!r}{f' in {place}' if place else ''}; the keys known there are {known}."
-    if fault["type"] == "value_error":
-        return f"{'.'.join(where)}: {fault['ctx']['error']}."
-    if fault["type"] == "missing":
-        return f"the key {'.'.join(where)!r} is missing."
-    return f"{'.'.join(where)}: {fault['msg']}, not {fault['input']!r}."
-
-
-def _model_at(model: type[BaseModel], path: list[str]) -> type[BaseModel]:
-    for part in path:
-        annotation = model.model_fields[part].annotation
-        candidates = [annotation, *getattr(annotation, "__args__", ())]
-        model = next(c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel))
-    return model

@@ -1,13 +1,11 @@
-"""Turning a profile's names into loaded models: a table of kinds, each imported only when it is asked for."""
+"""Turning a profile's names into loaded models, each imported only when it is asked for (service.configuration.kinds)."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TypeVar
 
 from generation.draft import Generator
 from nli.judges import judge
@@ -20,30 +18,8 @@ from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
 from service.configuration.answers import AnswerConfig
 from service.configuration.config import Branch, GroundingConfig, Profile
+from service.configuration.kinds import ExtractiveOptions, Options
 
-RERANKER_KINDS = {
-    "embedded": "retrieval.rerank.embedded:EmbeddedReranker",
-    "cross-encoder": "retrieval.rerank.cross_encoder:HuggingFaceReranker",
-}
-JUDGE_KINDS = {
-    "embedded": "nli.judges.embedded:EmbeddedJudge",
-    "reader": "nli.reader.judge:DocumentReader",
-    "classifier": "nli.judges.classifier:ClassifierJudge",
-    "t5": "nli.judges.t5:T5Judge",
-    "chat": "nli.judges.chat:ChatJudge",
-}
-ENCODER_KINDS = {
-    "embedded": "retrieval.dense.embedded_encoder:EmbeddedEncoder",
-    "medcpt": "retrieval.dense.bi_encoder:MedCPTEncoder",
-    "bi-encoder": "retrieval.dense.bi_encoder:BiEncoder",
-}
-GENERATOR_KINDS = {
-    "extractive": "generation.generators.extractive:ExtractiveGenerator",
-    "chat": "generation.generators.chat:ChatGenerator",
-    "causal": "generation.generators.causal:CausalGenerator",
-}
-ALONE = frozenset({"embedded", "reader", "classifier", "t5"})
-"""Kinds of judges that give a pair the same verdict whatever else they are asked about: only theirs may be kept on disk."""
 STANCE, SENTENCES = "stance", "sentences"
 """The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
 FALLBACK = "extractive fallback"
@@ -136,17 +112,14 @@ def _loaded(needs: Needs, profile: Profile, had: Models) -> Models:
 
 def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:
     """The generator of this name; its option `reranker` names one of the profile's, which is loaded if it is not yet."""
-    listed = {key: dict(options) for key, options in profile.generators.items()}
-    chosen = listed.get(name, {}).get("reranker")
-    if isinstance(chosen, str):
-        found = rerankers.get(chosen) or load_reranker(chosen, profile)
-        listed[name]["reranker"] = found
-    return cast(Generator, _load(name, listed, GENERATOR_KINDS, "generator", profile))
+    options = _options(name, profile.generators, "generator", profile)
+    chosen = options.reranker if isinstance(options, ExtractiveOptions) else None
+    return options.build((rerankers.get(chosen) or load_reranker(chosen, profile)) if chosen else None)
 
 
 def load_reranker(name: str, profile: Profile) -> Reranker:
-    """Load the reranker that `profile` has under this name."""
-    return cast(Reranker, _load(name, profile.rerankers, RERANKER_KINDS, "reranker", profile))
+    """Load the reranker that `profile` has under this name; raises `BadConfig` where it has none."""
+    return _options(name, profile.rerankers, "reranker", profile).build()
 
 
 def judge_name(name: str, profile: Profile) -> str:
@@ -155,16 +128,19 @@ def judge_name(name: str, profile: Profile) -> str:
 
 
 def load_judge(name: str, profile: Profile) -> Judge:
-    """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be."""
-    name = judge_name(name, profile)
-    loaded = cast(Judge, _load(name, profile.judges, JUDGE_KINDS, "judge", profile))
-    verdicts = kept("verdicts") if profile.judges[name]["kind"] in ALONE else None
+    """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be.
+
+    Raises `BadConfig` where the profile has none.
+    """
+    options = _options(judge_name(name, profile), profile.judges, "judge", profile)
+    loaded = options.build()
+    verdicts = kept("verdicts") if options.alone else None
     return judge.keeping(loaded, verdicts) if verdicts else loaded
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:
-    """Load the encoder that `profile` has under this name."""
-    return cast(Encoder, _load(name, profile.encoders, ENCODER_KINDS, "encoder", profile))
+    """Load the encoder that `profile` has under this name; raises `BadConfig` where it has none."""
+    return _options(name, profile.encoders, "encoder", profile).build()
 
 
 def _judges_of(branch: Branch) -> set[str]:
@@ -174,24 +150,11 @@ def _judges_of(branch: Branch) -> set[str]:
     return names
 
 
-def _load(name: str, listed: Mapping[str, dict[str, Any]], kinds: Mapping[str, str], what: str, profile: Profile) -> Any:
+_Options = TypeVar("_Options", bound=Options)
+
+
+def _options(name: str, listed: Mapping[str, _Options], what: str, profile: Profile) -> _Options:
     if name not in listed:
         known = ", ".join(sorted(listed)) or "none"
         raise BadConfig(f"The profile {profile.name} has no {what} called {name!r}; it has {known}.")
-    options = dict(listed[name])
-    kind = options.pop("kind", None)
-    if kind not in kinds:
-        raise BadConfig(f"The {what} {name!r} of profile {profile.name} has kind {kind!r}; known kinds are {', '.join(kinds)}.")
-    module, attribute = kinds[kind].split(":")
-    loader = getattr(import_module(module), attribute)
-    accepted = inspect.signature(loader).parameters
-    for option in options:
-        if option not in accepted:
-            raise BadConfig(
-                f"The {what} {name!r} of profile {profile.name} has the unknown option {option!r}; "
-                f"a {kind} {what} knows {', '.join(accepted)}."
-            )
-    missing = [n for n, parameter in accepted.items() if parameter.default is parameter.empty and n not in options]
-    if missing:
-        raise BadConfig(f"The {what} {name!r} of profile {profile.name} lacks {', '.join(missing)}; a {kind} {what} needs it.")
-    return loader(**options)
+    return listed[name]

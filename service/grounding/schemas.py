@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from retrieval.core.values import (
-    BranchCounts,
-    Document,
-    Evidence,
-    Grounding,
-    Label,
-    NegationScope,
-    Qualifier,
-    QualifierKind,
-    Sentence,
-    Standing,
-    Verdict,
-)
+from retrieval.core.values import Document, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from retrieval.index import Index
 from service.configuration.models import Models
-from service.grounding.reasons import Direction, directions
+from service.grounding.reasons import directions
+from service.grounding.summary import summary
 
 
 class GroundRequest(BaseModel):
@@ -49,18 +36,23 @@ class GroundRequest(BaseModel):
     )
 
 
-class SentenceOut(BaseModel):
+Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
+"""A number as it is shown."""
+
+
+class OfValue(BaseModel):
+    """Made from a value that has the same attributes: `model_validate(value)`."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class SentenceOut(OfValue):
     """A sentence exactly as it stands in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
 
     index: int
     start: int
     end: int
     text: str
-
-    @classmethod
-    def of(cls, sentence: Sentence) -> SentenceOut:
-        """From the value."""
-        return cls(index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text)
 
 
 class NegationOut(BaseModel):
@@ -84,20 +76,15 @@ class NegationOut(BaseModel):
         )
 
 
-class QualifierOut(BaseModel):
+class QualifierOut(OfValue):
     """Words of the sentence that narrow what it says, where the claim does not; offsets are into the abstract."""
 
     kind: QualifierKind
     start: int
     end: int
 
-    @classmethod
-    def of(cls, qualifier: Qualifier) -> QualifierOut:
-        """From the value."""
-        return cls(kind=qualifier.kind, start=qualifier.start, end=qualifier.end)
 
-
-class DirectionOut(BaseModel):
+class DirectionOut(OfValue):
     """A word of the sentence that turns one of the claim's round; offsets are into the abstract."""
 
     claim: str = Field(description="The claim's word.")
@@ -105,13 +92,8 @@ class DirectionOut(BaseModel):
     start: int
     end: int
 
-    @classmethod
-    def of(cls, direction: Direction) -> DirectionOut:
-        """From the value."""
-        return cls(**asdict(direction))
 
-
-class VerdictOut(BaseModel):
+class VerdictOut(OfValue):
     """The judge's probabilities, which sum to 1, and its decision, by its own thresholds where it has some."""
 
     label: Label
@@ -119,24 +101,11 @@ class VerdictOut(BaseModel):
         "sentence",
         description="What was judged: the sentence alone, or the whole paper. A paper's probability of the stance is `score`.",
     )
-    support: float
-    neutral: float
-    contradict: float
+    support: Rounded
+    neutral: Rounded
+    contradict: Rounded
     quote: str = Field("", description="The words of the sentence that decided, where the judge is a language model.")
     reason: str = Field("", description="The judge's reason in words, where it gives one.")
-
-    @classmethod
-    def convert(cls, verdict: Verdict) -> VerdictOut:
-        """From the value."""
-        return cls(
-            label=verdict.label,
-            of=verdict.of,
-            support=round(verdict.support, 6),
-            neutral=round(verdict.neutral, 6),
-            contradict=round(verdict.contradict, 6),
-            quote=verdict.quote,
-            reason=verdict.reason,
-        )
 
 
 def facts_of(document: Document) -> dict[str, Any]:
@@ -169,7 +138,7 @@ class EvidenceOut(BaseModel):
         description="Each place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome."
     )
     standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
-    score: float = Field(
+    score: Rounded = Field(
         description="What ranked the document within its list; scores of different scorers do not compare. With a verdict of the "
         "document it is the calibrated probability that the paper has this stance."
     )
@@ -182,25 +151,23 @@ class EvidenceOut(BaseModel):
     @classmethod
     def of(cls, evidence: Evidence, claim: str) -> EvidenceOut:
         """From the value; `claim` is the text that it is evidence for or against."""
-        document: Document = evidence.document
-        verdict = evidence.verdict
         return cls(
             rank=evidence.rank,
-            **facts_of(document),
+            **facts_of(evidence.document),
             stance=evidence.stance,
-            sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
+            sentence=SentenceOut.model_validate(evidence.sentence) if evidence.sentence else None,
             negations=[NegationOut.of(scope) for scope in evidence.negations],
-            qualifiers=[QualifierOut.of(one) for one in evidence.qualifiers],
-            directions=[DirectionOut.of(one) for one in directions(claim, evidence.stance, evidence.sentence)],
+            qualifiers=[QualifierOut.model_validate(one) for one in evidence.qualifiers],
+            directions=[DirectionOut.model_validate(one) for one in directions(claim, evidence.stance, evidence.sentence)],
             standing=evidence.standing,
-            score=round(evidence.score, 6),
+            score=evidence.score,
             scored_by=evidence.scored_by,
-            verdict=VerdictOut.convert(verdict) if verdict else None,
+            verdict=VerdictOut.model_validate(evidence.verdict) if evidence.verdict else None,
             why=evidence.why,
         )
 
 
-class CountsOut(BaseModel):
+class CountsOut(OfValue):
     """How much one side looked at."""
 
     documents: int = Field(description="documents retrieved")
@@ -208,11 +175,6 @@ class CountsOut(BaseModel):
     candidates: int = Field(description="sentences past the side's filter")
     judged: int = Field(description="sentences the judge read before the side was decided")
     read: int = Field(description="documents that these sentences are of")
-
-    @classmethod
-    def of(cls, counts: BranchCounts) -> CountsOut:
-        """From the value."""
-        return cls(**asdict(counts))
 
 
 class CheckedOut(BaseModel):
@@ -265,7 +227,7 @@ class Provenance(BaseModel):
         )
 
 
-class ClaimOut(BaseModel):
+class ClaimOut(OfValue):
     """The claim as it was read."""
 
     text: str
@@ -291,48 +253,17 @@ class GroundResponse(BaseModel):
         """From the value, with where its figures come from."""
         claim = grounding.claim
         return cls(
-            claim=ClaimOut(text=claim.text, question=claim.question, known_pmids=list(claim.known_pmids)),
+            claim=ClaimOut.model_validate(claim),
             contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
             uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],
             checked=CheckedOut(
-                contradict=CountsOut.of(grounding.checked["contradict"]),
-                support=CountsOut.of(grounding.checked["support"]),
+                contradict=CountsOut.model_validate(grounding.checked["contradict"]),
+                support=CountsOut.model_validate(grounding.checked["support"]),
             ),
             summary=summary(grounding),
             provenance=provenance,
         )
-
-
-def summary(grounding: Grounding) -> str:
-    """What was found and how much was checked for it, in one or two sentences; silence is never an answer."""
-    counts = grounding.checked["contradict"]
-    if not counts.documents and not grounding.checked["support"].documents:
-        return "No document of the index shares a word with this claim, so nothing could be checked."
-    judged, candidates = _counted(counts.judged, "sentence"), _counted(counts.candidates, "candidate sentence")
-    where = f"{judged} checked" if counts.judged else candidates
-    against = len(grounding.contradicting)
-    first = (
-        f"{_counted(against, 'document')} found that may contradict the claim, {where}"
-        if against
-        else f"No contradiction found among {where}"
-    )
-    first += f" in {_read(counts)}."
-    for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
-    found = f"{_counted(for_it, 'document')} found that may support it," if for_it else "No support found"
-    close = len(grounding.uncertain)
-    third = f" {_counted(close, 'document')} came close and {'is' if close == 1 else 'are'} listed apart." if close else ""
-    return f"{first} {found} among {among}.{third}"
-
-
-def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
-    """The documents looked at, of how many where not all were read; a judge that only chose the sentences `shown` read none."""
-    some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
-    return some + _counted(counts.documents, "document")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class Health(BaseModel):

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from retrieval.core.values import Answer, Grounding
+from retrieval.core.answers import Answer
+from retrieval.core.values import Grounding
 from service.grounding.schemas import Problem
 from service.http import examples
 from service.output.export import Format, exported

@@ -10,12 +10,13 @@ from fastapi.responses import Response, StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
 
+from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
+from retrieval.core.values import Claim, Grounding, Topic
 from service.answering.answer import Kept, Stage
 from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from service.grounding.claims import checked_claim, checked_hypothesis, checked_query, checked_topic
-from service.grounding.ground import GroundStage
+from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest, GroundResponse, Provenance
 from service.http import examples, faults, problems
 from service.http.access import Gate, admitted

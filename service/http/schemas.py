@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
 from retrieval.store.documents import Entry
-from service.grounding.ground import GroundStage
+from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest, GroundResponse, Problem, SentenceOut, facts_of
 
 MOST_CLAIMS = 100
@@ -106,7 +106,7 @@ class DocumentOut(BaseModel):
         return cls(
             **facts_of(document),
             abstract=document.abstract,
-            sentences=[SentenceOut.of(sentence) for sentence in entry.sentences()],
+            sentences=[SentenceOut.model_validate(sentence) for sentence in entry.sentences()],
         )
 
 

@@ -163,17 +163,9 @@ def shown(settings: Settings) -> dict[str, str]:
 
 
 def hand_down(settings: Settings) -> None:
-    """Put into the environment what the layers below read there, wherever it was set; raises `BadConfig` for what they refuse."""
-    for name in ("cache", "cache_mb", "jvm_heap"):
-        os.environ[PREFIX + name.upper()] = str(getattr(settings, name))
-    java.heap_size()
-
-
-def export(given: dict[str, Any]) -> None:
-    """Put what the command line gave into the environment, for the processes that are started next."""
-    for name, value in given.items():
-        if value is not None:
-            os.environ[PREFIX + name.upper()] = str(value)
+    """Tell the layers below what is theirs for the whole process; raises `BadConfig` for what they refuse."""
+    disk_cache.keep_in(settings.cache, settings.cache_mb)
+    java.use_heap(settings.jvm_heap)
 
 
 def _file() -> Path | None:

@@ -11,7 +11,8 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval.core.values import Answer, Citation, Document, Evidence, Grounding
+from retrieval.core.answers import Answer, Citation
+from retrieval.core.values import Document, Evidence, Grounding
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -14,6 +13,7 @@ from retrieval.core.paper import Paper
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
 from service.configuration.config import Profile
+from service.configuration.kinds import ChatGeneratorOptions
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
 from service.grounding.claims import checked_hypothesis
 
@@ -118,11 +118,10 @@ def load_finder(profile: Profile, loaded: Models | None = None) -> EvidenceFinde
 
 def chat_of(profile: Profile) -> Chat:
     """The language model that writes answers in this profile; raises `BadConfig` where it has none behind a server."""
-    options = dict(profile.generators.get(WRITER, {}))
-    if options.pop("kind", None) != "chat":
+    writer = profile.generators.get(WRITER)
+    if not isinstance(writer, ChatGeneratorOptions):
         raise BadConfig(
             f"The profile {profile.name} has no language model behind a server; {', '.join(STRATEGIES)} need a {WRITER} of kind "
             "chat, such as the profile chat has: name it with --profile, or leave the strategy embedded."
         )
-    known = inspect.signature(Chat).parameters
-    return Chat(**{name: value for name, value in options.items() if name in known})
+    return Chat(**writer.connection())

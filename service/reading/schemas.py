@@ -11,6 +11,7 @@ from indexes.readers.paper import paper_in, paper_of
 from nli.evidence import EvidenceSentence
 from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
+from service.grounding.schemas import OfValue
 from service.reading.evidence import How, PaperEvidence
 
 
@@ -59,7 +60,7 @@ class EvidenceRequest(BaseModel):
         return paper_in(whole_characters(self.jats or "").encode(), "jats")
 
 
-class StanceOut(BaseModel):
+class StanceOut(OfValue):
     """What the stance model says of a sentence: its label and the three probabilities, which sum to 1."""
 
     label: Label
@@ -93,7 +94,7 @@ class EvidenceSentenceOut(BaseModel):
     def of(cls, one: EvidenceSentence) -> EvidenceSentenceOut:
         """From the value."""
         sentence, verdict = one.sentence, one.verdict
-        stance = StanceOut.model_validate(verdict, from_attributes=True) if verdict else None
+        stance = StanceOut.model_validate(verdict) if verdict else None
         return cls(
             rank=one.rank, index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text,
             section=sentence.section, kind=sentence.kind, score=one.score, relevance=one.relevance, stance=stance,

@@ -6,11 +6,12 @@ import os
 import shutil
 import tempfile
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval.core.errors import BadConfig
-from service.operating.settings import Settings, export, hand_down, load_settings
+from service.operating.settings import Settings, hand_down
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -33,13 +34,8 @@ def checked(settings: Settings) -> Path:
     return settings.index
 
 
-def app() -> FastAPI:
-    """The service over the settings of the environment and the file: what each worker runs."""
-    return served(load_settings())
-
-
 def served(settings: Settings) -> FastAPI:
-    """The service over these settings."""
+    """The service over these settings: what this process runs, or each worker."""
     from service.assembly import answerer_beside, assemble
     from service.http.app import create_app
     from service.serve import logs
@@ -56,8 +52,8 @@ def served(settings: Settings) -> FastAPI:
     )
 
 
-def run(settings: Settings, given: dict[str, Any]) -> None:
-    """Serve until told to stop; requests that were accepted are answered first. `given` is what the command line said."""
+def run(settings: Settings) -> None:
+    """Serve until told to stop; requests that were accepted are answered first."""
     import uvicorn
 
     how: dict[str, Any] = {
@@ -74,16 +70,17 @@ def run(settings: Settings, given: dict[str, Any]) -> None:
         return
     from service.serve.supervise import supervise
 
-    # The workers are fresh processes (a Java machine does not survive a fork) and read what was given here there.
-    export(given)
+    # What a worker would refuse is told here, before any is started.
     hand_down(settings)
     memory = Path("/dev/shm")
     place = memory if os.access(memory, os.W_OK) else None
+    # The Prometheus client reads its folder from the environment alone.
     counts = os.environ[_COUNTS] = tempfile.mkdtemp(prefix="counterpoint-metrics-", dir=place)
     try:
         # A process that loads models on a busy machine may be silent for long; it is not dead.
         how |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
-        supervise(uvicorn.Config("service.serve.server:app", **how), lambda pid: _loaded(pid).exists())
+        # The workers are fresh processes (a Java machine does not survive a fork), each given these settings.
+        supervise(uvicorn.Config(partial(served, settings), **how), lambda pid: _loaded(pid).exists())
     finally:
         shutil.rmtree(counts, ignore_errors=True)
 

@@ -17,13 +17,13 @@ from functools import cache
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from tqdm import tqdm
 
 from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, writing
+from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically
 
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
@@ -74,13 +74,12 @@ def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> No
 
 
 @cache
-def code_of(module: str) -> str:
-    """The hash of the code behind the records that `module` makes, whichever models it may be given; read once a process."""
-    from service.configuration.models import ENCODER_KINDS, GENERATOR_KINDS, JUDGE_KINDS, RERANKER_KINDS
+def code_of(*modules: str) -> str:
+    """The hash of the code behind what these modules make, whichever models they may be given; read once a process."""
+    from service.configuration.kinds import KINDS
 
     # Models are imported by these names, which no import statement shows.
-    tables = (RERANKER_KINDS, JUDGE_KINDS, ENCODER_KINDS, GENERATOR_KINDS)
-    return code_sha256([module, *(kind.split(":")[0] for table in tables for kind in table.values())])
+    return code_sha256([*modules, *(kind.loader.split(":")[0] for kind in KINDS)])
 
 
 def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -> dict[str, Any]:
@@ -97,30 +96,12 @@ def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -
     }
 
 
-class Journal:
-    """The finished items of a run by their keys, on the disk as they come; `resumed` of them are from an earlier try."""
+class RunJournal(Journal):
+    """The finished items of the run that is to stand at `out`, in a journal beside it."""
 
     def __init__(self, out: Path, facts: Mapping[str, Any]) -> None:
-        self._out, self._facts = out, dict(facts)
-        self._path = out.with_name(f"{out.name}.partial")
-        self.done = self._read()
-        self.resumed = len(self.done)
-        # Rewritten without a torn last line, or the next one would be appended to it.
-        entries = [json.dumps(self._facts), *(json.dumps([key, record]) for key, record in self.done.items())]
-        write_atomically(self._path, "".join(f"{entry}\n" for entry in entries))
-        self._file: IO[str] = self._path.open("a", encoding="utf-8")
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._file.close()
-
-    def add(self, key: str, record: str) -> None:
-        """Keep a finished item; it outlives the process when this returns."""
-        self._file.write(json.dumps([key, record]) + "\n")
-        self._file.flush()
-        self.done[key] = record
+        super().__init__(out.with_name(f"{out.name}.partial"), facts, "name another --out")
+        self._out = out
 
     def publish(self, texts: Mapping[str, str]) -> None:
         """Put the files of the finished run in place, by name, with its manifest, and let go of the journal."""
@@ -129,51 +110,31 @@ class Journal:
 
     def let_go(self) -> None:
         """Remove the journal: what it was kept for stands."""
-        self._path.unlink()
-
-    def _read(self) -> dict[str, str]:
-        """The finished items of an earlier try at the same run; the last line may be torn, the others are whole."""
-        if not self._path.exists():
-            return {}
-        lines = self._path.read_text("utf-8").split("\n")
-        try:
-            earlier = json.loads(lines[0])
-        except json.JSONDecodeError:
-            return {}
-        if earlier != self._facts:
-            changed = ", ".join(
-                sorted(key for key in self._facts.keys() | earlier.keys() if earlier.get(key) != self._facts.get(key))
-            )
-            raise BadInput(
-                f"{self._path} holds an unfinished run made otherwise ({changed} differ); go on with its own settings, "
-                "name another --out, or delete it."
-            )
-        # What follows the last line break is a line that was being written when the process died.
-        return dict(json.loads(line) for line in lines[1:-1])
+        self.path.unlink()
 
 
 @contextmanager
-def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[Journal]:
+def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[RunJournal]:
     """The journal of the run that is to stand at `out`; raises `BadInput` where it holds one of other settings."""
-    with writing("the run", out, GO_ON), Journal(out, facts) as opened:
-        yield opened
+    with writing("the run", out, GO_ON):
+        yield RunJournal(out, facts)
 
 
 def work(
-    kept: Journal, jobs: Sequence[Job], doing: str, unit: str, survived: tuple[type[CounterpointError], ...] = ()
+    kept: RunJournal, jobs: Sequence[Job], doing: str, unit: str, survived: tuple[type[CounterpointError], ...] = ()
 ) -> dict[str, CounterpointError]:
     """Do the jobs that are not done yet, a few at once, and keep each; what failed with a `survived` error, by key.
 
     Any other error ends the work, with what was finished kept.
     """
-    waiting = iter([job for job in jobs if job.key not in kept.done])
+    waiting = iter([job for job in jobs if job.key not in kept.records])
     running: dict[Future[str], Job] = {}
     failed: dict[str, CounterpointError] = {}
     in_a_row = 0
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="run")
     try:
         with tqdm(total=sum(job.size for job in jobs), desc=doing, unit=f" {unit}", disable=None) as bar:
-            bar.update(sum(job.size for job in jobs if job.key in kept.done))
+            bar.update(sum(job.size for job in jobs if job.key in kept.records))
             while True:
                 room = 2 * _WORKERS - len(running) if in_a_row < _IN_A_ROW else 0
                 running.update((pool.submit(job.make), job) for job in islice(waiting, room))
@@ -191,7 +152,7 @@ def work(
                         bar.update(job.size)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Stopped after {len(kept.done)} of {len(jobs)} items; they are kept, and the same command goes on from there."
+            f"Stopped after {len(kept.records)} of {len(jobs)} items; they are kept, and the same command goes on from there."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

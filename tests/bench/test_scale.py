@@ -13,7 +13,8 @@ import pytest
 
 from bench import scale
 from bench.generate import documents, generate, likeness, likeness_of
-from bench.scale import Measured, growth, projection, put_between_markers, table
+from bench.growth import Measured, growth, projection, table
+from bench.scale import put_between_markers
 from nli.text.sentences import sentence_spans
 from retrieval.bm25.java import HEAP_VARIABLE, heap_size
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable

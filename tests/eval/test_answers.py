@@ -186,7 +186,8 @@ def test_similar_sentences_are_redundant() -> None:
 def test_a_language_model_is_measured_beside_the_stance_model() -> None:
     profile = load_profile("embedded")
     assert [one.prefix for one in load_judges(profile).named] == [""]
-    chat = profile.model_copy(update={"judges": {"stance": {"kind": "chat", "model": "m", "base_url": "http://127.0.0.1:9/v1"}}})
+    judge = {"kind": "chat", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    chat = Profile.model_validate({**profile.model_dump(), "judges": {"stance": judge}})
     judges = load_judges(chat)
     assert set(judges.by_key) == {STANCE, LANGUAGE}
     assert judges.named[1].model.startswith("m where ")

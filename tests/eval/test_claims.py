@@ -437,5 +437,6 @@ def test_the_claims_of_the_real_pipeline_go_the_same_way(tmp_path: Path) -> None
     # One claim about two papers is grounded once.
     assert [one.outcome for one in ground_claims(twice, grounder, tmp_path / "work")] == ["right", "right"]
     assert len(judge.read) == asked
-    assert len((next((tmp_path / "work").iterdir())).read_text().splitlines()) == 1
+    _facts, *results = next((tmp_path / "work").iterdir()).read_text().splitlines()
+    assert len(results) == 1
     index.close()

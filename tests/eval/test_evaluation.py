@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from eval.cli import eval_app
 from eval.measures.report_data import Report, read_report, report_json
 from eval.scifact.files import Files, find, read_claims
-from eval.scifact.journal import Journal
+from eval.scifact.journal import ClaimJournal
 from eval.scifact.observing import observe
 from eval.variants.evaluation import configurations, evaluate
 from eval.variants.lines import report_lines
@@ -21,6 +22,7 @@ from retrieval.core.code_hash import code_sha256
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Premise, Verdict
 from retrieval.index import Index
+from retrieval.store.journal import Origin
 from service.configuration.config import GroundingConfig, Profile
 from service.configuration.models import Models
 from tests.helpers.fakes import WordJudge, WordReranker, make_grounder
@@ -153,14 +155,13 @@ def test_results_of_other_facts_or_other_claims_are_not_taken(data: Path, tmp_pa
     index = Index(tmp_path / "index")
     result = observe(make_grounder(index)[0], claim)
     index.close()
-    with Journal(tmp_path, "v5", {"profile": "one"}) as journal:
-        journal.add(claim, result)
-        assert journal.get(claim) == result
-    with Journal(tmp_path, "v5", {"profile": "one"}) as journal:
-        assert journal.get(claim) == result
-        assert journal.get(other) is None
-    with Journal(tmp_path, "v5", {"profile": "two"}) as journal:
-        assert journal.get(claim) is None
+    known = Origin("corpus", {"profile": "one"}, "code")
+    ClaimJournal(tmp_path, "v5", known).add(claim, result)
+    again = ClaimJournal(tmp_path, "v5", known)
+    assert again.get(claim) == result
+    assert again.get(other) is None
+    for changed in ({"content": "another"}, {"settings": {"profile": "two"}}, {"code": "edited"}):
+        assert ClaimJournal(tmp_path, "v5", replace(known, **changed)).get(claim) is None
 
 
 def test_the_code_that_a_result_comes_from_is_its_own_and_what_it_imports(tmp_path: Path) -> None:

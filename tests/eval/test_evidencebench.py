@@ -162,6 +162,14 @@ def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Pat
     assert path.stat().st_size > 50
 
 
+def test_readings_of_other_code_are_made_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = read_cases([data])[:1]
+    list(Readings(tmp_path / "work", reader()).of(cases))
+    monkeypatch.setattr("eval.evidence.readings.code_of", lambda *_: "edited")
+    list(Readings(tmp_path / "work", reader()).of(cases))
+    assert len(list((tmp_path / "work").iterdir())) == 2
+
+
 def test_another_reader_has_readings_of_its_own(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])[:1]
     for most in (1, 2):
@@ -216,7 +224,7 @@ def test_the_command_tells_what_it_cannot_do(data: Path, more: list[str], told: 
 def test_a_language_model_is_a_method_and_is_asked_once(data: Path, tmp_path: Path) -> None:
     for server in serving(text("ANSWER: 3, 2")):
         writer = {"kind": "chat", "model": "m", "base_url": server.url}
-        (method,) = llm_methods(["llm-plain"], Profile(name="p", generators={"writer": writer}), tmp_path)
+        (method,) = llm_methods(["llm-plain"], Profile.model_validate({"name": "p", "generators": {"writer": writer}}), tmp_path)
         case = read_cases([data])[0]
         reading = reader().read(case.hypothesis, case.paper)
         assert method.choose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,17 +94,19 @@ def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path
     step = load_answer_config("counterpoint").lead
     assert step is not None
     leads, asked = Counting(make_reading_grounder(index), step), read_known(questions(tmp_path / "known.jsonl"))
-    first = lead_all(asked[:1], leads, True, tmp_path / "work", {"a": 1})
+    first = lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 1
     (kept,) = (tmp_path / "work").iterdir()
     with kept.open("a", encoding="utf-8") as file:
         file.write('{"id": "2", "verd')
-    again = lead_all(asked, leads, True, tmp_path / "work", {"a": 1})
+    again = lead_all(asked, leads, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 2, "the first is kept, the torn line is asked again"
     assert again[0] == first[0]
     assert [one.verdict for one in again] == ["yes", "no"]
-    lead_all(asked[:1], leads, True, tmp_path / "work", {"a": 2})
+    lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 2})
     assert Counting.asked == 3
+    lead_all([replace(asked[0], question="Does zinc help?")], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert Counting.asked == 4, "another question under a known id is asked"
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +119,9 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
     none = CliRunner().invoke(app, [*arguments, "--skip", "2"])
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
-    other = CliRunner().invoke(app, [*arguments, "--config", "paper-v4"])
-    assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
+    for option in ("--answers", "--config"):  # the second is how it was said once
+        other = CliRunner().invoke(app, [*arguments, option, "paper-v4"])
+        assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
+        assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
     same = CliRunner().invoke(app, [*arguments, "--json", str(file)])
     assert (same.exit_code, "which is read" in same.stderr) == (2, True)

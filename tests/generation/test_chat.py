@@ -18,8 +18,9 @@ from generation.generators.chat import ChatGenerator
 from generation.prompts.prompt import filled
 from nli.judges.chat import Opinion
 from nli.text.sentences import sentence_spans
+from retrieval.core.answers import Answer
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, Document, Sentence, Topic
+from retrieval.core.values import Document, Sentence, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.pace import Pace

@@ -10,7 +10,8 @@ from typing import Any
 from indexes.build import build
 from nli.decision.document import PLAIN
 from nli.judges.judge import Abstract, Judge, Reading
-from retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
+from retrieval.core.answers import Answer, Citation, CitedSentence
+from retrieval.core.values import Hit, Premise, Topic, Verdict
 from retrieval.index import Index
 from service.configuration.config import JudgeStep, load_config, load_profile
 from service.configuration.models import Models

@@ -239,6 +239,16 @@ def test_a_stopped_try_says_how_to_go_on_and_goes_on_after_an_update(
     assert ranking(folder, "tin", 1) == [("1", 1.0)]
 
 
+@pytest.mark.usefixtures("by_twos")
+def test_vectors_of_other_code_are_not_gone_on_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Interrupted):
+        add_vectors(folder, Stopped(KeyboardInterrupt()))
+    monkeypatch.setattr("indexes.vectors.code_sha256", lambda _: "edited")
+    encoder = WordEncoder()
+    add_vectors(folder, encoder)
+    assert encoder.given == ["1", "2", "3", "4", "5", "6", "7"]
+
+
 def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
     folder: Path, write_corpus: WriteCorpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

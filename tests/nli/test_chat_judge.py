@@ -127,14 +127,14 @@ def test_a_profile_may_give_a_budget_and_a_pace(server: ChatServer, monkeypatch:
     monkeypatch.setattr("retrieval.runtime.chat.Pace", pace)
     monkeypatch.setattr("nli.judges.chat.EmbeddedJudge", SmallJudge)
     options = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0, "at_once": 1, "budget": 200, "per_minute": 7}
-    judge = load_judge("stance", Profile(name="p", judges={"stance": options}))
+    judge = load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": options}}))
     *_, last = list(judge(CLAIM, [Premise(f"Aspirin {n}.") for n in range(4)]))
     assert len(server.bodies) == 2, "each answer took 120 tokens"
     assert "used its budget of 200 tokens" in last.reason
     assert "small model's verdict holds" in last.reason
     assert paces == [7]
     with pytest.raises(BadConfig, match="budget 0"):
-        load_judge("stance", Profile(name="p", judges={"stance": {**options, "budget": 0}}))
+        load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": {**options, "budget": 0}}}))
 
 
 def test_the_key_comes_from_the_environment_and_is_not_shown(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from nli.training.reader.claim_only import fitted, leans
 from nli.training.reader.encoder import ReaderEncoder, relative_buckets
 from nli.training.reader.examples import Lesson, families, from_families, from_ordinary, from_titles, turned
+from nli.training.reader.fit import READ, Readings, kept_readings
 from nli.training.reader.loop import TOKENS, batches, example, loss_of
 from nli.training.reader.train import CLAIMS, FAMILIES, started, tokenizer
 from nli.training.reader.vocabulary import tokens_of
@@ -190,3 +192,26 @@ def test_a_model_is_trained_further_with_its_own_words_alone() -> None:
     assert "the" in words
     with pytest.raises(ModelUnusable, match="has other words than --vocabulary"):
         started(READER_MODEL / "model.onnx", sorted(words))
+
+
+def test_readings_of_other_data_models_or_code_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def readings(data: Path, reader: Any, most: int) -> Readings:
+        made.append(most)
+        return Readings([], [], [], [], [])
+
+    monkeypatch.setattr("nli.training.reader.fit.readings", readings)
+    for name in READ:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"one")
+
+    def kept(name: str = "reader@1", most: int = 5) -> int:
+        kept_readings(tmp_path, tmp_path, SimpleNamespace(name=name), most)  # type: ignore[arg-type]
+        return len(made)
+
+    assert [kept(), kept(), kept("reader@2"), kept(most=6)] == [1, 1, 2, 3]
+    (tmp_path / READ[-1]).write_bytes(b"two")
+    assert [kept(), kept()] == [4, 4]
+    monkeypatch.setattr("nli.training.reader.fit.code_sha256", lambda _: "edited")
+    assert kept() == 5

@@ -20,8 +20,10 @@ from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.rerank.reranker import passage
 from retrieval.runtime.hub import find, identify
-from service.configuration.config import load_profile, shipped
-from service.configuration.models import ENCODER_KINDS, load_encoder
+from service.configuration.config import load_profile
+from service.configuration.files import shipped
+from service.configuration.kinds import BiEncoderOptions
+from service.configuration.models import load_encoder
 from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_t5
 
 QUERIES = ["aspirin reduces risk of stroke", "statin", ""]
@@ -283,8 +285,8 @@ def test_arctics_kind_of_model_needs_no_code_of_its_own(tmp_path: Path) -> None:
 def test_every_shipped_profile_has_one_encoder_called_dense(name: str) -> None:
     encoders = load_profile(name).encoders
     assert list(encoders) == ["dense"]
-    assert encoders["dense"]["kind"] in ENCODER_KINDS
-    assert not encoders["dense"].get("trust_remote_code")
+    dense = encoders["dense"]
+    assert not (isinstance(dense, BiEncoderOptions) and dense.trust_remote_code)
 
 
 def profile(folder: Path, encoders: str) -> str:
@@ -309,8 +311,8 @@ def test_a_profile_loads_every_kind(models: Path, tmp_path: Path) -> None:
     [
         ("{}", "no encoder called 'dense'; it has none"),
         ("{dense: {kind: best}}", "known kinds are embedded, medcpt, bi-encoder"),
-        ("{dense: {kind: bi-encoder}}", "lacks model"),
-        ("{dense: {kind: embedded, colour: red}}", "unknown option 'colour'"),
+        ("{dense: {kind: bi-encoder}}", "the key 'encoders.dense.model' is missing"),
+        ("{dense: {kind: embedded, colour: red}}", "unknown key 'colour' in encoders.dense"),
     ],
 )
 def test_a_wrong_encoder_is_told(tmp_path: Path, encoders: str, told: str) -> None:

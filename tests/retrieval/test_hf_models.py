@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from nli.judges.classifier import ClassifierJudge, columns, softmax
+from nli.judges.classifier import ClassifierJudge, columns
 from nli.judges.t5 import CERTAIN, MEDNLI, T5Judge, verdict, without_tail
 from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise
 from retrieval.rerank.cross_encoder import HuggingFaceReranker
 from retrieval.runtime import hub

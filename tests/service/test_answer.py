@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from generation.draft import Cited, DraftSentence, Source
+from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, RemovedSentence, Topic
+from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from service.answering.answer import Event, Kept, Stage
 from service.answering.attribution import Attribution, verbatim
 from service.configuration.answers import AnswerConfig, load_answer_config
-from service.configuration.config import shipped
+from service.configuration.files import shipped
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import make_index
 
@@ -206,6 +207,17 @@ def test_every_shipped_answer_variant_loads() -> None:
         assert load_answer_config(name).name == name
     with pytest.raises(BadConfig, match="the shipped ones are counterpoint"):
         load_answer_config("nothing")
+
+
+def test_an_answer_variant_takes_another_grounding_variant() -> None:
+    shipped_one, other = load_answer_config("counterpoint"), load_answer_config("counterpoint", "v5")
+    assert (shipped_one.grounding, other.grounding) == ("counterpoint", "v5")
+    assert other.lead
+    assert other.conflicts
+    assert other.lead.grounding == other.conflicts.grounding == "v5"
+    assert load_answer_config("counterpoint", "counterpoint") == shipped_one
+    with pytest.raises(BadConfig, match="paper-v4 looks for no lead and no conflicts"):
+        load_answer_config("paper-v4", "v5")
 
 
 def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from retrieval.core.errors import BadConfig
 from retrieval.index import Index
 from service.cli.commands import app
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
@@ -92,6 +93,62 @@ def test_ground_json_is_the_apis(index: Index) -> None:
 )
 def test_ground_tells_what_is_wrong(index: Index, arguments: tuple[str, ...], words: str) -> None:
     assert_told(call("ground", *arguments, "--index", index.folder), words)
+
+
+NOTE = "--config names a grounding variant; write --answers {} for the answer variant."
+
+
+@pytest.mark.parametrize(
+    ("options", "variant", "grounding", "note"),
+    [
+        ((), "counterpoint", None, None),
+        (("--answers", "paper-v4"), "paper-v4", None, None),
+        (("--config", "v5"), "counterpoint", "v5", None),
+        (("--config", "counterpoint"), "counterpoint", "counterpoint", None),
+        (("--config", "v5", "--answers", "mine.yaml"), "mine.yaml", "v5", None),
+        (("--config", "under.yaml"), "counterpoint", "under.yaml", None),
+        (("--config", "paper-v4"), "paper-v4", None, NOTE.format("paper-v4")),
+        (("--config", "mine.yaml"), "mine.yaml", None, NOTE.format("mine.yaml")),
+    ],
+)
+def test_config_is_a_grounding_variant_wherever_answers_are_made(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    variant: str,
+    grounding: str | None,
+    note: str | None,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text("name: mine\ngenerate: {generator: writer}\n")
+    Path("under.yaml").write_text("name: under\ncontradict: {}\n")
+    Path("topics.json").write_text(json.dumps({"topics": [{"id": 1, "topic": "t", "question": "q", "narrative": "n"}]}))
+    asked: list[tuple[str, str | None]] = []
+
+    def assemble(index: Path, answers: str, profile: str, grounding: str | None) -> None:
+        asked.append((answers, grounding))
+        raise BadConfig("This is far enough.")
+
+    monkeypatch.setattr("service.assembly.assemble_answerer", assemble)
+    run = ("run", "task-b", "topics.json", "--out", "run.jsonl", "--team", "t", "--run-id", "r")
+    for command in (("answer", "Does zeta work?"), run):
+        result = call(*command, "--index", "nowhere", *options)
+        assert result.exit_code == 2
+        assert result.stderr.splitlines() == [*([note] if note else []), "Error: This is far enough."]
+    assert asked == [(variant, grounding)] * 2
+
+
+def test_two_answer_variants_or_a_missing_file_are_told() -> None:
+    both = call("answer", "Does zeta work?", "--index", "nowhere", "--config", "paper-v3", "--answers", "paper-v4")
+    assert_told(both, "paper-v3 is an answer variant, beside --answers paper-v4")
+    assert_told(call("answer", "Does zeta work?", "--index", "nowhere", "--config", "no.yaml"), "no configuration file no.yaml")
+
+
+def test_a_wrong_value_in_a_profile_is_told_before_anything_is_opened(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.yaml"
+    profile.write_text('name: mine\njudges: {stance: {kind: t5, model: m, batch_size: "16"}}\n')
+    told = f"The profile {profile} cannot be used: judges.stance.batch_size should be a valid integer, not the text '16'."
+    assert_told(call("ground", "zeta", "--index", tmp_path / "nowhere", "--profile", profile), told)
 
 
 def test_a_missing_index_is_told_everywhere(tmp_path: Path) -> None:

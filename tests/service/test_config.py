@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import yaml
 
 from retrieval.core.errors import BadConfig
-from service.configuration.config import load_config, load_profile, shipped
+from service.configuration.config import load_config, load_profile
+from service.configuration.files import shipped
+from service.configuration.kinds import KINDS, Options
 from service.configuration.models import load_models
 
 
@@ -32,12 +38,15 @@ def test_v5_is_the_papers() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("k: 1000", "depth: 1000"), "contradict.retrieve"),
+        (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the keys known there are sources, k, query"),
         (("filter: negex", "fliter: negex"), "unknown key 'fliter' in contradict; the keys known there are retrieve"),
-        (("k: 1000", "k: many"), "contradict.retrieve.k"),
+        (("k: 1000", "k: many"), "contradict.retrieve.k should be a valid integer, not the text 'many'."),
+        (("k: 1000", 'k: "1000"'), "contradict.retrieve.k should be a valid integer, not the text '1000'."),
+        (("k: 1000", "k: 0"), "contradict.retrieve.k should be greater than or equal to 1, not 0."),
+        ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
         (("rule: first", "rule: last"), "contradict.select.rule"),
         (("rule: first, label: contradict", "rule: top"), "contradict: the rules first, likeliest and penalised go by a judge"),
-        (("name: v5", "nom: v5"), "name"),
+        (("name: v5", "nom: v5"), "unknown key 'nom'; the keys known there are name, description, contradict, support."),
         (("contradict:", "contradict: ["), "not YAML"),
     ],
 )
@@ -61,18 +70,76 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
         load_config("nowhere.yaml")
 
 
+JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
+
+
 @pytest.mark.parametrize(
-    ("profile", "told"),
+    ("models", "told"),
     [
-        ("name: x\nrerankers: {}\njudges: {stance: {kind: t5}}", "no reranker called 'relevance'"),
-        ("name: x\nrerankers: {relevance: {kind: best}}\njudges: {}", "known kinds are embedded"),
-        ("name: x\nrerankers: {relevance: {kind: embedded, colour: red}}\njudges: {}", "unknown option 'colour'"),
-        ("name: x\nmodels: {}", "unknown key 'models'"),
-        ("name: x\nrerankers: {relevance: {kind: cross-encoder}}\njudges: {}", "lacks model"),
+        (JUDGE.format('batch_size: "16"'), "judges.stance.batch_size should be a valid integer, not the text '16'."),
+        (JUDGE.format("batch_size: 1.5"), "judges.stance.batch_size should be a valid integer, not 1.5."),
+        (JUDGE.format("batch_size: true"), "judges.stance.batch_size should be a valid integer, not True."),
+        (JUDGE.format("batch_size:"), "judges.stance.batch_size should be a valid integer, not an empty value."),
+        (JUDGE.format("precision: half"), "judges.stance.precision should be 'auto', 'float32' or 'bfloat16', not the text"),
+        (
+            JUDGE.format("colour: red"),
+            "unknown key 'colour' in judges.stance; the keys known there are kind, model, prefix, max_tokens, decode_tokens, "
+            "batch_size, window, device, revision, precision.",
+        ),
+        ("judges: {stance: {kind: t5}}", "the key 'judges.stance.model' is missing."),
+        ("judges: {stance: {model: m}}", "the key 'judges.stance.kind' is missing; it says which model is meant."),
+        ("judges: {stance: t5}", "judges.stance should be keys and values, not the text 't5'."),
+        ("judges: [t5]", "judges should be keys and values, not ['t5']."),
+        (
+            "rerankers: {relevance: {kind: best}}",
+            "relevance has the unknown kind 'best'; known kinds are embedded, reader, cross-encoder.",
+        ),
+        ("rerankers: {relevance: {kind: [t5]}}", "relevance has the unknown kind \"['t5']\"; known kinds are embedded"),
+        ("judges: {stance: {kind: chat, model: m, small: x}}", "unknown key 'small' in judges.stance; the keys"),
+        (
+            "generators: {writer: {kind: chat, model: m, stop: END}}",
+            "generators.writer.stop should be a list, not the text 'END'.",
+        ),
+        (
+            "generators: {writer: {kind: chat, model: m, price: [1, x]}}",
+            "writer.price.1 should be a valid number, not the text 'x'.",
+        ),
+        ("models: {}", "unknown key 'models'; the keys known there are name, description, skim, rerankers,"),
     ],
 )
-def test_a_wrong_profile_is_told(tmp_path: Path, profile: str, told: str) -> None:
-    path = tmp_path / "profile.yaml"
-    path.write_text(profile)
-    with pytest.raises(BadConfig, match=told):
+def test_a_wrong_profile_is_told_when_it_is_read(tmp_path: Path, models: str, told: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"name: mine\n{models}\n")
+    with pytest.raises(BadConfig) as error:
+        load_profile(str(path))
+    assert str(error.value).startswith(f"The profile {path} cannot be used: ")
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_that_the_profile_lacks_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: x\njudges: {stance: {kind: t5, model: m}}")
+    with pytest.raises(BadConfig, match="The profile x has no reranker called 'relevance'; it has none"):
         load_models(load_config("v5"), load_profile(str(path)))
+
+
+@pytest.mark.parametrize("name", shipped("configs.profiles"))
+def test_a_profile_is_written_down_as_it_was_read(name: str) -> None:
+    read = yaml.safe_load(files("configs.profiles").joinpath(f"{name}.yaml").read_text("utf-8"))
+    written = json.loads(load_profile(name).model_dump_json())
+    # As text: 120 must not become 120.0, nor the keys change places, in what runs and reports say.
+    assert json.dumps({key: written[key] for key in read}) == json.dumps(read)
+    assert all(not written[key] for key in written.keys() - read.keys())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_kind_has_the_options_of_its_model(kind: type[Options]) -> None:
+    accepted = inspect.signature(kind.model_class()).parameters
+    # A judge and a file are made by the code alone; the options of a profile are in the model's own order.
+    names = [name for name in accepted if name != "small"]
+    assert ["kind", *names] == list(kind.model_fields)
+    for name in set(names) - {"folder"}:
+        required = accepted[name].default is inspect.Parameter.empty
+        assert kind.model_fields[name].is_required() == required, name
+        assert required or kind.model_fields[name].default == accepted[name].default, name

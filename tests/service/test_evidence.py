@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,9 +160,14 @@ def test_a_format_that_does_not_exist_is_told(tmp_path: Path) -> None:
 def test_a_set_repeats_itself_less_than_the_plain_ranking() -> None:
     vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
     scores = np.array([3.0, 2.5, 2.0])
-    assert diverse(scores, vectors, 2, 0.0) == [0, 1]
-    assert diverse(scores, vectors, 2, 1.0) == [0, 2]
-    assert diverse(np.array([-np.inf, 1.0, -np.inf]), vectors, 3, 1.0) == [1]
+
+    def chosen(scores: np.ndarray, k: int, penalty: float, **fits: Any) -> list[int]:
+        return diverse(scores, lambda row: vectors @ vectors[row], lambda left, said: left - penalty * said, k, **fits)
+
+    assert chosen(scores, 2, 0.0) == [0, 1]
+    assert chosen(scores, 2, 1.0) == [0, 2]
+    assert chosen(np.array([-np.inf, 1.0, -np.inf]), 3, 1.0) == [1]
+    assert chosen(scores, 2, 0.0, fits=lambda row, _chosen, repeated: repeated < 1) == [0, 2]
 
 
 def test_the_role_model_tells_the_parts_of_an_abstract() -> None:
@@ -302,7 +308,7 @@ def test_the_answer_over_the_wire_holds_the_sentences_word_for_word() -> None:
 
 def test_a_language_model_of_the_profile_is_asked(server: ChatServer) -> None:
     writer = {"kind": "chat", "model": "m", "base_url": server.url, "max_tokens": 5}
-    profile = Profile(name="p", generators={"writer": writer})
+    profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
     found = finder(profile).find("Stones fall.", PAPER, 2, how="plain")
     assert [one.sentence.index for one in found.evidence] == [4, 2]
     assert found.models.startswith("m (plain)")

@@ -18,21 +18,8 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 from typer.testing import CliRunner
 
-from retrieval.core.values import (
-    Answer,
-    BranchCounts,
-    Citation,
-    CitedSentence,
-    Claim,
-    Conflict,
-    Document,
-    Evidence,
-    Grounding,
-    RemovedSentence,
-    Sentence,
-    Topic,
-    Verdict,
-)
+from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, RemovedSentence
+from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index
 from service.cli.commands import app
 from service.output.export import Format, bibtex, documents, escaped, exported, markdown, ris
@@ -181,7 +168,7 @@ def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path
 def test_the_command_prints_the_export_and_nothing_else(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     found = answer_of([PLAIN, WILD])
     answerer = SimpleNamespace(answer=lambda topic, on_event: found)
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda folder, config, profile: answerer)
+    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: answerer)
     result = CliRunner().invoke(app, ["answer", "Does zeta work?", "--index", "x", "--format", format])
     assert result.exit_code == 0, result.output
     assert result.stdout == exported(found, format)

@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from nli.decision.document import PLAIN
-from retrieval.core.values import BranchCounts, Claim, Verdict
+from retrieval.core.values import BranchCounts, Claim, Hit, Verdict
 from retrieval.index import Index
 from retrieval.rerank.reranker import passage
 from retrieval.words.lexical import most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
 from service.grounding.claims import checked_claim
-from service.grounding.ground import Grounder, GroundStage
-from service.grounding.schemas import GroundResponse, Provenance, summary
+from service.grounding.ground import Grounder
+from service.grounding.request import GroundStage
+from service.grounding.schemas import GroundResponse, Provenance
+from service.grounding.summary import summary
 from tests.helpers.fakes import WordJudge, make_grounder, make_index
 
 CLAIM = Claim("zeta lowers pressure")
@@ -123,7 +125,7 @@ def test_the_best_match_is_the_same_on_both_sides_though_it_is_known(tmp_path: P
     class Decides:
         """Keeps how far each document lies behind the best match."""
 
-        most, thresholds = math.inf, (0.5, 0.5)
+        gap, most, thresholds = -1.0, math.inf, (0.5, 0.5)
 
         def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
             behind.setdefault(side[0], set()).add(gap)
@@ -144,6 +146,26 @@ def test_the_best_match_is_the_same_on_both_sides_though_it_is_known(tmp_path: P
     assert pmids(grounder.ground(known, tell).supporting) == ["2"]
     assert behind == {"contradict": {0.0, 4.0}, "support": {4.0}}
     index.close()
+
+
+def test_known_documents_are_looked_for_again_only_where_the_decision_weighs_the_gap(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def searches(gap: float) -> int:
+        grounder, judge = make_grounder(index, "counterpoint")
+        judge.decision = replace(PLAIN, gap=gap)
+        depths: list[int] = []
+
+        def search(query: str, k: int) -> list[Hit]:
+            depths.append(k)
+            return Index.search(index, query, k)
+
+        monkeypatch.setattr(index, "search", search)
+        grounder.ground(replace(CLAIM, known_pmids=("3",)))
+        return len(depths)
+
+    assert searches(gap=0.0) == 2, "once a side"
+    assert searches(gap=-1.0) == 3, "the known one may be the best match"
 
 
 def test_every_sentence_is_verbatim_and_every_cue_inside_it(grounder: Grounder) -> None:

@@ -17,7 +17,8 @@ from nli.decision.document import PLAIN
 from nli.judges.judge import Abstract, Reading
 from nli.text.roles import finding_places
 from nli.text.sentences import document_spans
-from retrieval.core.values import Answer, Document, Evidence, Sentence, Stance, Topic, Verdict
+from retrieval.core.answers import Answer
+from retrieval.core.values import Document, Evidence, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.answering.lead import lead_of, weighed

@@ -20,14 +20,15 @@ from tqdm import tqdm
 from nli.judges.judge import Abstract
 from nli.reader.judge import DocumentReader
 from nli.text.sentences import sentence_spans
-from nli.training.labelled import HELD_OUT, NAMES, clean, fold
+from nli.training.labelled import NAMES, clean
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from nli.training.reader.examples import ordinary
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import passage
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
+from retrieval.training.folds import held_out
 from retrieval.words.aboutness import about
 from retrieval.words.lexical import most_alike
 
@@ -83,7 +84,7 @@ class Collection:
         self.papers, self._reader, self._reranker = papers, reader, reranker
         self.place = {paper.id: row for row, paper in enumerate(papers)}
         self._texts = [passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
-        self._index = Bm25(self._texts)
+        self._index = TextIndex(self._texts)
 
     def cases(
         self, claim: str, named: Mapping[str, Named], cited: frozenset[str] = frozenset(), away: bool = False
@@ -218,11 +219,6 @@ def labelled_given(
         abstract = Abstract(row.get("title") or "", tuple(row["sentences"]))
         found.append((label, labels, reader.logits(clean(row["claim"]), [abstract])[0]))
     return found
-
-
-def held_out(claim: str) -> bool:
-    """Whether the claim belongs to the fold that training leaves away."""
-    return fold(claim) == HELD_OUT
 
 
 def dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -6,7 +6,6 @@ papers and the held-out claims of SciFact and HealthVer are left away.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +15,13 @@ from typing import Any
 
 from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
-from nli.training.labelled import HELD_OUT, HELD_OUT_OF, NAMES, clean, fold, labelled, scifact_rivals
+from nli.training.labelled import NAMES, clean, labelled, scifact_rivals
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import _NOMINAL, from_findings, from_prompts, shortened
 from nli.training.turns import framed, from_numbers
-from retrieval.training.bm25 import Bm25
+from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import rows
+from retrieval.training.folds import held_out, held_out_of
 from retrieval.words.lexical import terms
 
 
@@ -47,11 +47,6 @@ def of_pair(pair: Pair) -> Lesson:
     return Lesson(pair.claim, pair.title, (pair.text,), pair.label, evidence, pair.source)
 
 
-def paper_fold(pmid: str) -> int:
-    """A fold in 0..5 that depends on the PMID alone; fold 0 is kept for measuring."""
-    return hashlib.sha256(str(pmid).encode()).digest()[0] % 6
-
-
 def ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
     """The papers of `stance/ordinary.jsonl.gz` of one split."""
     return [row for row in rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
@@ -59,7 +54,7 @@ def ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
 
 def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
     """The three claims of each paper, and one of them beside another paper on the subject, to which it says nothing."""
-    index = Bm25([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
+    index = TextIndex([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
     for number, paper in enumerate(papers):
         sentences, group = tuple(paper["sentences"]), f"ordinary {paper['pmid']}"
         title = paper["title"] if rng.random() < 0.75 else ""
@@ -98,7 +93,7 @@ def from_labelled(folder: Path, dataset: str, rng: random.Random) -> Iterator[Le
     for row in rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
             continue
-        if dataset in HELD_OUT_OF and fold(row["claim"]) == HELD_OUT:
+        if held_out_of(dataset, row["claim"]):
             continue
         sentences = tuple(" ".join(sentence.split()) for sentence in row["sentences"] if sentence.strip())
         if not sentences:
@@ -140,7 +135,7 @@ def literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
             yield document["title"], document["abstract"]
     for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
         pmid, title = str(record["pmid"]), record["title"] or ""
-        if pmid in reserved or paper_fold(pmid) == 0 or (title and " ".join(terms(title)) in hidden):
+        if pmid in reserved or held_out(pmid) or (title and " ".join(terms(title)) in hidden):
             continue
         yield title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
 

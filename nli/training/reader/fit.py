@@ -23,16 +23,20 @@ from nli.decision.document import PLAIN, Decision
 from nli.judges.embedded import Calibration
 from nli.judges.judge import Abstract
 from nli.reader.decision import at_odds, marks
-from nli.reader.judge import CLOSING, DocumentReader, reading_of
+from nli.reader.judge import DocumentReader, reading_of
 from nli.training import calibrate, decide
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases as made
 from nli.training.reader.cases import Case, Collection, Given
 from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.train import tokenizer
+from retrieval.core.code_hash import code_sha256
 from retrieval.rerank.embedded import EmbeddedReranker
+from retrieval.store.journal import Origin, content_sha256
+from retrieval.store.manifest import write_atomically
 from retrieval.training.command import told
 from retrieval.training.export import export
+from retrieval.training.folds import held_out
 from retrieval.training.loop import weights
 from retrieval.training.measure import f1, macro_f1
 
@@ -101,29 +105,32 @@ def readings(data: Path, reader: DocumentReader, most: int) -> Readings:
     """At most so many claims or papers of each set, read."""
     reranker = EmbeddedReranker(remembered_mb=600)
     science = Collection(made.scifact_papers(data), reader, reranker)
-    claims = made.of_scifact(data, science, "train", made.held_out, most=most)
+    claims = made.of_scifact(data, science, "train", held_out, most=most)
     away = [
-        *made.of_scifact(data, science, "train", made.held_out, away=True, most=most // 2),
+        *made.of_scifact(data, science, "train", held_out, away=True, most=most // 2),
         *made.strangers(data, science, "healthver", most // 3),
     ]
     half = made.dev_papers(data)[0][:most]
-    verdicts = made.labelled_given(data, reader, "healthver", "train", made.held_out, 2 * most)
+    verdicts = made.labelled_given(data, reader, "healthver", "train", held_out, 2 * most)
     return Readings(claims, away, made.of_papers(reader, half), verdicts, _alone(reader, science, _cited(claims), half))
 
 
-def kept_readings(path: Path, data: Path, reader: DocumentReader, most: int) -> Readings:
-    """The readings of `path` where this very model made them, else new ones, kept there."""
-    key = (reader.name, CLOSING, most)
+READ = (
+    "scifact/corpus.jsonl.gz", "scifact/claims_train.jsonl.gz", "stance/pairs.jsonl.gz", "stance/ordinary.jsonl.gz",
+    "pubmed/abstracts.jsonl.gz",
+)  # fmt: skip
+"""The files of the data folder that readings are made of."""
+
+
+def kept_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -> Readings:
+    """The readings in `folder` where this very model and code made them of the same data, else new ones, kept there."""
+    content = [content_sha256(data / name) for name in READ]
+    path = Origin(content, [reader.name, most], code_sha256([__name__])).path(folder, "readings", ".pkl")
     if path.exists():
-        found, kept = pickle.loads(path.read_bytes())
-        if found == key:
-            return Readings(*kept)
-    made_now = readings(data, reader, most)
-    parts = (made_now.claims, made_now.away, made_now.own, made_now.verdicts, made_now.alone)
-    draft = path.with_suffix(".part")
-    draft.write_bytes(pickle.dumps((key, parts)))
-    draft.replace(path)
-    return made_now
+        return Readings(*pickle.loads(path.read_bytes()))
+    found = readings(data, reader, most)
+    write_atomically(path, pickle.dumps((found.claims, found.away, found.own, found.verdicts, found.alone)))
+    return found
 
 
 def fitted(read: Readings) -> dict[str, Any]:
@@ -218,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
     if not options.export_only:
-        read = kept_readings(options.out / "readings.pkl", options.data, DocumentReader(folder), options.most)
+        read = kept_readings(options.out, options.data, DocumentReader(folder), options.most)
         written = json.loads((folder / "model.json").read_text("utf-8")) | fitted(read)
         (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

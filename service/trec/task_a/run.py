@@ -37,7 +37,7 @@ def run(
     items, part = own_part(items, [len(item.answer) for item in items], shard)
     with journal(out, {**_facts(input, grounder, team, run_id), **part}) as kept:
         work(kept, [_job(item, grounder, team, run_id) for item in items], "grounding", "sentences")
-        lines = [kept.done[item.qa_id] for item in items]
+        lines = [kept.records[item.qa_id] for item in items]
         kept.publish({RUN: "".join(f"{line}\n" for line in lines)})
     answers = [sentence for line in lines for sentence in json.loads(line)["answer"]]
     return RunReport(

@@ -57,16 +57,16 @@ def run(
             # Those that a break of the first pass left out come first, or the same few would end the second one too.
             again = sorted(jobs, key=lambda job: job.key in faults)
             faults = work(kept, again, _DOING, _UNIT, survived=(ModelUnusable,))
-        missing = [topic.id for topic in topics if topic.id not in kept.done]
+        missing = [topic.id for topic in topics if topic.id not in kept.records]
         if missing:
             last = str(list(faults.values())[-1])
             raise Unfinished(
                 f"{len(missing)} of {len(topics)} topics have no answer yet ({_named(missing)}; the last fault: "
                 f"{last.rstrip('.')}); the others are kept, and the same command goes on with these."
             )
-        records = [json.loads(kept.done[topic.id]) for topic in topics]
+        records = [json.loads(kept.records[topic.id]) for topic in topics]
         lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]
-        kept.publish({RUN: _text(lines), ANSWERS: _text([kept.done[topic.id] for topic in topics])})
+        kept.publish({RUN: _text(lines), ANSWERS: _text([kept.records[topic.id] for topic in topics])})
     return RunReport(
         topics=len(records),
         too_little=sum(not record["sentences"] for record in records),

@@ -15,7 +15,7 @@ import eval.cli  # noqa: F401  (registers the commands)
 from eval.retrieval.collection import read_beir, read_qrels, read_scifact_as_beir
 from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index, reranked
 from eval.retrieval.ranking import by_query, make_report, table
-from retrieval.core.errors import BadInput
+from retrieval.core.errors import BadInput, CounterpointError
 from service.cli.commands import app
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import WordReranker
@@ -124,6 +124,25 @@ class Counting(WordReranker):
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         self.asked.append(query)
         return super().__call__(query, texts)
+
+
+def test_a_standard_index_is_of_the_content_and_not_of_the_name(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    found = []
+    for word in ("stone", "zinc"):
+        corpus.write_text(json.dumps({"pmid": word, "title": f"A {word}", "abstract": f"The {word} floats."}) + "\n")
+        standard = StandardBM25(corpus, tmp_path / "work")
+        found.append(standard("floats", 5))
+        standard.close()
+    assert found == [["stone"], ["zinc"]]
+
+
+def test_an_index_is_of_the_format_that_its_file_is_read_in(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(json.dumps({"pmid": "1", "title": "T", "abstract": "It floats."}) + "\n")
+    open_index(corpus, tmp_path / "work").close()
+    with pytest.raises(CounterpointError):
+        open_index(corpus, tmp_path / "work", format="scifact")
 
 
 def test_what_lies_deeper_than_the_reranker_reads_stays_behind() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
@@ -165,6 +166,27 @@ def test_abbreviations_find_the_study(index: Index, tmp_path: Path) -> None:
     assert found.candidates and [row.figures["R@1"].value for row in found.candidates.rows] == [0, 1]
     kept = next((tmp_path / "work").glob("terms-*.txt"))
     assert kept.read_text().splitlines()[0].split("\t")[0] == "1"
+
+
+def test_terms_of_other_code_or_another_build_are_made_again(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headlines = read_headlines(write(tmp_path / "h.jsonl", {"headline": "Your BP", "abstracts": ["1"]}))
+    work, folder = tmp_path / "work", tmp_path / "index"
+    shutil.copytree(index.folder, folder)
+
+    def kept() -> int:
+        measure(headlines, folder, methods(["bm25-stems"]), work, "c", titles=False)
+        return len(list(work.glob("terms-*.txt")))
+
+    assert [kept(), kept()] == [1, 1]
+    with monkeypatch.context() as patch:
+        patch.setattr("eval.retrieval.crossgenre.code_sha256", lambda _: "edited")
+        assert kept() == 2
+    # The same texts, perhaps in other sections: the corpus's hash does not say.
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "created": "2001-01-01T00:00:00Z"}))
+    assert kept() == 3
 
 
 def test_what_several_methods_find_is_reranked_once(index: Index, tmp_path: Path) -> None:

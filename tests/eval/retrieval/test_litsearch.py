@@ -131,7 +131,8 @@ def test_an_order_is_asked_for_once(server: ChatServer, tmp_path: Path) -> None:
     server.script = lambda body: text("ANSWER: 2")
     assert [KeptOrders(chat(server), tmp_path)("q", papers) for _ in range(2)] == [[1, 0]] * 2
     assert len(server.bodies) == 1
-    next(tmp_path.glob("order-*.json")).write_text("[0")
+    kept = next(tmp_path.glob("orders-*.jsonl"))
+    kept.write_bytes(kept.read_bytes()[:-3])
     assert KeptOrders(chat(server), tmp_path)("q", papers) == [1, 0]
     assert len(server.bodies) == 2
 
@@ -140,7 +141,8 @@ def test_one_hop_finds_what_no_word_leads_to(tmp_path: Path, server: ChatServer,
     server.script = wanted_first
     writer = {"kind": "chat", "model": "m", "base_url": server.url}
     monkeypatch.setattr(
-        "service.configuration.config.load_profile", lambda name: Profile(name="p", generators={"writer": writer})
+        "service.configuration.config.load_profile",
+        lambda name: Profile.model_validate({"name": "p", "generators": {"writer": writer}}),
     )
     monkeypatch.setattr("service.configuration.models.load_encoder", lambda name, profile: WordEncoder())
     out = tmp_path / "o.json"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-import eval.cli  # noqa: F401  # names the command
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.checking.check import Checker
@@ -84,6 +84,9 @@ def test_a_stopped_check_goes_on_where_it_was_and_ends_the_same(
     def ground(self: Grounder, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
         if claim.text.startswith("Kappa") and "stop" not in grounded:
             grounded.append("stop")
+            deadline = time.monotonic() + 20
+            while len((tmp_path / "out.json.partial").read_text().splitlines()) < 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
             raise KeyboardInterrupt
         grounded.append(claim.text)
         return plain(self, claim, on_stage)
@@ -112,7 +115,7 @@ def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, m
         check_kept(Reading.of(read_text("Zeta lowers pressure. Omega lowers sugar.")), checker, kept)
     edited = Reading.of(read_text("Omega lowers sugar. Zeta lowers pressure (PMID 1)."))
     with journal(tmp_path / "out", facts(checker.grounder)) as kept:
-        assert [key_of(one) in kept.done for one in edited.claims] == [True, False], "what it cites counts too"
+        assert [key_of(one) in kept.records for one in edited.claims] == [True, False], "what it cites counts too"
 
 
 @pytest.mark.parametrize(

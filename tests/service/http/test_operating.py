@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import logging
+import os
 import socket
 import threading
 import time
@@ -115,18 +116,42 @@ def test_the_command_line_comes_before_the_environment_before_the_file(tmp_path:
     ]  # fmt: skip
 
 
-def test_what_the_layers_below_read_is_handed_down_from_the_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_layers_below_are_told_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text(f"cache: {tmp_path / 'kept'}\ncache_mb: 64\njvm_heap: 256m\n")
     for name in ("CACHE", "CACHE_MB", "JVM_HEAP"):
-        monkeypatch.setenv(f"COUNTERPOINT_{name}", "")  # so that what is handed down goes when the test is over
+        monkeypatch.setenv(f"COUNTERPOINT_{name}", "")  # the file's comes before none
+    # So that what is told goes when the test is over.
+    monkeypatch.setattr(kept, "_chosen", None)
+    monkeypatch.setattr(java, "_heap", None)
+    before = dict(os.environ)
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
     hand_down(load_settings())
     assert (kept.folder(), kept.megabytes(), java.heap_size()) == (tmp_path / "kept", 64, "256m")
+    assert dict(os.environ) == {**before, "COUNTERPOINT_SETTINGS": str(file)}
     file.write_text("jvm_heap: plenty\n")
-    monkeypatch.setenv("COUNTERPOINT_JVM_HEAP", "")
     with pytest.raises(BadConfig, match="512m or 4g, not 'plenty'"):
         hand_down(load_settings())
+
+
+def test_each_worker_gets_the_settings_as_an_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pickle
+
+    from service.serve import server
+
+    monkeypatch.setattr(kept, "_chosen", None)
+    monkeypatch.setattr(java, "_heap", None)
+    made: list[Any] = []
+    monkeypatch.setattr("service.serve.supervise.supervise", lambda config, loaded: made.append(config.app))
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # goes when the test is over, as it came
+    before = dict(os.environ)
+    settings = load_settings(index=tmp_path, workers=2, cache="off", keys={"alice": KEY})
+    server.run(settings)
+    # A fresh process gets it pickled.
+    app = pickle.loads(pickle.dumps(made[0]))
+    assert (app.func, app.args) == (server.served, (settings,))
+    assert app.args[0].digests() == settings.digests() != {}
+    assert {name for name in os.environ if os.environ[name] != before.get(name)} == {"PROMETHEUS_MULTIPROC_DIR"}
 
 
 def test_results_found_on_disk_are_counted(tmp_path: Path) -> None:

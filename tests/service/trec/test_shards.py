@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 from service.cli.commands import app
-from service.trec.journal import Journal
+from service.trec.journal import RunJournal
 from service.trec.shards import Shard, merge, parse_shard, places
 from service.trec.task_a.items import read_items
 from service.trec.task_a.run import run as run_task_a
@@ -180,7 +180,7 @@ def test_shards_made_otherwise_a_whole_run_and_the_output_are_refused(index: Ind
 
 def test_an_unfinished_shard_is_told_and_goes_on_as_itself_alone(index: Index, items_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
-    Journal(out, {"shard": {"number": 2, "of": 2}}).__exit__(None, None, None)
+    RunJournal(out, {"shard": {"number": 2, "of": 2}})
     with pytest.raises(BadInput, match="is not finished"):
         merge([out], tmp_path / "merged.jsonl")
     with pytest.raises(BadInput, match="shard"):

@@ -1,0 +1,43 @@
+"""What the commands of `counterpoint eval` share: where they keep their work, and the files that they write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from service.cli.messages import say
+
+JsonOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there.", show_default=False)]
+
+
+def work_option(what: str) -> Any:
+    """The option --work of a command; `what` is kept there."""
+    return typer.Option("--work", metavar="DIR", help=f"Where {what} kept; a stopped run goes on there.")
+
+
+def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
+    """Raise `BadInput` where the report cannot be written to `out`, before the hours and not after them.
+
+    It may not replace a file that is `read`.
+    """
+    from retrieval.core.errors import BadInput
+    from service.trec.journal import check_target
+
+    if out is None:
+        return
+    check_target(out, overwrite=True)
+    if out.resolve() in {one.resolve() for one in read}:
+        raise BadInput(f"--json names {out}, which is read; give the report a name of its own.")
+
+
+def write_report(out: Path, text: str, what: str = "the report") -> None:
+    """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `retrieval.core.errors.writing` does."""
+    from retrieval.core.errors import writing
+    from retrieval.store.manifest import write_atomically
+
+    with writing(what, out):
+        write_atomically(out, text)
+    say(f"Wrote {out}.")

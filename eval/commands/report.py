@@ -1,0 +1,41 @@
+"""`counterpoint eval report`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eval.commands.outputs import write_report
+from service.cli.messages import told
+
+
+def report(
+    measured: Annotated[Path, typer.Argument(metavar="JSON", help="What --json of `eval scifact` wrote.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", metavar="HTML", help="The page to write, one file.", show_default=False)],
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="OUT", help="Write the same as Markdown.", show_default=False)
+    ] = None,
+    cases: Annotated[
+        bool, typer.Option("--cases/--no-cases", help="Quote the claims and documents that were lost, or leave them out.")
+    ] = True,
+) -> None:
+    """Make a page of an evaluation: tables, plots, what was lost and how, and how it was made."""
+    with told():
+        from eval.measures.report_data import read_report
+        from eval.page.contents import page
+        from eval.page.render import html
+        from eval.page.render import markdown as as_markdown
+        from retrieval.core.errors import BadInput
+        from service.trec.journal import check_target
+
+        outputs = [one for one in (out, markdown) if one]
+        if len({one.resolve() for one in (measured, *outputs)}) <= len(outputs):
+            raise BadInput("JSON, --out and --markdown name the same file; give each a name of its own.")
+        for one in outputs:
+            check_target(one, overwrite=True)
+        made = page(read_report(measured), quoting=cases)
+        texts = [html(made), as_markdown(made)]
+        for one, text in zip(outputs, texts, strict=False):
+            write_report(one, text, "the page")

@@ -1,0 +1,122 @@
+"""`counterpoint eval scifact` and `predictions`; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.messages import say, told, typed
+from service.cli.options import ProfileOption
+from service.configuration import defaults
+
+DATA_VARIABLE = "COUNTERPOINT_DATA"
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", help=f"The folder with SciFact's files (or the variable {DATA_VARIABLE}).", show_default=False),
+]
+ClaimsOption = Annotated[
+    Path | None,
+    typer.Option("--claims", help="Claims in SciFact's format in place of claims_dev; gzipped or not.", show_default=False),
+]
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option("--corpus", help="Documents in SciFact's format in place of corpus; gzipped or not.", show_default=False),
+]
+
+
+def scifact(
+    data: DataOption = None,
+    claims: ClaimsOption = None,
+    corpus: CorpusOption = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option("--config", help="A variant by name, or a YAML file; may be repeated; all stands for every shipped one."),
+    ] = None,
+    profile: ProfileOption = defaults.PROFILE,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write the whole report there, as JSON.", show_default=False)
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", metavar="OUT", help="Write one variant's predictions, as SciFact's evaluator reads them."),
+    ] = None,
+    predicted_by: Annotated[
+        str | None,
+        typer.Option(
+            "--predictions-of",
+            metavar="NAME",
+            help="Whose predictions, where several run; the default variant's unless said otherwise.",
+        ),
+    ] = None,
+) -> None:
+    """Measure variants on SciFact, against each other and beside the paper; a stopped run goes on where it was."""
+    with told():
+        from eval.measures.report_data import report_json
+        from eval.scifact.files import find
+        from eval.scifact.predictions import predictions_text
+        from eval.variants.evaluation import configurations, evaluate
+        from eval.variants.lines import report_lines
+        from retrieval.core.errors import BadInput, writing
+        from retrieval.store.manifest import write_atomically
+        from service.trec.journal import check_target
+
+        files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
+        configs = configurations(config or [defaults.CONFIG])
+        names = [one.name for one in configs]
+        speaker = predicted_by or (defaults.CONFIG if defaults.CONFIG in names else names[0])
+        if speaker not in names:
+            raise BadInput(f"--predictions-of names {speaker}, which is not evaluated; the variants are {', '.join(names)}.")
+        outputs = [out for out in (json, predictions) if out]
+        for out in outputs:
+            check_target(out, overwrite=True)
+        say(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
+        with _working_folder(outputs) as folder:
+            done = evaluate(files, configs, profile, folder, typed())
+        if predictions:
+            with writing("the predictions", predictions):
+                write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
+        if json:
+            with writing("the report", json):
+                write_atomically(json, report_json(done.report))
+        typer.echo("\n".join(report_lines(done.report)))
+        for out in outputs:
+            say(f"Wrote {out}.")
+
+
+@contextmanager
+def _working_folder(outputs: list[Path]) -> Iterator[Path]:
+    """Beside the first output, to go on from; nowhere lasting where nothing is written."""
+    if outputs:
+        yield outputs[0].with_name(f"{outputs[0].name}.work")
+        return
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="counterpoint-eval-") as folder:
+        yield Path(folder)
+
+
+def predictions(
+    path: Annotated[
+        Path, typer.Argument(metavar="PREDICTIONS", help="A file in SciFact's format of predictions.", show_default=False)
+    ],
+    data: DataOption = None,
+    claims: ClaimsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON.")] = False,
+) -> None:
+    """Score anyone's predictions by SciFact's official definitions."""
+    with told():
+        import json
+
+        from eval.scifact.figures import official_figures
+        from eval.scifact.files import find, read_claims
+        from eval.scifact.predictions import read_predictions
+
+        labelled = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
+        figures = official_figures(labelled, read_predictions(path))
+        typer.echo(json.dumps(figures, indent=2) if as_json else "\n".join(f"{k:<32}{v:>8.4f}" for k, v in figures.items()))

@@ -1,0 +1,71 @@
+"""The reader as a reranker: a paper that takes a side on a claim answers it better than one that only shares its words.
+
+After ParagraphJoint and MultiVerS, where one reading gives stance and relevance (Wadden et al. 2022, arXiv 2112.01640).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.judges.judge import Abstract
+from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.text.sentences import sentence_spans
+from retrieval.rerank.embedded import EmbeddedReranker
+from retrieval.rerank.reranker import Reranker
+from retrieval.runtime.engine import Engine
+
+READ = 20
+"""Texts that are read for a query, the best by the first reranker."""
+WEIGHT = 0.5
+"""What the log odds of a stance count beside the first reranker's score."""
+
+LEAST = 1e-6
+"""Probabilities below this count as this."""
+
+
+class ReaderReranker:
+    """Another reranker's order, its best texts read and moved by how likely each takes a side; the others stay behind them."""
+
+    def __init__(self, reader: DocumentReader, first: Reranker, read: int = READ, weight: float = WEIGHT) -> None:
+        self.name = f"{reader.name}+{first.name}"
+        self._reader, self._first, self._read, self._weight = reader, first, read, weight
+
+    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, in order."""
+        scores = np.array(self._first(query, texts), dtype=np.float64)
+        best = np.argsort(-scores, kind="stable")[: self._read]
+        if not len(best):
+            return []
+        odds = self.stance_odds(query, [texts[place] for place in best])
+        # A text that is not read counts as the least likely of those that are, and so stands behind them.
+        moved = np.full(len(scores), odds.min())
+        moved[best] = odds
+        return [float(score) for score in scores + self._weight * moved]
+
+    def stance_odds(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """[texts]: the log odds that a text takes a side on the query, against its saying nothing about it."""
+        read = self._reader.read_abstracts(query, [_abstract(text) for text in texts])
+        shares = np.array([[one.document.support + one.document.contradict, one.document.neutral] for one in read])
+        logs = np.log(np.maximum(shares, LEAST))
+        found: NDArray[np.float64] = logs[:, 0] - logs[:, 1]
+        return found
+
+
+class ShippedReaderReranker(ReaderReranker):
+    """The same with the models that ship with the package."""
+
+    def __init__(
+        self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0, read: int = READ, weight: float = WEIGHT
+    ) -> None:
+        first = EmbeddedReranker(engine=engine, threads=threads)
+        super().__init__(DocumentReader(folder, engine, threads), first, read, weight)
+
+
+def _abstract(text: str) -> Abstract:
+    """A reranker's passage, "Title. Abstract", taken apart; of a single sentence no title."""
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    return Abstract(sentences[0], tuple(sentences[1:])) if len(sentences) > 1 else Abstract("", tuple(sentences))

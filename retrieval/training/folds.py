@@ -1,0 +1,28 @@
+"""Which claims and papers training leaves away, so that nothing is measured or fitted on what a model has learned from.
+
+The text alone decides, so that every model leaves the same claims away: the stance models, the reader and the relevance model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+FOLDS = 6
+HELD_OUT = 0
+HELD_OUT_OF = frozenset({"scifact", "healthver"})
+"""Train claims of these sets in the fold `HELD_OUT` are never trained on: calibration and decisions are fitted on them."""
+
+
+def fold(text: str) -> int:
+    """A fold in 0..FOLDS-1 that depends on the text alone: a claim, or a PMID where whole papers are left away."""
+    return hashlib.sha256(text.strip().encode()).digest()[0] % FOLDS
+
+
+def held_out(text: str) -> bool:
+    """Whether training leaves this claim, or the paper with this PMID, away."""
+    return fold(text) == HELD_OUT
+
+
+def held_out_of(dataset: str, claim: str) -> bool:
+    """Whether training leaves this claim of a labelled set away; of most sets it leaves none away."""
+    return dataset in HELD_OUT_OF and held_out(claim)

@@ -1,0 +1,47 @@
+"""`counterpoint answer`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from service.cli.messages import say, told
+from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.configuration import defaults
+
+
+def answer(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered.")],
+    index: IndexOption,
+    narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and what for.")] = "",
+    topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    format: Annotated[
+        Literal["text", "json", "markdown", "ris", "bibtex"],
+        typer.Option("--format", help="For reading, for programs, or the cited documents for a reference manager."),
+    ] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /answer; short for --format json.")] = False,
+) -> None:
+    """Answer QUESTION in at most 250 words, each sentence with citations that were checked, and tell what contradicts it."""
+    with told():
+        from service.grounding.claims import checked_topic
+
+        asked = checked_topic(question, topic, narrative)
+        from service.answering.schemas import AnswerResponse
+        from service.assembly import assemble_answerer
+        from service.output.export import exported
+        from service.output.terminal_answer import print_answer, progress
+
+        variant, grounding = answer_variant(answers, config)
+        answerer = assemble_answerer(index, variant, profile, grounding)
+        chosen = "json" if as_json else format
+        found = answerer.answer(asked, progress(say) if chosen == "text" else None)
+        if chosen == "json":
+            typer.echo(AnswerResponse.of(found, answerer).model_dump_json(indent=2))
+        elif chosen == "text":
+            print_answer(AnswerResponse.of(found, answerer))
+        else:
+            typer.echo(exported(found, chosen), nl=False)

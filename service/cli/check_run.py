@@ -1,0 +1,67 @@
+"""`counterpoint check-run`: task-a, task-b; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.messages import say, told
+from service.cli.options import IndexOption
+
+if TYPE_CHECKING:
+    from retrieval.store.documents import Store
+
+check_app = typer.Typer(help="Check TREC run files before they are sent in.", no_args_is_help=True)
+
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The run file to check.", show_default=False)]
+
+
+@check_app.command("task-a")
+def check_task_a(
+    run: RunArgument,
+    input: Annotated[Path, typer.Option("--input", help="The track's Task A input file.", show_default=False)],
+    index: IndexOption,
+) -> None:
+    """Check a Task A run against its input and the index; every fault is named by item and sentence (exit code 1)."""
+    with told():
+        from service.trec.task_a.check import check
+        from service.trec.task_a.items import read_items
+
+        items = read_items(input)
+        _list_faults(check(run, items, _store(index)), run)
+        say(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")
+
+
+@check_app.command("task-b")
+def check_task_b(
+    run: RunArgument,
+    topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
+    index: IndexOption,
+) -> None:
+    """Check a Task B run against its topics and the index; every fault is named by topic and sentence (exit code 1)."""
+    with told():
+        from service.trec.task_b.check import check
+        from service.trec.task_b.topics import read_topics
+
+        read = read_topics(topics)
+        _list_faults(check(run, read, _store(index)), run)
+        say(f"{run} is a valid Task B run: {len(read)} topics.")
+
+
+def _store(index: Path) -> Store:
+    """The documents of an index, without Java: a check looks none of them up by its words."""
+    from retrieval.store.documents import Store
+    from retrieval.store.manifest import STORE, read_manifest
+
+    return Store(index / read_manifest(index).data / STORE)
+
+
+def _list_faults(faults: list[str], run: Path) -> None:
+    """Print the faults of a run and leave with exit code 1, where there are any."""
+    for fault in faults:
+        typer.echo(fault)
+    if faults:
+        say(f"{len(faults)} faults in {run}.")
+        raise typer.Exit(1)

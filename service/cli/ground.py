@@ -1,0 +1,37 @@
+"""`counterpoint ground`; heavy things are imported when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from service.cli.messages import told
+from service.cli.options import ConfigOption, IndexOption, ProfileOption
+from service.configuration import defaults
+
+
+def ground(
+    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false.")],
+    index: IndexOption,
+    question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
+    known: Annotated[str, typer.Option("--known", metavar="PMID,...", help="Documents known to support it.")] = "",
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /ground.")] = False,
+) -> None:
+    """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
+    from service.grounding.claims import checked_claim
+
+    with told():
+        checked = checked_claim(claim, question, known.split(","))
+        from service.assembly import assemble
+        from service.grounding.schemas import GroundResponse, Provenance
+        from service.output.terminal import print_grounding
+
+        grounder = assemble(index, config, profile)
+        response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))
+        if as_json:
+            typer.echo(response.model_dump_json(indent=2))
+        else:
+            print_grounding(response)

@@ -1,0 +1,152 @@
+"""`counterpoint index`: build, update, dense, info; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.messages import say, told
+from service.cli.options import ProfileOption
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from indexes.build import Report
+    from retrieval.dense.encoder import Encoder
+
+index_app = typer.Typer(help="Build an index of documents, update it, look into it.", no_args_is_help=True)
+
+IndexArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a built index.", show_default=False)]
+SourcesArgument = Annotated[
+    list[Path], typer.Argument(metavar="SOURCE...", help="Files, or folders of files; gzipped or not.", show_default=False)
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="pyserini, counterpoint, scifact or pubmed; auto looks at the first record.")
+]
+SkipBadOption = Annotated[
+    int, typer.Option("--skip-bad", min=0, metavar="N", help="Let up to N bad records pass, counted and listed.")
+]
+DenseOption = Annotated[bool, typer.Option("--dense", help="Make the vectors of dense search too.")]
+EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder, by its name in the profile.")]
+
+
+@index_app.command("build")
+def index_build(
+    sources: SourcesArgument,
+    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    format: FormatOption = "auto",
+    skip_bad: SkipBadOption = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an index that is there already.")] = False,
+    dense: DenseOption = False,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
+) -> None:
+    """Build one BM25 index of every document in SOURCE, with its sentences and negation cues beside it."""
+    import time
+
+    from indexes.build import build
+
+    with told():
+        # A model that is missing is told before the hours, not after them.
+        loaded = _encoder(profile, encoder) if dense else None
+        say(f"Building an index at {out}.")
+        started = time.monotonic()
+        report = build(sources, out, format, skip_bad, overwrite, alone=True)
+        counts, seconds = report.manifest.counts, time.monotonic() - started
+        _list_bad(report)
+        say(
+            f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
+            f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
+        )
+        if loaded:
+            _add_vectors(out, loaded)
+
+
+@index_app.command("update")
+def index_update(
+    index: IndexArgument,
+    sources: SourcesArgument,
+    format: FormatOption = "auto",
+    skip_bad: SkipBadOption = 0,
+    dense: DenseOption = False,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
+) -> None:
+    """Replace documents by PMID, apply deletions, mark retractions; queries see the old index until all is done."""
+    from indexes.build import update
+
+    with told():
+        loaded = _encoder(profile, encoder) if dense else None
+        say(f"Updating the index at {index}.")
+        report = update(index, sources, format, skip_bad, alone=True)
+        _list_bad(report)
+        say(
+            f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
+            f"{report.manifest.counts.documents:,} in it now, {report.manifest.counts.retracted:,} marked as retracted."
+        )
+        if loaded:
+            _add_vectors(index, loaded)
+        elif report.manifest.dense and not report.manifest.vectors_fit:
+            say(f"Its vectors are of the version before: `counterpoint index dense {index}` encodes what changed.")
+
+
+@index_app.command("dense")
+def index_dense(
+    index: IndexArgument,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the vectors that are there.")] = False,
+) -> None:
+    """Make the vectors of dense search for an index, or bring them up to date: only what has none is encoded."""
+    with told():
+        from retrieval.store.manifest import read_manifest
+
+        read_manifest(index)
+        _add_vectors(index, _encoder(profile, encoder), overwrite)
+
+
+@index_app.command("info")
+def index_info(
+    index: IndexArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="The manifest as it is.")] = False,
+) -> None:
+    """Print what is in an index, where it came from and how it was made."""
+    import json
+    from dataclasses import asdict
+
+    from retrieval.store.manifest import read_manifest
+    from service.output.terminal import manifest_lines
+
+    with told():
+        manifest = read_manifest(index)
+        typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
+
+
+def _encoder(profile: str, name: str) -> Encoder:
+    from service.configuration.config import load_profile
+    from service.configuration.models import load_encoder
+
+    return load_encoder(name, load_profile(profile))
+
+
+def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
+    import time
+
+    from indexes.vectors import add_vectors
+
+    say(f"Making vectors for {index} with {encoder.name}.")
+    started = time.monotonic()
+    report = add_vectors(index, encoder, overwrite)
+    seconds = time.monotonic() - started
+    say(
+        f"{index} has the vectors of {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
+        f"({report.encoded / seconds:,.1f} a second)."
+    )
+
+
+def _list_bad(report: Report) -> None:
+    if report.bad:
+        say(f"{len(report.bad)} bad records were left out:")
+        for fault in report.bad:
+            say(f"  {fault}")

@@ -1,0 +1,35 @@
+"""What every command says apart from its result: errors, lines about the work, the command itself."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from retrieval.core.errors import CounterpointError
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn every error that the user can do something about into one sentence and exit code 2."""
+    try:
+        yield
+    except CounterpointError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped.", err=True)
+        raise typer.Exit(130) from None
+
+
+def say(line: str) -> None:
+    """A line about the work, apart from its result: on standard error."""
+    typer.echo(line, err=True)
+
+
+def typed() -> str:
+    """The command as it was typed, for reports to name."""
+    return shlex.join(["counterpoint", *sys.argv[1:]])

@@ -1,0 +1,38 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.messages import say
+from service.configuration import defaults
+
+IndexOption = Annotated[Path, typer.Option("--index", help="The folder of a built index.", show_default=False)]
+ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant by name, or a YAML file.")]
+AnswersOption = Annotated[
+    str | None, typer.Option("--answers", help="An answer variant by name, or a YAML file.", show_default=defaults.ANSWERS)
+]
+UnderAnswersOption = Annotated[
+    str | None,
+    typer.Option("--config", help="A grounding variant in place of the one that the answer variant names.", show_default=False),
+]
+ProfileOption = Annotated[str, typer.Option("--profile", help="A set of models by name, or a YAML file.")]
+
+
+def answer_variant(answers: str | None, config: str | None) -> tuple[str, str | None]:
+    """The names of the answer variant and of the grounding variant under it; None stands for the one that the former names.
+
+    --config named the answer variant once. Where it still does, that is followed, and a line says what to write instead.
+    """
+    from retrieval.core.errors import BadConfig
+    from service.configuration.answers import is_answer_variant
+
+    if config is None or not is_answer_variant(config):
+        return answers or defaults.ANSWERS, config
+    if answers is not None:
+        raise BadConfig(f"--config names a grounding variant, and {config} is an answer variant, beside --answers {answers}.")
+    say(f"--config names a grounding variant; write --answers {config} for the answer variant.")
+    return config, None

@@ -1,0 +1,119 @@
+"""`counterpoint run`: task-a, task-b, merge; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.messages import say, told
+from service.cli.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from service.trec.shards import Shard
+
+run_app = typer.Typer(help="Make TREC run files.", no_args_is_help=True)
+
+InputArgument = Annotated[Path, typer.Argument(metavar="INPUT", help="The track's Task A input file.", show_default=False)]
+TopicsArgument = Annotated[Path, typer.Argument(metavar="TOPICS", help="The track's Task B topics.", show_default=False)]
+OutOption = Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)]
+TeamOption = Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)]
+RunIdOption = Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)]
+ShardOption = Annotated[
+    str | None, typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the run; `run merge` joins them.")
+]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")]
+
+
+@run_app.command("task-a")
+def run_task_a(
+    input: InputArgument,
+    index: IndexOption,
+    out: OutOption,
+    team: TeamOption,
+    run_id: RunIdOption,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    shard: ShardOption = None,
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a killed run goes on where it stopped."""
+    with told():
+        from service.trec.journal import check_target
+        from service.trec.task_a.items import read_items
+        from service.trec.task_a.run import run
+
+        part = _shard(shard)
+        items = read_items(input)
+        check_target(out, overwrite)
+        from service.assembly import assemble
+
+        grounder = assemble(index, config, profile)
+        sentences = sum(len(item.answer) for item in items)
+        of = f"shard {shard} of {sentences:,}" if part else f"{sentences:,}"
+        say(f"Grounding {of} sentences of {len(items):,} items with {config} over {index}.")
+        report = run(items, input, grounder, out, team, run_id, part)
+        say(
+            f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
+            f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were there from an earlier try)."
+        )
+
+
+@run_app.command("task-b")
+def run_task_b(
+    topics: TopicsArgument,
+    index: IndexOption,
+    out: OutOption,
+    team: TeamOption,
+    run_id: RunIdOption,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    shard: ShardOption = None,
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Answer every topic of TOPICS (TREC BioGen Task B); a killed run goes on where it stopped."""
+    with told():
+        from service.trec.journal import check_target
+        from service.trec.task_b.run import answers_path, run
+        from service.trec.task_b.topics import read_topics
+
+        part = _shard(shard)
+        read = read_topics(topics)
+        check_target(out, overwrite)
+        from service.assembly import assemble_answerer
+
+        variant, grounding = answer_variant(answers, config)
+        answerer = assemble_answerer(index, variant, profile, grounding)
+        say(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {variant} over {index}.")
+        report = run(read, topics, answerer, out, team, run_id, part)
+        say(
+            f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; for {report.too_little:,} topics the index "
+            f"holds too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
+            + (f", {report.tokens:,} tokens used" if report.tokens else "")
+            + (f" for {report.cost:,.2f} dollars" if report.cost else "")
+            + f" ({report.resumed} topics were there from an earlier try). The evidence is in {answers_path(out)}."
+        )
+
+
+@run_app.command("merge")
+def run_merge(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run file to write.", show_default=False)],
+    shards: Annotated[list[Path], typer.Argument(metavar="SHARD...", help="The run file of every shard.", show_default=False)],
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Join the shards of one run, with the same bytes as if it had been made at once."""
+    with told():
+        from service.trec.journal import check_target
+        from service.trec.shards import merge
+
+        check_target(out, overwrite)
+        say(f"Wrote {out}: {merge(shards, out):,} items of {len(shards):,} shards.")
+
+
+def _shard(text: str | None) -> Shard | None:
+    from service.trec.shards import parse_shard
+
+    return parse_shard(text) if text is not None else None

@@ -1,0 +1,62 @@
+"""`counterpoint serve`, `config` and `mcp`; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.messages import say, told
+from service.cli.options import ConfigOption, IndexOption, ProfileOption
+from service.configuration import defaults
+
+
+def serve(
+    index: Annotated[Path | None, typer.Option("--index", help="The folder of a built index.")] = None,
+    port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
+    host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
+    config: Annotated[str | None, typer.Option("--config", help="A grounding variant by name, or a YAML file.")] = None,
+    answers: Annotated[str | None, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = None,
+    profile: Annotated[str | None, typer.Option("--profile", help="A set of models by name, or a YAML file.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, max=64, help="Processes to serve with (1).")] = None,
+) -> None:
+    """Answer over HTTP: a page at /, the API at /v1; `counterpoint config` shows what else can be set."""
+    given = {
+        "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
+    }  # fmt: skip
+    with told():
+        from service.operating.settings import load_settings
+        from service.serve.server import checked, run
+
+        settings = load_settings(**given)
+        checked(settings)
+        with suppress(OSError):  # a log on a full disk is no reason not to serve
+            say(f"Counterpoint listens on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
+        run(settings)
+
+
+def config() -> None:
+    """Show every setting of the service, its value (of keys only the names) and where it comes from."""
+    with told():
+        from service.operating.settings import PREFIX, Settings, load_settings, origins, shown
+
+        values, named = shown(load_settings()), origins({})
+        for name, field in Settings.model_fields.items():
+            typer.echo(f"{name:<17} {values[name] or '-':<16} {named[name]:<12} {PREFIX}{name.upper()}: {field.description}")
+
+
+def mcp(
+    index: IndexOption,
+    config: ConfigOption = defaults.CONFIG,
+    answers: Annotated[str, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
+    profile: ProfileOption = defaults.PROFILE,
+) -> None:
+    """Be a tool for language models: an MCP server on standard input and output, with the tools ground, answer and check_text."""
+    with told():
+        from service.assembly import answerer_beside, assemble
+        from service.mcp_server import make_server
+
+        grounder = assemble(index, config, profile)
+        make_server(grounder, lambda: answerer_beside(grounder, answers)).run()

@@ -1,0 +1,126 @@
+"""YAML files as checked values: every key and every value is checked when the file is read, and a fault is one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from retrieval.core.errors import BadConfig
+
+Count = Annotated[int, Field(ge=1, le=10_000)]
+KIND = "kind"
+"""The key that says which of several models a part of a file is."""
+
+
+class Strict(BaseModel):
+    """A part of a configuration: unknown keys and values of another type are refused, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys_are_known(cls, data: Any) -> Any:
+        """The data as given; the error names the known keys, which pydantic's own does not."""
+        for key in data if isinstance(data, Mapping) else ():
+            if key not in cls.model_fields:
+                known = ", ".join(cls.model_fields)
+                raise PydanticCustomError("unknown_key", "{key} {known}", {"key": repr(key), "known": known})
+        return data
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def shipped(package: str) -> list[str]:
+    """The names of the YAML files in a package, sorted."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in files(package).iterdir() if entry.name.endswith(".yaml"))
+
+
+def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model:
+    """The YAML of that name in a package, or at that path, as `model`; `what` is what errors call it.
+
+    Raises `BadConfig` for a file that is not there, that is no YAML, or that holds what `model` does not allow.
+    """
+    data = read_yaml(name, package, what)
+    if not isinstance(data, dict):
+        raise BadConfig(f"The {what} {name} should hold keys and values ({', '.join(model.model_fields)}).")
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, data)}.") from None
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is the path of a YAML file and not that of a shipped one."""
+    return name.endswith((".yaml", ".yml"))
+
+
+def read_yaml(name: str, package: str, what: str) -> Any:
+    """The YAML of that name in a package, or at that path, as it is; raises `BadConfig` for one that is not there or no YAML."""
+    if is_path(name):
+        path = Path(name)
+        if not path.is_file():
+            raise BadConfig(f"There is no {what} file {name}; give an existing YAML file or one of {shipped(package)}.")
+        text = path.read_text("utf-8", errors="replace")
+    elif name in shipped(package):
+        text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
+    else:
+        known = ", ".join(shipped(package))
+        raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f", line {where.line + 1}" if where else ""
+        raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
+
+
+def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
+    """The first fault as a sentence: the key, what was expected there and what came."""
+    fault = error.errors()[0]
+    where, context = _path(fault["loc"], data), fault.get("ctx", {})
+    match fault["type"]:
+        case "unknown_key":
+            return f"unknown key {context['key']}{f' in {where}' if where else ''}; the keys known there are {context['known']}"
+        case "union_tag_invalid":
+            return f"{where} has the unknown kind {context['tag']!r}; known kinds are {_listed(context['expected_tags'])}"
+        case "union_tag_not_found":
+            return f"the key {f'{where}.{KIND}'!r} is missing; it says which model is meant"
+        case "missing":
+            return f"the key {where!r} is missing"
+        case "value_error":
+            return f"{where}: {context['error']}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"{where} should be keys and values, not {_described(fault['input'])}"
+        case "sequence_str" | "is_instance_of" | "list_type":
+            return f"{where} should be a list, not {_described(fault['input'])}"
+    return f"{where} {fault['msg'].removeprefix('Input ')}, not {_described(fault['input'])}"
+
+
+def _path(location: Sequence[int | str], data: Any) -> str:
+    """The keys from the top of the file to a place; pydantic names the kind of a model too, which is no key."""
+    keys, place = [], data
+    for part in location:
+        if isinstance(place, Mapping) and place.get(KIND) == part:
+            continue
+        keys.append(str(part))
+        place = place.get(part) if isinstance(place, Mapping) else None
+    return ".".join(keys)
+
+
+def _listed(quoted: str) -> str:
+    """Pydantic's list of kinds without its quotation marks."""
+    return quoted.replace("'", "")
+
+
+def _described(value: Any) -> str:
+    """What came, with its type where the value alone does not show it."""
+    if isinstance(value, str):
+        return f"the text {value!r}"
+    return "an empty value" if value is None else repr(value)

@@ -1,0 +1,127 @@
+"""A request: one side of a claim on its way through its branch, with what it is asked of and how much was judged for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import tee
+from typing import Literal
+
+from nli.judges.judge import BothWays, Judge, Reader
+from retrieval.core.values import BranchCounts, Claim, Sentence, Stance
+from retrieval.index import Index
+from service.configuration.config import Branch, GroundingConfig, JudgeStep
+from service.configuration.models import Models
+from service.grounding.values import Candidate, Judged, Text
+
+
+@dataclass(frozen=True, slots=True)
+class GroundStage:
+    """A step of one side begins, or (`decided`) the side is done; the counts are what is known of it by then."""
+
+    name: Literal["retrieve", "rerank", "judge", "decided"]
+    side: Stance
+    documents: int
+    sentences: int = 0
+    judged: int = 0
+    found: int = 0
+
+
+OnStage = Callable[[GroundStage], None]
+
+
+def tell_nobody(_stage: GroundStage) -> None:
+    """Nobody is told."""
+
+
+@dataclass(slots=True)
+class Request:
+    """One side of a claim, what answers it, and how much was judged for it so far.
+
+    `tell` is told each step as it begins; what it raises ends the work there. The documents in `without` are on the other side
+    already; those in `close` came close there. `judged` counts the texts whose verdicts were used, `read` holds the places of
+    the documents that these are of.
+    """
+
+    claim: Claim
+    stance: Stance
+    index: Index
+    config: GroundingConfig
+    models: Models
+    tell: OnStage = tell_nobody
+    without: frozenset[str] = frozenset()
+    close: frozenset[str] = frozenset()
+    judged: int = 0
+    read: set[int] = field(default_factory=set)
+
+    @property
+    def branch(self) -> Branch:
+        """The steps to take."""
+        return self.config.contradict if self.stance == "contradict" else self.config.support
+
+    @property
+    def label(self) -> Stance:
+        """What a judge must call a document that is chosen."""
+        return self.branch.select.label or self.stance
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The PMIDs that the claim's author knows, where the branch drops them."""
+        return frozenset(self.claim.known_pmids) if self.branch.drop_known else frozenset()
+
+    @property
+    def judging(self) -> JudgeStep:
+        """How the branch judges; only for a branch that does."""
+        step = self.branch.judge
+        assert step is not None
+        return step
+
+    @property
+    def judge(self) -> Judge:
+        """The judge that this names, reading both ways where it says so."""
+        named = self.models.judges[self.judging.model]
+        return BothWays(named) if self.judging.directions == 2 else named
+
+    @property
+    def reader(self) -> Reader | None:
+        """The same where it takes whole abstracts in one pass, else None."""
+        named = self.models.judges[self.judging.model]
+        return named if self.judging.level == "abstract" and isinstance(named, Reader) else None
+
+    def sentences(self, candidate: Candidate) -> tuple[Sentence, ...]:
+        """The candidate's sentences that pass the branch's filter."""
+        entry = candidate.entry
+        return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
+
+    def sentence_count(self, candidate: Candidate) -> int:
+        """How many these are, without making one."""
+        entry = candidate.entry
+        return entry.cue_sentence_count() if self.branch.filter == "negex" else len(entry)
+
+    def ask(self, judge: Judge, texts: Iterator[Text]) -> Iterator[Judged]:
+        """Verdicts in the order of the texts, lazily, each counted as it is used; the judge itself reads a window ahead."""
+        texts, asked = tee(texts)
+        for verdict, text in zip(judge(self.claim.text, (one.premise for one in asked)), texts, strict=True):
+            self.count(text.candidate)
+            yield Judged(text.candidate, text.sentence, verdict)
+
+    def count(self, candidate: Candidate, judged: int = 1) -> None:
+        """So many more texts of the candidate were judged."""
+        self.judged += judged
+        self.read.add(candidate.position)
+
+    def begin(self, step: Literal["retrieve", "rerank", "judge"], documents: int, sentences: int = 0) -> None:
+        """Tell that a step begins, on so many documents that hold so many sentences."""
+        self.tell(GroundStage(step, self.stance, documents, sentences))
+
+    def finish(self, found: Sequence[Candidate], chosen: int) -> BranchCounts:
+        """Tell that the side is decided, with so many of the documents `found` chosen; how much was looked at."""
+        counts = BranchCounts(
+            documents=len(found),
+            sentences=sum(len(one.entry) for one in found),
+            candidates=sum(self.sentence_count(one) for one in found),
+            judged=self.judged,
+            read=len(self.read),
+        )
+        self.tell(GroundStage("decided", self.stance, counts.documents, counts.sentences, counts.judged, chosen))
+        return counts

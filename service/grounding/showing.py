@@ -1,0 +1,80 @@
+"""The last step of a branch: the sentence to show for a chosen document, and the evidence that this makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from nli.decision.select import probability
+from nli.text.scope import negation_scopes
+from nli.wording.qualify import qualifiers
+from retrieval.core.values import Document, Evidence, Sentence, Stance, Verdict
+from service.grounding.judging import texts_of
+from service.grounding.reasons import why
+from service.grounding.request import Request
+from service.grounding.values import Chosen
+
+_WORD = re.compile(r"\w+")
+
+
+def show(request: Request, chosen: Sequence[Chosen]) -> tuple[Evidence, ...]:
+    """The chosen documents as evidence, in their order, each with a sentence where it has any."""
+    return tuple(
+        evidence_for(
+            request.claim.text, request.stance, one.candidate.entry.document, one.sentence, one.verdict, rank, one.score,
+            scored_by=one.scored_by,
+        )
+        for rank, one in enumerate((_with_sentence(request, one) for one in chosen), 1)
+    )  # fmt: skip
+
+
+def evidence_for(
+    claim: str,
+    stance: Stance,
+    document: Document,
+    sentence: Sentence | None,
+    verdict: Verdict | None,
+    rank: int,
+    score: float,
+    scored_by: str,
+) -> Evidence:
+    """A document on one side of a claim by the sentence that says so, with what that negates and reserves."""
+    scopes = negation_scopes(sentence) if sentence else ()
+    reserved = qualifiers(claim, sentence) if sentence else ()
+    return Evidence(
+        document=document,
+        stance=stance,
+        sentence=sentence,
+        rank=rank,
+        score=score,
+        scored_by=scored_by,
+        verdict=verdict,
+        negations=scopes,
+        qualifiers=reserved,
+        why=why(claim, stance, sentence, verdict, scopes, reserved, scored_by),
+    )
+
+
+def _with_sentence(request: Request, chosen: Chosen) -> Chosen:
+    """The document with the sentence to show for it, where its rule named none: by a judge's verdict, or by the words it shares
+    with the claim."""
+    sentences = request.sentences(chosen.candidate) if chosen.sentence is None else ()
+    if not sentences:
+        return chosen
+    step = request.branch.evidence
+    if step is None or step.by == "overlap":
+        return replace(chosen, sentence=max(sentences, key=_overlap(request.claim.text)))
+    judged = request.ask(request.models.judges[step.by], texts_of(request, chosen.candidate))
+    best = max(judged, key=lambda one: probability(one.verdict, request.stance))
+    return replace(chosen, sentence=best.sentence, verdict=best.verdict)
+
+
+def _overlap(claim: str) -> Callable[[Sentence], float]:
+    """A score for sentences: the share of the claim's words that a sentence holds."""
+    words = set(_WORD.findall(claim.lower()))
+
+    def score(sentence: Sentence) -> float:
+        return len(words & set(_WORD.findall(sentence.text.lower()))) / len(words) if words else 0.0
+
+    return score

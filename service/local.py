@@ -1,0 +1,90 @@
+"""Counterpoint in this process, over one index: the calls and the answers of the HTTP client without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import ValidationError
+
+from retrieval.core.errors import BadInput
+from service.answering.answer import Answerer
+from service.answering.schemas import AnswerResponse
+from service.assembly import answerer_beside, assemble
+from service.configuration import defaults
+from service.grounding.claims import checked_claim, checked_topic
+from service.grounding.ground import Grounder
+from service.grounding.schemas import GroundResponse, Provenance
+from service.reading.evidence import EvidenceFinder, finder_beside
+from service.reading.schemas import EvidenceRequest, EvidenceResponse
+
+
+class LocalService:
+    """An opened index with its models; use it in a `with` block, or `close` it. Every fault is a `CounterpointError`.
+
+    What only answers or evidence need is loaded at the first call that needs it.
+    """
+
+    def __init__(self, grounder: Grounder, answers: str = defaults.ANSWERS) -> None:
+        self._grounder, self._answers = grounder, answers
+
+    def __enter__(self) -> LocalService:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        self._grounder.index.close()
+
+    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> GroundResponse:
+        """Both sides of a claim; raises `BadInput` for what cannot be one."""
+        found = self._grounder.ground(checked_claim(claim, question, known_pmids))
+        return GroundResponse.of(found, Provenance.of(self._grounder))
+
+    def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
+        """A short answer that begins with its lead, every citation with what was checked of it."""
+        asked = checked_topic(question, topic, narrative, id)
+        return AnswerResponse.of(self._answerer.answer(asked), self._answerer)
+
+    def evidence(
+        self,
+        hypothesis: str,
+        sentences: Sequence[str] | None = None,
+        text: str | None = None,
+        jats: str | None = None,
+        k: int = 5,
+        results_only: bool = False,
+    ) -> EvidenceResponse:
+        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its three forms.
+
+        Raises `BadInput` where it is given in none or several, or has fewer sentences than `k`.
+        """
+        paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
+        try:
+            asked = EvidenceRequest.model_validate({"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only})
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise BadInput(f"{first.get('ctx', {}).get('error', first['msg'])}.") from None
+        return EvidenceResponse.of(self._finder.find(asked.hypothesis, asked.paper(), asked.k, asked.results_only))
+
+    @cached_property
+    def _answerer(self) -> Answerer:
+        return answerer_beside(self._grounder, self._answers)
+
+    @cached_property
+    def _finder(self) -> EvidenceFinder:
+        return finder_beside(self._grounder.models)
+
+
+def open_local(
+    index: str | Path, config: str = defaults.CONFIG, answers: str = defaults.ANSWERS, profile: str = defaults.PROFILE
+) -> LocalService:
+    """Open a built index with a grounding variant, an answer variant and a set of models, each by name or as a YAML file.
+
+    Raises `CounterpointError`, in one sentence, where the index or a model cannot be used.
+    """
+    return LocalService(assemble(Path(index), config, profile), answers)
