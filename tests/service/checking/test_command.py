@@ -14,7 +14,8 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.checking.check import Checker
 from service.cli.commands import app
-from service.grounding.ground import Grounder, OnStage
+from service.grounding.ground import Grounder
+from service.grounding.request import OnStage
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 
