@@ -257,6 +257,8 @@ def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float,
 def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     grounding = example("ground")
     apart = grounding["supporting"][0]
+    of_sentence = {**apart["verdict"], "of": "sentence", "support": 0.64, "neutral": 0.3, "contradict": 0.06}
+    grounding["supporting"] = [{**apart, "verdict": of_sentence, "score": 0.39, "why": "", "qualifiers": []}]
     grounding["contradicting"] = [of_paper(apart, "contradict", "contradict", (0.8312, 0.12, 0.0488))]
     grounding["uncertain"] = [
         of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1)),
