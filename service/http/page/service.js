@@ -56,7 +56,7 @@ async function streamed(address, last, body, signal, tell) {
     if (name === "error") throw new Told(data.error ?? data.detail ?? "The service failed.", { status: data.status ?? 0, retry: true });
     tell(name, data);
   }
-  throw new Told("The service broke off before it was done.", { retry: true });
+  throw new Told("The service stopped before the answer was complete.", { retry: true });
 }
 
 async function json(response) {
@@ -109,7 +109,7 @@ async function* lines(response) {
 export async function exported(mode, body, format) {
   const response = await post(`v1/${mode === "claim" ? "ground" : "answer"}?format=${format}`, body);
   const type = response.headers.get("content-type") ?? "";
-  if (/json/.test(type)) throw new Told("This service does not write that format.");
+  if (/json/.test(type)) throw new Told("This service does not support that format.");
   return { text: await response.text(), type };
 }
 
