@@ -466,7 +466,7 @@ def test_faults_are_told_where_the_eye_is(open_page: Open) -> None:
     expect(page.locator(".card").first).to_be_visible()
     page.route("**/v1/ground/stream", stream(("stage", {"name": "judge", "side": "support", "detail": "Judging."})))
     page.locator("#text").press("Enter")
-    expect(page.locator("#problem")).to_contain_text("broke off")
+    expect(page.locator("#problem")).to_contain_text("stopped before the answer was complete")
 
 
 def test_a_key_is_asked_for_and_sent(open_page: Open) -> None:
