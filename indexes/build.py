@@ -75,7 +75,7 @@ def build(
     files = _detected(paths, format)
     if alone:
         _expect(files)
-    stopped = "what was read so far is kept, and the same command goes on from there"
+    stopped = "what was read so far is saved, and the same command resumes from there"
     with stoppable("the index", stopped), writing("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
         with only_one(root):
@@ -111,7 +111,8 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
         old = read_manifest(folder)
         if old.settings != plan.settings():
             raise IndexUnusable(
-                f"The index at {folder} was built with other settings or another list of cues, and an update would mix the two; "
+                f"The index at {folder} was built with different settings or a different cue list, and an update would "
+                "mix the two; "
                 "build it again with `counterpoint index build --overwrite`."
             )
         if alone:
@@ -152,7 +153,7 @@ def _root(target: Path, out: Path, overwrite: bool) -> Path:
     """The folder to work in; a target that holds something is refused, unless it is an index and may be overwritten."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         if os.path.ismount(target):
-            raise BadInput(f"{out} is where a disk is mounted, and an index appears by renaming; name a new folder inside it.")
+            raise BadInput(f"{out} is a mount point, and a finished index is renamed into place; name a new folder inside it.")
         return staging_folder(target)
     if not (target / NAME).is_file() or not any(target.glob(f"v[0-9]*/{LUCENE}")):
         raise BadInput(f"{out} exists and is not an index, so it is not overwritten; name a new folder.")
@@ -266,7 +267,7 @@ def _repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator
 
 
 def _repeated(path: Path, record: int, pmid: str) -> BadRecord:
-    return BadRecord(path, f"record {record} (id {pmid})", "this id came before; every id must be unique")
+    return BadRecord(path, f"record {record} (id {pmid})", "this id is repeated; every id must be unique")
 
 
 def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:

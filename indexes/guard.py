@@ -23,7 +23,7 @@ def only_one(folder: Path) -> Iterator[None]:
         # Where a file system has no such locks, a lock that outlives its process would be worse than none.
         lock = FileLock(folder / LOCK, blocking=False, fallback_to_soft=False).acquire()
     except Timeout:
-        raise BadInput(f"Another build or update is at work in {folder}; wait until it is done.") from None
+        raise BadInput(f"Another build or update is running in {folder}; wait until it is done.") from None
     with lock:
         yield
 

@@ -86,7 +86,9 @@ class LuceneWriter:
             if "No space left" in said or "Disk quota" in said:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.folder)) from error
             if "OutOfMemory" in said or "Java heap space" in said:
-                raise BadConfig(f"Lucene has not enough memory; give it more, for example with {HEAP_VARIABLE}=2g.") from error
+                raise BadConfig(
+                    f"Lucene does not have enough memory; give it more, for example with {HEAP_VARIABLE}=2g."
+                ) from error
             raise
 
     def _open(self) -> None:

@@ -48,15 +48,15 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
     read_manifest(folder)
     command = f"`counterpoint index dense {folder}{' --overwrite' if overwrite else ''}` with the same profile"
     with (
-        stoppable("the dense part", f"the vectors made so far are kept, and {command} goes on from there"),
-        writing("the vectors", folder, f"those made so far are kept: free some space, and {command} goes on from there"),
+        stoppable("the dense part", f"the vectors encoded so far are saved, and {command} resumes from there"),
+        writing("the vectors", folder, f"those encoded so far are saved: free some space, and {command} resumes from there"),
         only_one(folder),
     ):
         manifest = read_manifest(folder)
         old = None if overwrite else manifest.dense
         if old and (old.encoder, old.factory) != (encoder.name, factory):
             raise BadInput(
-                f"The index at {folder} has vectors of {old.encoder} ({old.factory}); add --overwrite to replace them by those "
+                f"The index at {folder} has vectors of {old.encoder} ({old.factory}); add --overwrite to replace them with those "
                 f"of {encoder.name} ({factory})."
             )
         if old and manifest.vectors_fit:
@@ -81,7 +81,7 @@ def _made(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old:
                 pmids.extend(document.pmid for document in documents)
                 texts.extend(hashes)
         if index is None:
-            raise BadInput(f"No document of the index at {folder} holds a word, so there is nothing to encode.")
+            raise BadInput(f"No document in the index at {folder} contains a word, so there is nothing to encode.")
         stem = f"{DENSE}/{_digest(encoder.name, factory, manifest.corpus_sha256)[:12]}"
         part = DensePart(encoder.name, index.d, factory, len(pmids), manifest.corpus_sha256, stem)
         _write(data, part, index, pmids, texts)
@@ -104,7 +104,9 @@ class _Making:
         if new:
             made = self._encoder.documents(list(new.values()))
             if not np.isfinite(made).all():
-                raise ModelUnusable(f"The encoder {self._encoder.name} computed no number; fetch or install its weights again.")
+                raise ModelUnusable(
+                    f"The encoder {self._encoder.name} returned values that are not numbers; fetch or install its weights again."
+                )
             self._cache.put(list(new), made)
             self.encoded += len(new)
             known.update(zip(new, made, strict=True))
@@ -151,11 +153,11 @@ def _empty(width: int, factory: str) -> Any:
         index = faiss.index_factory(width, factory, faiss.METRIC_INNER_PRODUCT)
     except RuntimeError as error:
         raise BadConfig(
-            f"FAISS makes no index of {factory!r} for vectors {width} wide; give a factory string such as Flat."
+            f"FAISS cannot make an index {factory!r} for vectors of {width} dimensions; give a factory string such as Flat."
         ) from error
     if not index.is_trained:
         raise BadConfig(
-            f"A FAISS index of {factory!r} must be trained first, which is not built yet; choose Flat, SQfp16 or HNSW32."
+            f"A FAISS index of {factory!r} must be trained first, which is not supported; choose Flat, SQfp16 or HNSW32."
         )
     return index
 

@@ -179,10 +179,10 @@ def told(
 def check_count(paper: Paper, k: int) -> None:
     """Raise `BadInput` unless `k` sentences can be chosen from the paper."""
     if k < 1:
-        raise BadInput(f"k is {k}: expected how many sentences are wanted, at least 1.")
+        raise BadInput(f"k is {k}: expected the number of sentences to choose, at least 1.")
     if k > len(paper.body):
         count = len(paper.body)
-        raise BadInput(f"k is {k:,} and the paper has {count:,} sentence{'s' * (count != 1)}; ask for that many at most.")
+        raise BadInput(f"k is {k:,} and the paper has {count:,} sentence{'s' * (count != 1)}; ask for at most that many.")
 
 
 def _chosen(paper: Paper, reading: Reading, parts: Floats, rows: Sequence[int], rank: int) -> EvidenceSentence:
@@ -203,22 +203,22 @@ def _chosen(paper: Paper, reading: Reading, parts: Floats, rows: Sequence[int], 
 
 
 _NEAR, _ALIKE = 1.0, 0.8
-_SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "takes no side"}
+_SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neutral towards it"}
 
 
 def _why(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
     """What speaks for the sentence, in words."""
-    told = ["stands in the abstract" if sentence.kind == "abstract" else f"stands in {_place(sentence)}"]
+    told = ["in the abstract" if sentence.kind == "abstract" else f"in {_place(sentence)}"]
     role = ROLES[int(shipped_roles().probabilities([sentence])[0].argmax())]
-    told.append({"results": "tells a result", "methods": "tells how it was done"}.get(role, f"reads as {role}"))
+    told.append({"results": "states a result", "methods": "describes a method"}.get(role, f"reads as {role}"))
     if parts[PARTS.index("relevance")] >= _NEAR:
-        told.append("is near to the hypothesis")
+        told.append("relevant to the hypothesis")
     if verdict:
         told.append(f"{_SAYS[verdict.label]} ({getattr(verdict, verdict.label):.2f})")
     if count := figures(sentence.text):
-        told.append(f"holds {count} figure{'s' if count > 1 else ''}")
+        told.append(f"contains {count} number{'s' if count > 1 else ''}")
     if repeats >= _ALIKE:
-        told.append("says much of what one above says")
+        told.append("overlaps with a sentence ranked above")
     return ", ".join(told)
 
 

@@ -101,7 +101,9 @@ class Counterpoint:
         except httpx.HTTPError as error:
             raise CounterpointProblem(f"The service did not answer: {error or type(error).__name__}.") from error
         except ValidationError as error:
-            raise CounterpointProblem("The service answered with what this client does not know; use its version.") from error
+            raise CounterpointProblem(
+                "The service sent a response that this client does not understand; install the service's version of counterpoint."
+            ) from error
         raise _problem(response)
 
 

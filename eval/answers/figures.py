@@ -14,19 +14,23 @@ Pair = tuple[float, float]
 
 _NOTHING: Pair = (0.0, 0.0)
 _FORM = (
-    Measure("answered", "answered", "Topics with at least one sentence / topics. All other figures are of these alone."),
-    Measure("sentences", "sentences", "Sentences an answered topic."),
-    Measure("words", "words", "Words an answered topic, counted at white space."),
+    Measure("answered", "answered", "Topics with at least one sentence / topics. All other figures cover only these topics."),
+    Measure("sentences", "sentences", "Sentences per answered topic."),
+    Measure("words", "words", "Words per answered topic, split at white space."),
     Measure("coverage", "cited", "Sentences with a citation / sentences, averaged over topics: the paper's citation coverage."),
     Measure("citations", "citations/sentence", "Citations / sentences, over all sentences."),
-    Measure("citations_cited", "citations/cited", "Citations / sentences that have any, over all of these."),
+    Measure("citations_cited", "citations/cited", "Citations / sentences with at least one citation, over all such sentences."),
 )
 _CONTENT = (
     Measure(
-        "verbatim", "verbatim", "Citations whose document holds the sentence word for word / citations, averaged over topics."
+        "verbatim", "verbatim", "Citations whose document contains the sentence word for word / citations, averaged over topics."
     ),
-    Measure("redundancy", "redundancy", "Mean cosine of an answer's sentences, by the shipped encoder; answers of two and more."),
-    Measure("narrative", "narrative", "Rarity-weighted share of the narrative's words that the answer holds; word by word."),
+    Measure(
+        "redundancy",
+        "redundancy",
+        "Mean cosine similarity between an answer's sentences, by the shipped encoder; answers of two or more sentences.",
+    ),
+    Measure("narrative", "narrative", "Share of the narrative's words that occur in the answer, weighted by rarity."),
 )
 
 

@@ -66,7 +66,7 @@ def read_known(path: Path) -> list[KnownQuestion]:
     """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids."""
     found = list(jsonl.records(path, _known))
     if not found:
-        raise BadInput(f"{path} holds no question; expected JSON lines with question and answer.")
+        raise BadInput(f"{path} contains no question; expected JSON lines with question and answer.")
     return found
 
 
@@ -75,7 +75,7 @@ def _known(record: Mapping[str, Any], number: int) -> KnownQuestion:
     if not isinstance(asked, str) or not asked.strip():
         raise RecordError('expected a question in "question" (or PubMedQA\'s "QUESTION")')
     if answer not in ANSWERS:
-        raise RecordError(f'expected yes, no or maybe in "answer" (or PubMedQA\'s "final_decision"), came {answer!r}')
+        raise RecordError(f'expected yes, no or maybe in "answer" (or PubMedQA\'s "final_decision"), got {answer!r}')
     listed = record.get("pmids", [record["pmid"]] if "pmid" in record else [])
     if not isinstance(listed, list):
         raise RecordError('expected a list of PMIDs in "pmids"')
@@ -101,8 +101,8 @@ def lead_all(
                     journal.add(key, asdict(led(one, studied)))
         except KeyboardInterrupt:
             raise Interrupted(
-                f"Stopped after {sum(key in journal.records for key in keys)} of {len(questions)} questions; they are kept in "
-                f"{work}, and the same command goes on from there."
+                f"Stopped after {sum(key in journal.records for key in keys)} of {len(questions)} questions; they are saved in "
+                f"{work}, and the same command resumes from there."
             ) from None
     return [Led(**journal.records[key]) for key in keys]
 
@@ -172,7 +172,7 @@ def lines(title: str, questions: Sequence[KnownQuestion], found: Sequence[Led]) 
         table.append(f"{answer:<14}" + "".join(f"{said.count(one):>8}" for one in ANSWERS))
     most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
     return [
-        f"{title}: {len(questions)} questions; the commonest answer alone is right for {most:.1%}.",
+        f"{title}: {len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
         *(f"{name:<16}{_told(figure)}" for name, figure in figures(questions, found).items()),
         "",
         *table,

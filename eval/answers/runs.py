@@ -31,7 +31,7 @@ def read_runs(paths: Collection[Path], topics: Collection[str]) -> list[Run]:
     """The runs of these files; a name that two files share becomes the whole path."""
     stems = [path.stem for path in paths]
     if len({path.resolve() for path in paths}) < len(paths):
-        raise BadInput("The same run file is given twice; name each once.")
+        raise BadInput("The same run file is given twice; give each once.")
     return [_read(path, path.stem if stems.count(path.stem) == 1 else str(path), topics) for path in paths]
 
 
@@ -40,16 +40,16 @@ def _read(path: Path, name: str, topics: Collection[str]) -> Run:
     for number, record in enumerate(read_json_or_lines(path), 1):
         place = f"record {number}"
         if not isinstance(record, dict):
-            raise BadRecord(path, place, f"an object was expected, not {kind(record)}")
+            raise BadRecord(path, place, f"expected an object, not {kind(record)}")
         metadata = record.get("metadata")
         if not isinstance(metadata, dict) or not is_id(metadata.get("topic_id")):
-            raise BadRecord(path, place, f"metadata with a topic_id was expected, as Task B has it; it has {keys(record)}")
+            raise BadRecord(path, place, f"expected metadata with a topic_id, as in Task B; the record has {keys(record)}")
         topic = str(metadata["topic_id"])
         place = f"topic {topic}"
         if topic not in topics:
-            raise BadRecord(path, place, "the topics have none with this id; give the topics that the run is of")
+            raise BadRecord(path, place, "no topic has this id; give the topics of this run")
         if topic in responses:
-            raise BadRecord(path, place, "it is there more than once")
+            raise BadRecord(path, place, "it appears more than once")
         if not isinstance(record.get("responses"), list):
             raise BadRecord(path, place, f"responses should be a list of sentences, not {kind(record.get('responses'))}")
         responses[topic] = tuple(_response(path, f"{place}, sentence {i}", one) for i, one in enumerate(record["responses"], 1))
@@ -58,7 +58,7 @@ def _read(path: Path, name: str, topics: Collection[str]) -> Run:
 
 def _response(path: Path, place: str, given: Any) -> Response:
     if not isinstance(given, dict) or not isinstance(given.get("text"), str):
-        raise BadRecord(path, place, f"an object with a text was expected, not {kind(given)}")
+        raise BadRecord(path, place, f"expected an object with a text, not {kind(given)}")
     citations = given.get("citations") or []
     if not is_id_list(citations):
         raise BadRecord(path, place, f"citations should be a list of PMIDs, not {kind(citations)}")

@@ -24,8 +24,8 @@ class Table:
 def tables(report: Report) -> tuple[Table, Table]:
     """What the answers are like, and whether they are borne out."""
     return (
-        _table("What the answers are like", report.form, report, report.published["table_2"]),
-        _table("Whether they are borne out", report.content, report, report.published["official"]),
+        _table("Properties of the answers", report.form, report, report.published["table_2"]),
+        _table("Citation support", report.content, report, report.published["official"]),
     )
 
 
@@ -40,7 +40,7 @@ def lines(report: Report) -> list[str]:
 
 def markdown(report: Report) -> str:
     """The same as Markdown, with the definition of every measure."""
-    blocks = ["# Answers, measured"]
+    blocks = ["# Evaluation of answers"]
     for table in tables(report):
         rule = ["---"] * len(table.header)
         blocks += [f"## {table.title}", "\n".join(_piped(row) for row in (table.header, rule, *table.rows))]
@@ -62,12 +62,13 @@ def _notes(report: Report) -> list[str]:
     judges = "; ".join(f"{one.title.strip(': ') or 'judge'}: {one.model}" for one in report.judges)
     if "llm_requests" in report.provenance:
         notes.append(
-            f"The language model answered {report.provenance['llm_requests']:,} times; else its small model's verdict held."
+            f"The language model answered {report.provenance['llm_requests']:,} times; the small model's verdict stands "
+            "for the rest."
         )
     return [
         *notes,
-        f"In brackets: 95 % intervals by a bootstrap over topics. Averages are over the topics answered alone. {judges}.",
-        "Published rows were measured by others, on other topics, by other judges: their order of magnitude compares, no more.",
+        f"In brackets: 95 % intervals by a bootstrap over topics. Averages cover only the answered topics. {judges}.",
+        "Published rows were measured by others, on other topics and with other judges: compare only their order of magnitude.",
     ]
 
 
@@ -76,7 +77,7 @@ def _counts(run: RunReport) -> str:
     if run.missing:
         said += f", {len(run.missing)} missing from the run"
     said += f"; {run.citations} citations"
-    return said + (f", {run.unjudged} of documents without an abstract in the index." if run.unjudged else ".")
+    return said + (f", {run.unjudged} of them to documents without an abstract in the index." if run.unjudged else ".")
 
 
 def _cell(key: str, figure: Figure) -> str:

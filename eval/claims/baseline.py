@@ -38,7 +38,7 @@ def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path
     for stance in STANCES:
         if not any(one.stance == stance for one in kept):
             raise BadInput(
-                f"{path} has no claim with the stance {stance} about a paper that is not measured; expected claims of both "
+                f"{path} has no claim with the stance {stance} about a paper outside the measured set; expected claims of both "
                 "stances about other papers."
             )
     # One-letter words stay ("vitamin D"), and so do "no" and "not".
@@ -47,7 +47,9 @@ def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path
     try:
         model.fit([one.claim for one in kept], [one.stance for one in kept])
     except ValueError as error:
-        raise BadInput(f"The claims of {path} cannot be learned from ({error}); expected claims made of words.") from None
+        raise BadInput(
+            f"No classifier can be trained on the claims of {path} ({error}); expected claims made of words."
+        ) from None
     place = list(model.classes_).index("support")
     chances = model.predict_proba([one.claim for one in measured])[:, place]
     return ClaimOnly(path.name, tuple(float(one) for one in chances), len(kept), len(train) - len(kept))

@@ -32,8 +32,8 @@ def check_held(claims: Sequence[PaperClaim], store: Store, path: Path, index: Pa
     lacking = [one for one in claims if one.pmid not in held]
     if lacking:
         others = len({one.pmid for one in lacking}) - 1
-        more = f" (and {others} further PMIDs that it lacks)" if others else ""
-        hint = f"expected the PMID of a paper that the index at {index} holds, came {lacking[0].pmid}{more}."
+        more = f" (and {others} more PMIDs that are not in it)" if others else ""
+        hint = f"expected the PMID of a paper in the index at {index}, got {lacking[0].pmid}{more}."
         raise BadRecord(path, f"line {lacking[0].line}", hint)
 
 
@@ -86,7 +86,7 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
     drawn = drawn_titles(grounder.index.store, most, seed)
     if not drawn:
         raise BadInput(
-            f"The index at {grounder.index.folder} holds no paper with an abstract and a title that states a finding, such as "
+            f"The index at {grounder.index.folder} contains no paper with an abstract and a title that states a finding, such as "
             "“Aspirin reduces fever in adults with influenza.”; name another index."
         )
     claims = titles_as_claims(drawn)
@@ -105,5 +105,5 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
     fewer = f" ({most} were asked for)" if len(drawn) < most else ""
     title = f"Own titles of {len(drawn)} papers{fewer}, drawn with seed {seed}"
     left = len(drawn) - groups[1].claims
-    notes = (f"{groups[1].claims} of them turned round; {left} left out of that, which no safe rule can turn round.",)
+    notes = (f"{groups[1].claims} of them reversed; {left} left out because no safe rule can reverse them.",)
     return ClaimsReport(title, notes, tuple(groups), failures(seen, words), Made.by(grounder, command))

@@ -21,8 +21,8 @@ from service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
 OUTCOMES: Mapping[Outcome, str] = {
-    "right": "listed on the side that it is on",
-    "wrong": "listed on the other side",
+    "right": "listed on the right side",
+    "wrong": "listed on the wrong side",
     "unsure": "called uncertain, on whichever side",
     "absent": "shown nowhere",
 }
@@ -62,7 +62,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
                 seen.append(_seen(claim, result, grounder.index, grounder.config))
         except KeyboardInterrupt:
             raise Interrupted(
-                f"Stopped after {len(seen)} of {len(claims)} claims; they are kept in {work}, and the same command goes on "
+                f"Stopped after {len(seen)} of {len(claims)} claims; they are saved in {work}, and the same command goes on "
                 "from there."
             ) from None
     return seen

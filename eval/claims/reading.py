@@ -39,10 +39,10 @@ def read_paper_claims(path: Path) -> list[PaperClaim]:
         one = _claim(path, line, row)
         first = lines.setdefault((one.pmid, one.claim), line)
         if first != line:
-            raise BadRecord(path, f"line {line}", f"expected each claim once for a paper, came the one of line {first} again.")
+            raise BadRecord(path, f"line {line}", f"expected each claim once per paper; this one repeats line {first}.")
         found.append(one)
     if not found:
-        raise BadInput(f"{path} holds no claim; expected a line with {', '.join(REQUIRED)} for each claim below the header.")
+        raise BadInput(f"{path} contains no claim; expected a line with {', '.join(REQUIRED)} for each claim below the header.")
     return found
 
 
@@ -56,7 +56,7 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise BadRecord(
-            path, f"line {line}", f"expected UTF-8, came the byte 0x{raw[error.start]:02x}; save the file as UTF-8."
+            path, f"line {line}", f"expected UTF-8, got the byte 0x{raw[error.start]:02x}; save the file as UTF-8."
         ) from None
 
 
@@ -69,7 +69,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise BadRecord(path, f"line {line}", f"expected a row of a CSV, came one that cannot be read ({error}).") from None
+            raise BadRecord(path, f"line {line}", f"expected a row of a CSV, got one that cannot be read ({error}).") from None
         if row is None:
             break
         if not any(cell.strip() for cell in row):
@@ -77,7 +77,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         if names is None:
             names = _header(path, line, row)
         elif len(row) != len(names):
-            hint = f"expected {len(names)} columns as in the header, came {len(row)}; quote what holds a comma."
+            hint = f"expected {len(names)} columns as in the header, got {len(row)}; quote fields that contain a comma."
             raise BadRecord(path, f"line {line}", hint)
         else:
             yield line, dict(zip(names, (cell.strip() for cell in row), strict=True))
@@ -89,11 +89,11 @@ def _header(path: Path, line: int, row: Sequence[str]) -> list[str]:
     names = [cell.strip() for cell in row]
     for name in REQUIRED:
         if name not in names:
-            raise BadRecord(path, f"line {line}", f"expected a header with the column {name}, came {', '.join(names)}.")
+            raise BadRecord(path, f"line {line}", f"expected a header with the column {name}, got {', '.join(names)}.")
     for name in (*REQUIRED, KIND):
         if names.count(name) > 1:
             raise BadRecord(
-                path, f"line {line}", f"expected the column {name} once in the header, came it {names.count(name)} times."
+                path, f"line {line}", f"expected the column {name} once in the header, found it {names.count(name)} times."
             )
     return names
 
@@ -101,9 +101,9 @@ def _header(path: Path, line: int, row: Sequence[str]) -> list[str]:
 def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:
     stance = next((one for one in STANCES if one == row["stance"]), None)
     if stance is None:
-        raise BadRecord(path, f"line {line}", f"expected {' or '.join(STANCES)} in stance, came {row['stance']!r}.")
+        raise BadRecord(path, f"line {line}", f"expected {' or '.join(STANCES)} in stance, got {row['stance']!r}.")
     if not row["pmid"]:
-        raise BadRecord(path, f"line {line}", "expected the PMID of a paper in pmid, came nothing.")
+        raise BadRecord(path, f"line {line}", "expected the PMID of a paper in pmid, got nothing.")
     try:
         claim = checked_claim(row["claim"])
     except BadInput as error:

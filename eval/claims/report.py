@@ -197,7 +197,7 @@ def report_lines(report: ClaimsReport) -> list[str]:
         shown = "".join(f"{interval(figure):>22}" for figure in cells.values())
         lines.append(f"{one.name:<{wide}}{one.claims:>7}{one.pairs:>7}{shown}")
     if report.failures:
-        lines += ["", f"{len(report.failures)} did not come out right:"]
+        lines += ["", f"{len(report.failures)} wrong outcomes:"]
     for failed in report.failures:
         kind = f", {failed.kind}" if failed.kind else ""
         lines.append(f"{failed.outcome}: PMID {failed.pmid} ({failed.stance}{kind}): {failed.claim}")

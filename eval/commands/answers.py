@@ -14,12 +14,12 @@ from service.configuration import defaults
 
 
 def answers(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Task B runs, of anyone.", show_default=False)],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Task B runs, yours or anyone's.", show_default=False)],
     topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
     index: IndexOption,
     profile: ProfileOption = defaults.PROFILE,
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write every figure and every judged citation there.")
+        Path | None, typer.Option("--json", metavar="OUT", help="Write all figures and judged citations to this file.")
     ] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", metavar="OUT", help="Write the tables as Markdown.")] = None,
 ) -> None:
@@ -36,7 +36,7 @@ def answers(
         read = read_runs(runs, {topic.id for topic in asked})
         outputs = [one for one in (json, markdown) if one]
         if len({one.resolve() for one in (topics, *runs, *outputs)}) < 1 + len(runs) + len(outputs):
-            raise BadInput("TOPICS, RUN, --json and --markdown name the same file; give each a name of its own.")
+            raise BadInput("TOPICS, RUN, --json and --markdown must name different files.")
         for one in outputs:
             check_target(one, overwrite=True)
         # A damaged index or a wrong profile is told before the models are loaded.

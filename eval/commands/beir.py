@@ -29,18 +29,24 @@ def beir(
     ] = None,
     qrels: Annotated[
         Path | None,
-        typer.Option("--qrels", metavar="FILE", help="BEIR's table of judgements, or TREC's four columns.", show_default=False),
+        typer.Option(
+            "--qrels", metavar="FILE", help="Relevance judgements: BEIR's table, or TREC's four columns.", show_default=False
+        ),
     ] = None,
     scifact: Annotated[
         Path | None,
-        typer.Option("--scifact", metavar="DIR", help="SciFact's own files in place of the three.", show_default=False),
+        typer.Option("--scifact", metavar="DIR", help="SciFact's own files instead of these three.", show_default=False),
     ] = None,
-    dense: Annotated[bool, typer.Option("--dense", help="Also the profile's encoder, and it fused with BM25.")] = False,
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Also measure the profile's encoder, alone and fused with BM25.")
+    ] = False,
     rerank: Annotated[
         str | None,
-        typer.Option("--rerank", metavar="NAME", help="Also BM25 reranked by this model of the profile.", show_default=False),
+        typer.Option(
+            "--rerank", metavar="NAME", help="Also measure BM25 reranked by this model of the profile.", show_default=False
+        ),
     ] = None,
-    depth: Annotated[int, typer.Option("--depth", min=1, max=1000, help="How many are reranked.")] = 100,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=1000, help="How many documents to rerank.")] = 100,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("indexes and scores are")] = WORK,
     json: JsonOption = None,
@@ -51,7 +57,7 @@ def beir(
 
         files = (corpus, queries, qrels)
         if bool(scifact) == any(files) or (any(files) and not all(files)):
-            raise BadInput("Name a collection either by --corpus, --queries and --qrels, or by --scifact.")
+            raise BadInput("Name a collection with --corpus, --queries and --qrels, or with --scifact.")
         check_output(json)
         from eval.retrieval.beir import measure
         from eval.retrieval.collection import read_beir, read_scifact_as_beir
@@ -63,7 +69,7 @@ def beir(
         else:
             assert corpus and queries and qrels
             collection = read_beir(corpus, queries, qrels, work)
-        say(f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are kept in {work}.")
+        say(f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are saved in {work}.")
         command = typed()
         report = measure(collection, work, models, MEASURES, command, rerank, depth, dense)
         shown([report], json, report)

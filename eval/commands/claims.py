@@ -26,7 +26,7 @@ def claims(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A CSV with pmid, claim and stance (support or contradict: what the paper says), and perhaps kind.",
+            help="A CSV with pmid, claim, stance (support or contradict: what the paper says) and, optionally, kind.",
             show_default=False,
         ),
     ],
@@ -38,7 +38,7 @@ def claims(
         typer.Option(
             "--train",
             metavar="CSV",
-            help="Such a file of other papers: a baseline that reads the claims alone is trained on it.",
+            help="The same kind of file on other papers, to train a baseline that reads only the claims.",
             show_default=False,
         ),
     ] = None,
@@ -60,14 +60,14 @@ def claims(
         baseline = claim_only(to_learn, asked, train) if train else None
         grounder = assemble(index, config, profile)
         check_held(asked, grounder.index.store, file, index)
-        say(f"Grounding {len(asked)} claims of {file} with {config} over {index}; what is done is kept in {work}.")
+        say(f"Grounding {len(asked)} claims of {file} with {config} over {index}; progress is saved in {work}.")
         _tell(measure_claims(asked, file, grounder, work, typed(), baseline), json)
 
 
 def titles(
     index: IndexOption,
-    most: Annotated[int, typer.Option("-n", min=1, help="How many papers are drawn, at most.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed draws other papers.")] = 13,
+    most: Annotated[int, typer.Option("-n", min=1, help="Maximum number of papers to sample.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="The random seed of the sample.")] = 13,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     work: WorkOption = WORK,
@@ -80,7 +80,7 @@ def titles(
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
-        say(f"Grounding up to {most} titles of {index}, and these turned round, with {config}; what is done is kept in {work}.")
+        say(f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}.")
         _tell(measure_titles(grounder, most, seed, work, typed()), json)
 
 

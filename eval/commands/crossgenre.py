@@ -29,18 +29,18 @@ def crossgenre(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            "--method", help="bm25 or bm25+, with -plain, -stems, -abbreviations or -lay; may be repeated, all without."
+            "--method", help="bm25 or bm25+, with -plain, -stems, -abbreviations or -lay; may be repeated; default: all."
         ),
     ] = None,
-    view: Annotated[str, typer.Option("--view", help="What of an abstract counts: whole, conclusions or ends.")] = "whole",
-    titles: Annotated[bool, typer.Option("--titles/--no-titles", help="Whether the title counts.")] = True,
+    view: Annotated[str, typer.Option("--view", help="Which part of an abstract to use: whole, conclusions or ends.")] = "whole",
+    titles: Annotated[bool, typer.Option("--titles/--no-titles", help="Whether to include the title.")] = True,
     rerank: Annotated[
         str | None,
         typer.Option("--rerank", metavar="NAME", help="Rerank the candidates by this model of the profile.", show_default=False),
     ] = None,
-    depth: Annotated[int, typer.Option("--depth", min=1, max=500, help="How many candidates are reranked.")] = 500,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=500, help="How many candidates to rerank.")] = 500,
     sample: Annotated[
-        int | None, typer.Option("--sample", min=1, help="Rerank for so many headlines, drawn the same every time.")
+        int | None, typer.Option("--sample", min=1, help="Rerank for this many headlines; the sample is always the same.")
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("terms and scores are")] = WORK,
@@ -63,14 +63,15 @@ def crossgenre(
         documents = corpus if is_index(corpus) else written_documents(corpus, work, lambda: read(corpus, "counterpoint"))
         settings = models.model_dump(mode="json")["rerankers"]
         reranker = KeptScores(load_reranker(rerank, models), work, settings) if rerank else None
-        say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are kept in {work}.")
+        say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are saved in {work}.")
         command = typed()
         found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)
         if found.candidates:
-            typer.echo(f"{found.known:,} of {found.asked:,} headlines report an abstract that the corpus holds.")
+            typer.echo(f"{found.known:,} of {found.asked:,} headlines report an abstract in the corpus.")
         else:
             typer.echo(
-                "No headline says which abstract it reports, so no figure is right or wrong. Of the first method's best are also:"
+                "No headline says which abstract it reports, so no ranking is right or wrong. Overlap with the first "
+                "method's best documents:"
             )
         for title, shares in found.agreement.items():
             typer.echo(f"{title:<50}" + "".join(f"  {share:>5.0%} of {k}" for k, share in shares.items()))

@@ -24,19 +24,22 @@ def evidencebench(
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", help="er-optimal, er-10, result-er-optimal or result-er-5; may be repeated, all without."),
+        typer.Option("--task", help="er-optimal, er-10, result-er-optimal or result-er-5; may be repeated; default: all."),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
-            help="A method by name; may be repeated. all stands for those without a language model.",
+            help="A method by name; may be repeated. all means every method without a language model.",
         ),
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("readings of the papers are")] = WORK,
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there, each paper's too.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--json", metavar="OUT", help="Write all figures to this file, including those of each paper.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Measure on EvidenceBench which sentences of a paper are chosen as evidence: aspect recall by task and method."""
@@ -47,9 +50,7 @@ def evidencebench(
         from service.configuration.config import load_profile
 
         if not data:
-            raise BadInput(
-                "--data is missing: name EvidenceBench's file, which https://github.com/EvidenceBench/EvidenceBench has."
-            )
+            raise BadInput("--data is missing: name EvidenceBench's file (from https://github.com/EvidenceBench/EvidenceBench).")
         from eval.evidence.language_models import LLM_NAMES, llm_methods
 
         names, models = method or ["all"], load_profile(profile)
@@ -62,7 +63,7 @@ def evidencebench(
         from service.reading.evidence import load_finder
 
         finder = load_finder(models)
-        say(f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; what is read is kept in {work}.")
+        say(f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}.")
         readings = {case.id: reading for case, reading in Readings(work, finder.reader).of(cases)}
         command = typed()
         report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)

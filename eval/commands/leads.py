@@ -20,16 +20,14 @@ def leads(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="JSON lines with question and answer (yes, no, maybe), perhaps pmids; or PubMedQA's own records.",
+            help="JSON lines with question, answer (yes, no, maybe) and, optionally, pmids; or PubMedQA's own records.",
             show_default=False,
         ),
     ],
     index: IndexOption,
-    given: Annotated[
-        bool, typer.Option("--given", help="Read the question's own papers in place of what a search finds.")
-    ] = False,
-    first: Annotated[int, typer.Option("--skip", min=0, help="Leave out so many questions at the beginning.")] = 0,
-    most: Annotated[int | None, typer.Option("-n", min=1, help="Ask so many questions at most.")] = None,
+    given: Annotated[bool, typer.Option("--given", help="Read the question's own papers instead of searching.")] = False,
+    first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
+    most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -56,7 +54,7 @@ def leads(
             raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        say(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; what is done is kept in {work}.")
+        say(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
         settings = {
             "step": step.model_dump(mode="json"),
             "config": grounder.config.model_dump(mode="json"),

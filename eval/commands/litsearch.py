@@ -22,17 +22,22 @@ def litsearch(
     ],
     corpus: Annotated[
         Path,
-        typer.Option("--corpus", metavar="FILE", help="Its corpus: corpusid, title, abstract, citations, perhaps full_paper."),
+        typer.Option(
+            "--corpus", metavar="FILE", help="Its corpus: corpusid, title, abstract, citations and, optionally, full_paper."
+        ),
     ],
     text: Annotated[
-        Literal["title-abstract", "full"], typer.Option("--text", help="What of a paper is searched.")
+        Literal["title-abstract", "full"], typer.Option("--text", help="Which part of a paper to search.")
     ] = "title-abstract",
-    dense: Annotated[bool, typer.Option("--dense", help="Also the profile's encoder, and it fused with BM25.")] = False,
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Also measure the profile's encoder, alone and fused with BM25.")
+    ] = False,
     llm: Annotated[
         list[str] | None,
         typer.Option(
             "--llm",
-            help="vanilla or onehop: the profile's language model reorders what was found, or that widened; may be repeated.",
+            help="vanilla or onehop: the profile's language model reorders the papers found, or these and the papers they "
+            "cite; may be repeated.",
         ),
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -53,6 +58,6 @@ def litsearch(
         wanted = hops(llm or ())
         questions, library = read_questions(queries), read_library(corpus, work, text)
         encoder = load_encoder(ENCODER, models) if dense else None
-        say(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; what is made is kept in {work}.")
+        say(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; progress is saved in {work}.")
         command = typed()
         shown(measure(questions, library, work, command, text, encoder, chat, wanted), json)

@@ -10,12 +10,14 @@ import typer
 
 from service.cli.messages import say
 
-JsonOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there.", show_default=False)]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", metavar="OUT", help="Write all figures to this file.", show_default=False)
+]
 
 
 def work_option(what: str) -> Any:
     """The option --work of a command; `what` is kept there."""
-    return typer.Option("--work", metavar="DIR", help=f"Where {what} kept; a stopped run goes on there.")
+    return typer.Option("--work", metavar="DIR", help=f"Where {what} saved; a stopped run resumes from there.")
 
 
 def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
@@ -30,7 +32,7 @@ def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
         return
     check_target(out, overwrite=True)
     if out.resolve() in {one.resolve() for one in read}:
-        raise BadInput(f"--json names {out}, which is read; give the report a name of its own.")
+        raise BadInput(f"--json names {out}, which is an input; give the report another name.")
 
 
 def write_report(out: Path, text: str, what: str = "the report") -> None:

@@ -12,13 +12,15 @@ from service.cli.messages import told
 
 
 def report(
-    measured: Annotated[Path, typer.Argument(metavar="JSON", help="What --json of `eval scifact` wrote.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", metavar="HTML", help="The page to write, one file.", show_default=False)],
+    measured: Annotated[
+        Path, typer.Argument(metavar="JSON", help="The file written by `eval scifact --json`.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="HTML", help="The HTML page to write.", show_default=False)],
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", metavar="OUT", help="Write the same as Markdown.", show_default=False)
+        Path | None, typer.Option("--markdown", metavar="OUT", help="Also write the report as Markdown.", show_default=False)
     ] = None,
     cases: Annotated[
-        bool, typer.Option("--cases/--no-cases", help="Quote the claims and documents that were lost, or leave them out.")
+        bool, typer.Option("--cases/--no-cases", help="Whether to quote the claims and documents that were missed.")
     ] = True,
 ) -> None:
     """Make a page of an evaluation: tables, plots, what was lost and how, and how it was made."""
@@ -32,7 +34,7 @@ def report(
 
         outputs = [one for one in (out, markdown) if one]
         if len({one.resolve() for one in (measured, *outputs)}) <= len(outputs):
-            raise BadInput("JSON, --out and --markdown name the same file; give each a name of its own.")
+            raise BadInput("JSON, --out and --markdown must name different files.")
         for one in outputs:
             check_target(one, overwrite=True)
         made = page(read_report(measured), quoting=cases)

@@ -22,11 +22,11 @@ DataOption = Annotated[
 ]
 ClaimsOption = Annotated[
     Path | None,
-    typer.Option("--claims", help="Claims in SciFact's format in place of claims_dev; gzipped or not.", show_default=False),
+    typer.Option("--claims", help="Claims in SciFact's format instead of claims_dev; gzipped or not.", show_default=False),
 ]
 CorpusOption = Annotated[
     Path | None,
-    typer.Option("--corpus", help="Documents in SciFact's format in place of corpus; gzipped or not.", show_default=False),
+    typer.Option("--corpus", help="Documents in SciFact's format instead of corpus; gzipped or not.", show_default=False),
 ]
 
 
@@ -36,22 +36,25 @@ def scifact(
     corpus: CorpusOption = None,
     config: Annotated[
         list[str] | None,
-        typer.Option("--config", help="A variant by name, or a YAML file; may be repeated; all stands for every shipped one."),
+        typer.Option("--config", help="A variant: its name or a YAML file; may be repeated; all means every shipped one."),
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write the whole report there, as JSON.", show_default=False)
+        Path | None,
+        typer.Option("--json", metavar="OUT", help="Write the whole report to this file, as JSON.", show_default=False),
     ] = None,
     predictions: Annotated[
         Path | None,
-        typer.Option("--predictions", metavar="OUT", help="Write one variant's predictions, as SciFact's evaluator reads them."),
+        typer.Option(
+            "--predictions", metavar="OUT", help="Write one variant's predictions, in the format of SciFact's evaluator."
+        ),
     ] = None,
     predicted_by: Annotated[
         str | None,
         typer.Option(
             "--predictions-of",
             metavar="NAME",
-            help="Whose predictions, where several run; the default variant's unless said otherwise.",
+            help="Which variant's predictions to write, if several run; by default, the default variant's.",
         ),
     ] = None,
 ) -> None:
@@ -103,11 +106,11 @@ def _working_folder(outputs: list[Path]) -> Iterator[Path]:
 
 def predictions(
     path: Annotated[
-        Path, typer.Argument(metavar="PREDICTIONS", help="A file in SciFact's format of predictions.", show_default=False)
+        Path, typer.Argument(metavar="PREDICTIONS", help="A file of predictions in SciFact's format.", show_default=False)
     ],
     data: DataOption = None,
     claims: ClaimsOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Score anyone's predictions by SciFact's official definitions."""
     with told():

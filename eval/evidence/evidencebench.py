@@ -124,10 +124,10 @@ def read_cases(paths: Sequence[Path]) -> list[Case]:
             except (RecordError, ValueError) as fault:
                 raise BadRecord(path, where, f"{_told(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
-        raise BadInput(f"{', '.join(map(str, paths)) or '--data'} holds no record; name a file of EvidenceBench.")
+        raise BadInput(f"{', '.join(map(str, paths)) or '--data'} contains no record; name a file of EvidenceBench.")
     twice = repeated(case.id for case in cases)
     if twice is not None:
-        raise BadInput(f"The paper {twice} is there twice; name each file of EvidenceBench once.")
+        raise BadInput(f"The paper {twice} appears twice; name each file of EvidenceBench once.")
     return cases
 
 

@@ -73,7 +73,7 @@ TOP, SET = "ours-top", "ours"
 METHODS = {
     method.name: method
     for method in (
-        Method("maximum", "the most that so many sentences can show"),
+        Method("maximum", "upper bound for this many sentences"),
         Method("random", "random sentences (expected)"),
         Method("first", "the first sentences", _first),
         Method("abstract-end", "the last sentences of the abstract", _abstract_end),

@@ -171,8 +171,8 @@ def read_report(path: Path) -> Report:
     try:
         return _REPORT.validate_json(path.read_bytes())
     except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror}); name the file that --json of `eval scifact` wrote.") from None
+        raise BadInput(f"{path} cannot be read ({error.strerror}); name a file written by `eval scifact --json`.") from None
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(str(part) for part in fault["loc"])
-        raise BadInput(f"{path} is no report of `counterpoint eval scifact` ({where}: {fault['msg']}).") from None
+        raise BadInput(f"{path} is not a report of `counterpoint eval scifact` ({where}: {fault['msg']}).") from None

@@ -32,29 +32,29 @@ def page(report: Report, quoting: bool = True) -> Page:
     numbers = Numbers()
     measured = [
         Section("paper", "The paper's measure", _papers_measure(report)),
-        Section("stance", "Measures that see the stance", _stance(report)),
-        Section("retrieval", "What retrieval reaches", _retrieval(report)),
+        Section("stance", "Measures that consider stance", _stance(report)),
+        Section("retrieval", "Recall of retrieval", _retrieval(report)),
         Section("lost", "Where documents are lost", _lost(report)),
         Section("curves", "Precision against recall", _curves(report)),
     ]
     sections = [replace(one, blocks=tuple(numbers.give(block) for block in one.blocks)) for one in measured]
     if quoting:
-        sections.append(Section("cases", "Cases to read", _cases(report)))
+        sections.append(Section("cases", "Examples of missed documents", _cases(report)))
     # The last, since it says by what number what was made.
-    sections.append(Section("provenance", "Where this comes from", _provenance(report, numbers)))
+    sections.append(Section("provenance", "Provenance", _provenance(report, numbers)))
     return Page("Counterpoint on SciFact", _lead(report), tuple(sections))
 
 
 def _check(report: Report) -> None:
     """What the form of the JSON alone does not promise."""
     if not report.variants:
-        raise BadInput("The report holds no variants; make one with `counterpoint eval scifact --json FILE`.")
+        raise BadInput("The report contains no variants; write one with `counterpoint eval scifact --json FILE`.")
     for variant in report.variants:
         missing = [stance for stance in SIDES if stance not in variant.sides]
         unnamed = {fate for side in variant.sides.values() for fate in side.fates} - set(report.fates)
         if missing or unnamed:
             what = f"has no {missing[0]} side" if missing else f"counts documents as {unnamed.pop()!r}, which it does not define"
-            raise BadInput(f"The report's variant {variant.name} {what}; make it anew with `counterpoint eval scifact --json`.")
+            raise BadInput(f"The report's variant {variant.name} {what}; write it again with `counterpoint eval scifact --json`.")
 
 
 def _published(report: Report) -> tuple[Rows, Mapping[str, float]]:
@@ -65,7 +65,7 @@ def _published(report: Report) -> tuple[Rows, Mapping[str, float]]:
         others = _ROWS.validate_python(held.get("scifact_label_only", {}))
     except (ValidationError, TypeError):
         raise BadInput(
-            "The report's published figures are not names with figures; make it anew with `counterpoint eval scifact --json`."
+            "The report's published figures are not names with figures; write it again with `counterpoint eval scifact --json`."
         ) from None
     return rows, others.get("dev", {})
 
@@ -85,22 +85,22 @@ def _lead(report: Report) -> tuple[str, ...]:
     if claims.gold_not_in_corpus:
         told += f" {claims.gold_not_in_corpus} of the documents to find are not in the corpus."
     how = (
-        f"Figures are fractions of 1. With each stand the ends of its 95 % bootstrap interval over claims. A {NOTHING} stands "
-        "where there is nothing to measure, or where nothing is given."
+        f"Figures are fractions of 1, each with its 95 % bootstrap interval over claims. A {NOTHING} appears "
+        "where there is nothing to measure or no figure was published."
     )
     return told, "Best by F1 at 3: " + "; ".join(_best(report, stance) for stance in SIDES) + ".", how
 
 
 def _models(report: Report) -> str:
     name = report.provenance.profile.get("name")
-    return f"models of the profile {name}" if name else "models as told at the end"
+    return f"models of the profile {name}" if name else "models as listed at the end"
 
 
 def _best(report: Report, stance: Stance) -> str:
     key = f"pairs.{stance}.f1"
     held = [(figure.value, one) for one in report.variants if (figure := one.figures.get(key)) and figure.value is not None]
     if not held:
-        return f"nothing was measured of {PLURAL[stance]}"
+        return f"nothing was measured for {PLURAL[stance]}"
     best = max(value for value, _ in held)
     first = [one for value, one in held if value == best]
     return f"on {PLURAL[stance]} {listed([one.name for one in first])}, {in_words(first[0].figures[key])}"
@@ -122,8 +122,8 @@ def _papers_measure(report: Report) -> tuple[Block, ...]:
 
 def _blind(report: Report, published: Rows) -> str:
     told = (
-        "This measure is blind to stance: it asks at which rank of a branch's list a gold document stands, and nothing about "
-        "what was understood of it."
+        "This measure ignores stance: it uses the rank of the first gold document in a branch's list, not "
+        "whether its stance was recognised."
     )
     blind = report.blind.get("mrr.whole.weighted")
     papers = [(figures["weighted"], name) for name, figures in published.items() if "weighted" in figures]
@@ -150,27 +150,26 @@ def _stance(report: Report) -> tuple[Block, ...]:
 
 def _comparisons(report: Report, found: Sequence[Table]) -> str:
     if report.baseline is None:
-        return (
-            "No variant is compared with another here: the comparisons are with v5, and it was not evaluated (add --config v5 to "
-            "the command)."
-        )
+        return "No variants are compared here: the baseline is v5, which was not evaluated (add --config v5 to the command)."
     cells = [cell for table in found for body in table.bodies for row in body.rows for cell in row.cells]
     made = sum(len(cell.details) > 1 for cell in cells)
     if not made:
         return f"Comparisons are with {report.baseline}, and no other variant was evaluated."
     sure = sum(cell.sure for cell in cells)
     return (
-        f"With the interval stands how far a figure is from that of {report.baseline}, and the two-sided p of a paired "
+        f"After the interval come the difference from {report.baseline} and the two-sided p of a paired "
         f"bootstrap on the same claims; * marks p below {SURE:g}. {several(made, 'comparison is', 'comparisons are')} made in "
-        f"the next {several(len(found), 'table', 'tables')} and {sure} marked; the p are not corrected for their number, so "
-        f"that about {made * SURE:.0f} would be marked if no variant differed at all."
+        f"the next {several(len(found), 'table', 'tables')} and {sure} marked; the p values are not corrected for "
+        "multiple comparisons, so "
+        f"about {made * SURE:.0f} would be marked if no variant differed at all."
     )
 
 
 def _retrieval(report: Report) -> tuple[Block, ...]:
     told = Words(
         "The share of gold (claim, document) pairs among the first documents that a branch retrieves, before anything is "
-        f"reranked, filtered or judged: what no later step can win back. A {NOTHING} stands where a branch retrieves fewer "
+        f"reranked, filtered or judged: no later step can recover what is missing here. A {NOTHING} appears where a "
+        "branch retrieves fewer "
         "documents."
     )
     return (told, *(tables.retrieval(report, stance) for stance in SIDES), tables.work(report))
@@ -180,8 +179,8 @@ def _lost(report: Report) -> tuple[Block, ...]:
     pairs: dict[Stance, int] = {"support": report.claims.support_pairs, "contradict": report.claims.contradict_pairs}
     blocks: list[Block] = [
         Words(
-            "Every gold document of a stance ends in one of these ways in the branch of that stance. The order is that of the "
-            "steps it passes."
+            "In the branch of its stance, every gold document has one of these outcomes. They are in the order of the "
+            "pipeline's steps."
         )
     ]
     for stance in SIDES:
@@ -207,9 +206,9 @@ def _lost(report: Report) -> tuple[Block, ...]:
 def _curves(report: Report) -> tuple[Block, ...]:
     blocks: list[Block] = [
         Words(
-            "What would remain of the returned documents if only those with a score above some threshold were returned, for "
-            "every threshold; the dot is all that is returned. The lines in the background are the other variants'. Scores of "
-            "different variants do not compare, and those of a reranker hardly between claims."
+            "Precision and recall if only documents with a score above a threshold were returned, for "
+            "every threshold; the dot shows all returned documents. The background lines are the other variants. Scores of "
+            "different variants are not comparable, and a reranker's scores hardly compare between claims."
         )
     ]
     for stance in SIDES:
@@ -230,14 +229,16 @@ def _curves(report: Report) -> tuple[Block, ...]:
 def _cases(report: Report) -> tuple[Block, ...]:
     blocks: list[Block] = [
         Words(
-            "Gold documents that were lost, by how: the claim, the sentences that were to be found, and who lost them. Up to "
-            "twelve of each kind are kept for each variant; one that several lost in the same way stands here once."
+            "Gold documents that were missed, grouped by reason: the claim, the gold sentences, and the variants that "
+            "missed them. Up to "
+            "twelve per reason are shown for each variant; a document that several variants missed for the same reason "
+            "appears once."
         )
     ]
     for stance in SIDES:
         found = fates.losses(report, stance)
         blocks.append(Heading(f"Lost {PLURAL[stance]}"))
-        blocks += found or [Words("None was lost.")]
+        blocks += found or [Words("None was missed.")]
     return tuple(blocks)
 
 
@@ -245,7 +246,7 @@ def _provenance(report: Report, numbers: Numbers) -> tuple[Block, ...]:
     made = report.provenance
     return (
         Facts(
-            "What made each figure",
+            "What produced each figure",
             (
                 Fact(f"Tables 1 to {numbers.tables}, figures 1 to {numbers.plots}", made.command, code=True),
                 Fact("In them, the figures of the paper and of others", _SOURCE),

@@ -38,7 +38,7 @@ def counts(report: Report, stance: Stance, pairs: int) -> Table:
         for fate in occurring(report, stance)
     )
     return Table(
-        caption=f"What became of the {pairs} {BRANCH[stance]} documents, in numbers",
+        caption=f"Outcome of the {pairs} {BRANCH[stance]} documents, in numbers",
         corner="fate",
         columns=tuple(one.name for one in report.variants),
         bodies=(Body(rows),),

@@ -67,7 +67,7 @@ def pairs(report: Report) -> Table:
     columns = {f"pairs.{stance}.{part}": word for stance in SIDES for part, word in _PARTS.items()}
     return _compared(
         report,
-        "What is returned: precision, recall and F1 of the first three documents on each side, over all claims",
+        "Returned documents: precision, recall and F1 of the first three documents on each side, over all claims",
         columns,
         tuple((PLURAL[stance], len(_PARTS)) for stance in SIDES),
     )
@@ -104,7 +104,7 @@ def right_stance(report: Report) -> Table:
     silence = {"silence.without_evidence": "no evidence (good)", "silence.with_evidence": "evidence (bad)"}
     return _compared(
         report,
-        "Stance-correct MRR at 3, and silence: the share of claims for which nothing is returned",
+        "Stance-correct MRR at 3, and empty results: the share of claims for which nothing is returned",
         columns | silence,
         (("MRR at 3 of the right stance", 3), ("silent where there is", 2)),
     )
@@ -115,7 +115,8 @@ def listed(report: Report) -> Table:
     ranks = {f"mrr.listed.{which}": which for which in ("contradict", "support", "weighted")}
     return _compared(
         report,
-        "What is called uncertain counted too, behind what is returned: stance-correct MRR at 3, and the share of gold shown",
+        "Including documents listed as uncertain, ranked after those returned: stance-correct MRR at 3, and the share of "
+        "gold shown",
         ranks | {f"listed.{stance}": PLURAL[stance] for stance in SIDES},
         (("MRR at 3 of the right stance", 3), ("recall", 2)),
     )
@@ -154,7 +155,7 @@ def work(report: Report) -> Table:
     parts: dict[str, Callable[[VariantReport, Stance], float]] = {
         "documents": lambda one, stance: one.sides[stance].work.documents,
         "sentences in them": lambda one, stance: one.sides[stance].work.sentences,
-        "past the filter": lambda one, stance: one.sides[stance].work.candidates,
+        "passed the filter": lambda one, stance: one.sides[stance].work.candidates,
         "judged": lambda one, stance: one.sides[stance].work.judged,
     }
     rows = (

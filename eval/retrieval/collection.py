@@ -46,7 +46,7 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
     asked = {one: words for one, words in jsonl.records(queries, _query) if one in judged}
     lacking = next((one for one in judged if one not in asked), None)
     if lacking is not None:
-        raise BadInput(f"{qrels} judges the query {lacking}, which {queries} does not hold; name the queries that belong to it.")
+        raise BadInput(f"{qrels} judges the query {lacking}, which is not in {queries}; name the matching queries.")
     written = written_documents(corpus, work, lambda: (document for _, document in jsonl.records(corpus, _document)))
     return Collection(corpus.name, written, asked, judged)
 
@@ -76,7 +76,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
                 judged.setdefault(query, {})[document] = int(grade)
         except (ValueError, IndexError):
             expected = "expected a query, a document and a grade, or TREC's four columns with a 0 between the first two"
-            raise BadRecord(path, f"line {number}", f"{expected}; came {len(parts)} columns.") from None
+            raise BadRecord(path, f"line {number}", f"{expected}; got {len(parts)} columns.") from None
     if not judged:
         raise BadInput(f"{path} names no relevant document; expected a table of queries, documents and grades.")
     return judged
@@ -96,11 +96,11 @@ def _lines(documents: Iterable[Document]) -> Iterator[str]:
     seen = set()
     for one in documents:
         if one.pmid in seen:
-            raise BadInput(f"The document {one.pmid} is there twice; every id must be unique.")
+            raise BadInput(f"The document {one.pmid} appears twice; every id must be unique.")
         seen.add(one.pmid)
         yield json.dumps({"pmid": one.pmid, "title": one.title, "abstract": one.abstract}) + "\n"
     if not seen:
-        raise BadInput("The corpus holds no document; an index needs at least one.")
+        raise BadInput("The corpus contains no document; an index needs at least one.")
 
 
 def _query(record: Mapping[str, Any], _number: int) -> tuple[str, str]:

@@ -89,7 +89,7 @@ def read_headlines(path: Path) -> list[Headline]:
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
     found = list(jsonl.records(path, _headline))
     if not found:
-        raise BadInput(f"{path} holds no headline; expected JSON lines with headline and abstracts.")
+        raise BadInput(f"{path} contains no headline; expected JSON lines with headline and abstracts.")
     twice = repeated(one.id for one in found)
     if twice is not None:
         raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")
@@ -100,11 +100,11 @@ def _headline(record: Mapping[str, Any], number: int) -> Headline:
     keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
     if keys is None:
         known = " or ".join(" with ".join(pair) for pair in _FORMATS)
-        raise RecordError(f"expected {known}, came {came_keys(record)}")
+        raise RecordError(f"expected {known}, got {came_keys(record)}")
     asked, reported = keys
     words = text(record, asked)
     if not words:
-        raise RecordError(f'expected words in "{asked}", came an empty text')
+        raise RecordError(f'expected words in "{asked}", got an empty text')
     given = record[reported]
     # BioASQ's lists hold an empty id here and there.
     listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
@@ -148,7 +148,7 @@ def measure(
         qrels = {one.id: {pmid: 1 for pmid in one.abstracts if pmid in held} for one in headlines}
         qrels = {one: grades for one, grades in qrels.items() if grades}
         if not qrels and any(one.abstracts for one in headlines):
-            raise BadInput(f"None of the abstracts that the headlines report is in {corpus}; name the corpus that holds them.")
+            raise BadInput(f"None of the abstracts that the headlines report is in {corpus}; name the corpus that contains them.")
         asked = {one.id: one.text for one in headlines if one.id in qrels or not qrels}
         postings = {terms: _postings(index, terms, view, titles, work) for terms in dict.fromkeys(one.terms for one in chosen)}
         runs: dict[str, Run] = {one.title: _candidates(one, asked, postings[one.terms]) for one in chosen}

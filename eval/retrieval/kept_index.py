@@ -30,7 +30,7 @@ from retrieval.rerank.reranker import Reranker
 from retrieval.store.journal import Journal, Origin, content_sha256, digest
 from retrieval.store.manifest import NAME
 
-KEPT = "what was read and scored is kept, and the same command goes on from there"
+KEPT = "what was read and scored is saved, and the same command resumes from there"
 _BATCH = 1000
 
 

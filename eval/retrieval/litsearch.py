@@ -60,7 +60,7 @@ def read_questions(path: Path) -> list[Question]:
     """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids."""
     found = list(jsonl.records(path, _question))
     if not found:
-        raise BadInput(f"{path} holds no question; expected JSON lines with query, specificity and corpusids.")
+        raise BadInput(f"{path} contains no question; expected JSON lines with query, specificity and corpusids.")
     return found
 
 
@@ -68,7 +68,7 @@ def _question(record: Mapping[str, Any], number: int) -> Question:
     required(record, "query", "specificity", "corpusids")
     words, specific, papers = text(record, "query"), record["specificity"], record["corpusids"]
     if not words:
-        raise RecordError('expected words in "query", came an empty text')
+        raise RecordError('expected words in "query", got an empty text')
     if specific not in (0, 1) or not isinstance(papers, list) or not papers:
         raise RecordError('expected 0 or 1 in "specificity" and a list of ids, not empty, in "corpusids"')
     return Question(str(number), words, specific == 1, tuple(dict.fromkeys(identifier(one, "corpusids") for one in papers)))
@@ -139,9 +139,7 @@ def measure(
     """A table for specific questions and one for broad ones; BM25, vectors, both fused, and the last of these reordered."""
     lacking = next((one for asked in questions for one in asked.papers if one not in library.cites), None)
     if lacking is not None:
-        raise BadInput(
-            f"A question looks for the paper {lacking}, which the corpus does not hold; name the corpus it belongs to."
-        )
+        raise BadInput(f"A question asks for the paper {lacking}, which is not in the corpus; name the matching corpus.")
     index = open_index(library.documents, work, [encoder] if encoder else [])
     try:
         runs = _found(questions, index, encoder)

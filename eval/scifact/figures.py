@@ -124,8 +124,10 @@ def official_figures(claims: Sequence[LabelledClaim], predicted: Mapping[str, Pr
     ids = {one.claim.id for one in claims}
     if ids != set(predicted):
         missing, unknown = sorted(ids - set(predicted)), sorted(set(predicted) - ids)
-        told = f"{len(missing)} claims have none (such as {missing[0]})" if missing else f"{unknown[0]} is no claim of the file"
-        raise BadInput(f"The predictions do not fit the claims: {told}; every claim needs one line, evidence or not.")
+        told = (
+            f"{len(missing)} claims have none (such as {missing[0]})" if missing else f"{unknown[0]} is not a claim in the file"
+        )
+        raise BadInput(f"The predictions do not match the claims: {told}; every claim needs one line, with or without evidence.")
     ordered = [predicted[one.claim.id] for one in claims]
     return {key: tally.value for key, tally in official_tallies(claims, ordered).items()}
 
@@ -159,7 +161,7 @@ def measures() -> tuple[Measure, ...]:
                 f"mrr.{key}.{stance}",
                 f"MRR {stance}, {cut}",
                 f"The paper's measure: reciprocal rank of the first gold document in all that the {stance} branch would return "
-                f"if it were not cut, mean over the {of[stance]}; {cut}. Whether a stance was seen plays no part in it.",
+                f"if it were not cut, mean over the {of[stance]}; {cut}. Whether a stance was recognised does not matter.",
             )
         add(f"mrr.{key}.weighted", f"MRR weighted, {cut}", "The mean of both, weighted by their claims: the paper's equation 3.")
     for stance in STANCES:

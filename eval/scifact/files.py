@@ -23,7 +23,7 @@ LABELS: Mapping[str, Stance] = {
 }
 """The data set says CONTRADICT, its earlier release REFUTE, its kin have the plurals."""
 _ORIGIN = "the data are at https://github.com/allenai/scifact (data.tar.gz: corpus.jsonl and claims_dev.jsonl)"
-_RECORD = "a SciFact claim with id, claim and evidence was expected"
+_RECORD = "expected a SciFact claim with id, claim and evidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def read_claims(path: Path) -> list[LabelledClaim]:
     for number, record in read_records(path, _RECORD):
         one = _labelled(path, number, record)
         if one.claim.id in claims:
-            raise BadRecord(path, f"line {number}", f"the claim {one.claim.id} is there a second time; every id must stand once.")
+            raise BadRecord(path, f"line {number}", f"the claim {one.claim.id} appears twice; every id must be unique.")
         claims[one.claim.id] = one
     if not claims:
-        raise BadInput(f"{path} holds no claims; {_ORIGIN}.")
+        raise BadInput(f"{path} contains no claims; {_ORIGIN}.")
     return list(claims.values())
 
 
@@ -99,7 +99,7 @@ def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
-            raise BadRecord(path, f"line {number}", f"{expected}, and this is no JSON object.")
+            raise BadRecord(path, f"line {number}", f"{expected}, but this is not a JSON object.")
         records.append((number, record))
     return records
 
@@ -125,5 +125,5 @@ def _gold(sets: Any) -> Gold:
 def stance_of(label: Any) -> Stance:
     """The stance that a label names."""
     if label not in LABELS:
-        raise ValueError(f"the label {label!r} is none of {', '.join(LABELS)}")
+        raise ValueError(f"the label {label!r} is not one of {', '.join(LABELS)}")
     return LABELS[label]

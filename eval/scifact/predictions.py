@@ -44,7 +44,7 @@ def read_predictions(path: Path) -> dict[str, Predicted]:
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise BadRecord(path, f"line {number}", f"{_RECORD} ({type(error).__name__}: {error}).") from None
         if claim in found:
-            raise BadRecord(path, f"line {number}", f"the claim {claim} is there a second time; every id must stand once.")
+            raise BadRecord(path, f"line {number}", f"the claim {claim} appears twice; every id must be unique.")
         found[claim] = predicted
     return found
 

@@ -44,7 +44,7 @@ def configurations(names: Sequence[str]) -> list[GroundingConfig]:
     for name in wanted:
         config = load_config(name)
         if config.name in configs and configs[config.name] != config:
-            raise BadInput(f"Two configurations have the name {config.name!r}; give {name} a name of its own in its file.")
+            raise BadInput(f"Two configurations have the name {config.name!r}; give {name} another name in its file.")
         configs[config.name] = config
     return list(configs.values())
 
@@ -121,7 +121,7 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
                     bar.update()
         except KeyboardInterrupt:
             raise Interrupted(
-                f"Stopped after {sum(map(len, results))} of {todo} claims, each variant's counted; they are kept, and the same "
+                f"Stopped after {sum(map(len, results))} of {todo} claims, counting each variant; they are saved, and the same "
                 "command goes on from there."
             ) from None
     return [

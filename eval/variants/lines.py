@@ -29,7 +29,7 @@ def report_lines(report: Report) -> list[str]:
         _row("what is returned", list(_MAIN)),
         *(_row(one.name, [_cell(one, key) for key in _MAIN.values()]) for one in report.variants),
         "",
-        "The paper's measure, the rank of the first gold document, asks nothing about stance: compare plain BM25.",
+        "The paper's measure, the rank of the first gold document, ignores stance: compare plain BM25.",
         _row("MRR, whole rankings", list(_MRR)),
         *_blind(report.blind),
         *(_row(one.name, [_cell(one, f"mrr.whole.{stance}") for stance in _MRR]) for one in report.variants),

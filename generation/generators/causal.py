@@ -38,7 +38,7 @@ class CausalGenerator:
         refuse_below(_SMALLEST, document_words=document_words)
         self._runtime = Runtime(model, "CausalLM", device, precision, revision)
         if not self._runtime.with_template.chat_template:
-            raise ModelUnusable(f"The model {model} has no chat template; choose one that is tuned to follow instructions.")
+            raise ModelUnusable(f"The model {model} has no chat template; choose an instruction-tuned model.")
         self._max_tokens, self._document_words = max_tokens, document_words
         self.name = self._runtime.name
 

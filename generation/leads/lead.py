@@ -33,8 +33,12 @@ def lead_text(
     yes, no, told = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
-        of = f"of the {silent} papers found on this, none says" if silent > 1 else "the one paper found on this does not say"
-        return f"Unclear: {of} plainly {f'whether {claim}' if claim else f'what the answer to {quoted} is'}."
+        of = (
+            f"of the {silent} papers found on this, none clearly says"
+            if silent > 1
+            else "the one paper found on this does not clearly say"
+        )
+        return f"Unclear: {of} {f'whether {claim}' if claim else f'what the answer to {quoted} is'}."
     if verdict == "mixed":
         for_it, against = f"{_count(yes)} ({_kinds(studies_for)})", f"{_count(no)} ({_kinds(studies_against)})"
         if claim:
@@ -48,7 +52,7 @@ def lead_text(
     }[verdict][how_sure(certainty)]
     who = _of_all(len(carried), told, carried)
     if not claim:
-        return f"{word}: {who} {'says' if len(carried) == 1 else 'say'} so to {quoted}."
+        return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
     if verdict == "yes":
         return f"{word}: {claim}, by {who}."
     return f"{word}: {who} did not find that {claim}."
@@ -56,10 +60,10 @@ def lead_text(
 
 def _of_all(some: int, told: int, studies: Sequence[str]) -> str:
     if told == 1:
-        return f"the one paper that tells ({_kinds(studies)})"
+        return f"the one paper with a clear finding ({_kinds(studies)})"
     if some == told:
-        return f"{'both' if some == 2 else f'all {some}'} papers that tell ({_kinds(studies)})"
-    return f"{some} of {told} papers that tell ({_kinds(studies)})"
+        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({_kinds(studies)})"
+    return f"{some} of {told} papers with a clear finding ({_kinds(studies)})"
 
 
 def _count(number: int) -> str:

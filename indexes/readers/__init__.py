@@ -45,11 +45,11 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad) -> Iterato
     """
     name = detect(path) if format == "auto" else format
     if name not in FORMATS:
-        raise BadInput(f"{format!r} is no format of documents: expected auto, {', '.join(FORMATS)}.")
+        raise BadInput(f"{format!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
     chosen = FORMATS[name]
     is_xml = _is_xml(source.head(path))
     if is_xml == bool(chosen.keys):
-        raise BadInput(f"{path} is {'' if is_xml else 'not '}XML: expected {chosen.what}; read it with the format auto.")
+        raise BadInput(f"{path} is {'' if is_xml else 'not '}XML: expected {chosen.what}; use the format auto.")
     return chosen.read(path, on_bad)
 
 
@@ -69,7 +69,7 @@ def detect(path: Path) -> str:
         for name, format in FORMATS.items():
             if format.keys and format.keys <= keys:
                 return name
-        first = first or f"came {came_keys(keys)}"
+        first = first or f"got {came_keys(keys)}"
     known = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)
     raise BadInput(f"{path} is in no known format: expected PubMed XML, or JSON lines with the keys {known}; {first}.")
 

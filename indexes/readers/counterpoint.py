@@ -50,7 +50,7 @@ def _known(key: str) -> str | None:
 def _check_unknown(key: str) -> None:
     """Pass over keys that are other people's business; stop at one that seems a slip, for its value would be lost."""
     if meant := _known(key):
-        raise RecordError(f'expected the key "{meant}", came "{clean(key[:40])}", which would be ignored')
+        raise RecordError(f'expected the key "{meant}", got "{clean(key[:40])}", which would be ignored')
 
 
 def _abstract(value: object) -> tuple[str, tuple[Section, ...]]:
@@ -58,7 +58,7 @@ def _abstract(value: object) -> tuple[str, tuple[Section, ...]]:
         return clean(value or ""), ()
     if isinstance(value, list):
         return join([_part(item) for item in value])
-    raise RecordError(f'expected text or a list of texts or sections in "abstract", came {came(value)}')
+    raise RecordError(f'expected text or a list of texts or sections in "abstract", got {came(value)}')
 
 
 def _part(item: object) -> tuple[str, str]:
@@ -67,27 +67,27 @@ def _part(item: object) -> tuple[str, str]:
     if isinstance(item, dict):
         required(item, "text")
         return text(item, "label"), text(item, "text")
-    raise RecordError(f'expected texts or {{"label": …, "text": …}} in the list "abstract", came {came(item)}')
+    raise RecordError(f'expected texts or {{"label": …, "text": …}} in the list "abstract", got {came(item)}')
 
 
 def _year(value: object) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10_000):
         return value
-    raise RecordError(f'expected a year such as 2019, or null, in "year", came {came(value)}')
+    raise RecordError(f'expected a year such as 2019, or null, in "year", got {came(value)}')
 
 
 def _types(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise RecordError(f'expected a list of texts in "types", came {came(value)}')
+        raise RecordError(f'expected a list of texts in "types", got {came(value)}')
     for item in value:
         if not isinstance(item, str):
-            raise RecordError(f'expected texts in the list "types", came {came(item)}')
+            raise RecordError(f'expected texts in the list "types", got {came(item)}')
     return tuple(clean(item) for item in value)
 
 
 def _retracted(value: object) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise RecordError(f'expected true or false in "retracted", came {came(value)}')
+    raise RecordError(f'expected true or false in "retracted", got {came(value)}')

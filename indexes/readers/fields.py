@@ -49,7 +49,7 @@ def required(record: Mapping[str, Any], *keys: str) -> None:
     """Refuse a record that lacks one of `keys`: a missing key is more likely misspelt than meant."""
     for key in keys:
         if key not in record:
-            raise RecordError(f'expected the key "{key}", came {came_keys(record)}')
+            raise RecordError(f'expected the key "{key}", got {came_keys(record)}')
 
 
 def came_keys(record: Iterable[str]) -> str:
@@ -64,10 +64,10 @@ def identifier(value: object, key: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        raise RecordError(f'expected an id, text or whole number, in "{key}", came {came(value)}')
+        raise RecordError(f'expected an id, text or whole number, in "{key}", got {came(value)}')
     word = value.strip()
     if " " in word or not word.isprintable():
-        raise RecordError(f'expected an id without blanks or control characters in "{key}", came {came(value)}')
+        raise RecordError(f'expected an id without blanks or control characters in "{key}", got {came(value)}')
     return word
 
 
@@ -78,7 +78,7 @@ def text(record: Mapping[str, Any], key: str) -> str:
         return clean(value)
     if value is None:
         return ""
-    raise RecordError(f'expected text in "{key}", came {came(value)}')
+    raise RecordError(f'expected text in "{key}", got {came(value)}')
 
 
 def join(parts: Iterable[tuple[str, str]]) -> tuple[str, tuple[Section, ...]]:

@@ -48,7 +48,7 @@ def read(raw: bytes, where: str) -> Article:
     root = _parsed(raw, where)
     article = root if _tag(root) == "article" else next((one for one in root.iter() if _tag(one) == "article"), None)
     if article is None:
-        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, came <{_tag(root)}>.")
+        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{_tag(root)}>.")
     read = Article(title=_words(_first(article, "article-title")))
     read.id = _words(
         next(
@@ -72,11 +72,11 @@ def _parsed(raw: bytes, where: str) -> etree._Element:
     except etree.XMLSyntaxError as error:
         line = error.lineno or 1
         raise BadInput(
-            f"{where} is not whole XML (line {line}: {error.msg}): expected JATS as PubMed Central gives it; "
-            "it may be cut off, fetch it again."
+            f"{where} is not whole XML (line {line}: {error.msg}): expected JATS as PubMed Central provides it; "
+            "it may be cut off; fetch it again."
         ) from None
     except ValueError as error:
-        raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central gives it.") from None
+        raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central provides it.") from None
 
 
 def _section(element: etree._Element, read: Article, kind: SectionKind, fixed: bool) -> None:

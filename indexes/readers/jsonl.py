@@ -27,7 +27,7 @@ def documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad
             found = document(parse(line))
         except RecordError as fault:
             if _cut_off(line):
-                hint = "expected the object to end, came the end of the file; it is cut off, fetch it again."
+                hint = "expected the object to end, reached the end of the file; the file is cut off, so fetch it again."
                 raise BadRecord(path, f"line {number}", hint) from fault
             on_bad(BadRecord(path, f"line {number}", str(fault)))
         else:
@@ -58,7 +58,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
             number += 1
             if len(line) == LONGEST and not line.endswith(b"\n"):
                 size = f"a line of over {LONGEST // 2**20} MiB"
-                hint = f"expected one object a line, came {size}; write each object on a line of its own."
+                hint = f"expected one object per line, got {size}; write each object on its own line."
                 raise BadRecord(path, f"line {number}", hint)
             if number == 1:
                 line = line.removeprefix(_BOM)
@@ -71,15 +71,15 @@ def parse(line: bytes) -> dict[str, Any]:
     try:
         value = _decode(line.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise RecordError(f"expected UTF-8, came the byte 0x{line[error.start]:02x} at byte {error.start + 1}") from error
+        raise RecordError(f"expected UTF-8, got the byte 0x{line[error.start]:02x} at byte {error.start + 1}") from error
     except json.JSONDecodeError as error:
-        raise RecordError(f"expected one JSON object, came no JSON ({error.msg} at column {error.colno})") from error
+        raise RecordError(f"expected one JSON object, got invalid JSON ({error.msg} at column {error.colno})") from error
     except (ValueError, RecursionError) as error:
         # Python refuses numbers of thousands of digits and brackets nested as deep, which JSON itself allows.
-        raise RecordError(f"expected one JSON object, came one too large to read ({error})") from error
+        raise RecordError(f"expected one JSON object, got one too large to read ({error})") from error
     if not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else "a bare value"
-        raise RecordError(f"expected one JSON object, came {kind}")
+        raise RecordError(f"expected one JSON object, got {kind}")
     return value
 
 

@@ -87,7 +87,7 @@ def _content(path: Path) -> bytes:
     if not raw.strip():
         raise BadInput(f"{path} is empty: expected a paper, as a list of sentences, text or JATS XML.")
     if len(raw) > MOST_BYTES:
-        raise BadInput(f"{path} has more than {MOST_BYTES // 1_000_000} MB: expected one paper; cut it into papers.")
+        raise BadInput(f"{path} has more than {MOST_BYTES // 1_000_000} MB: expected one paper; split it into papers.")
     return raw
 
 
@@ -124,10 +124,10 @@ def _read_list(raw: bytes, where: str) -> Paper:
             f"{where} is not a whole JSON list: expected a list of sentences; it may be cut off, write it again."
         ) from None
     if not isinstance(data, list):
-        raise BadInput(f"{where} holds JSON that is no list: expected a list of sentences, each a text.")
+        raise BadInput(f"{where} contains JSON that is not a list: expected a list of sentences, each a text.")
     for number, sentence in enumerate(data):
         if not isinstance(sentence, str):
-            raise BadInput(f"{where}, entry {number}: expected a sentence as text, came {type(sentence).__name__}.")
+            raise BadInput(f"{where}, entry {number}: expected a sentence as text, got {type(sentence).__name__}.")
     return paper_of(data, where=where)
 
 
@@ -186,7 +186,7 @@ def _checked(text: str, parts: Sequence[Part], where: str, title: str = "", id: 
     text = whole_characters(text)
     sentences = placed(text, [part for part in parts if part.start < part.end])
     if not any(not sentence.heading for sentence in sentences):
-        raise BadInput(f"{where} has no sentence: expected the text of a paper; check the file and its format.")
+        raise BadInput(f"{where} contains no sentence: expected the text of a paper; check the file and its format.")
     if len(sentences) > MOST_SENTENCES:
         raise BadInput(f"{where} has {len(sentences):,} sentences, more than {MOST_SENTENCES:,}: expected one paper.")
     return Paper(text, sentences, title, id)

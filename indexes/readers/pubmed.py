@@ -63,7 +63,7 @@ def check_root(path: Path) -> None:
     root = _root(path)
     if root not in ROOTS:
         raise BadInput(
-            f"{path} is XML of another kind: expected the root element <{ROOTS[0]}>, came <{root}>; "
+            f"{path} is XML of another kind: expected the root element <{ROOTS[0]}>, got <{root}>; "
             f"fetch PubMed's baseline or update files, or efetch with retmode=xml."
         )
 
@@ -149,8 +149,8 @@ def _forget_before(element: etree._Element) -> None:
 
 
 def _malformed(path: Path, place: _Place, flaw: etree.XMLSyntaxError) -> BadRecord:
-    advice = "the file is cut off or damaged, fetch it again."
-    return BadRecord(path, str(place), f"expected well-formed XML to the end, came a fault ({flaw.msg}); {advice}")
+    advice = "the file is cut off or damaged; fetch it again."
+    return BadRecord(path, str(place), f"expected well-formed XML to the end, found an error ({flaw.msg}); {advice}")
 
 
 def _deletions(element: etree._Element, path: Path, place: _Place, on_bad: OnBad) -> Iterator[Deletion]:

@@ -45,7 +45,7 @@ def _article(element: etree._Element) -> Document:
     assert citation is not None
     article = citation.find("Article")
     if article is None:
-        raise RecordError("expected an <Article>, came a citation without one")
+        raise RecordError("expected an <Article>, got a citation without one")
     abstract, sections = _abstract(article.find("Abstract"))
     if not abstract:
         abstract, sections = _other_abstract(citation)
@@ -93,10 +93,10 @@ def _book(element: etree._Element) -> Document:
 def _identity(citation: etree._Element | None) -> tuple[str, int]:
     element = None if citation is None else citation.find("PMID")
     if element is None:
-        raise RecordError("expected a PMID, came a record without one")
+        raise RecordError("expected a PMID, got a record without one")
     version = element.get("Version", "1")
     if not _VERSION.fullmatch(version):
-        raise RecordError(f"expected a whole number as the PMID's Version, came {version!r}")
+        raise RecordError(f"expected a whole number as the PMID's Version, got {version!r}")
     return identifier(element.text, "PMID"), int(version)
 
 
@@ -116,7 +116,7 @@ def _pieces(element: etree._Element) -> list[str]:
     for child in element:
         tag = child.tag
         if not isinstance(tag, str):
-            raise RecordError(f"expected text, came the entity {child.text}, which is not expanded")
+            raise RecordError(f"expected text, got the entity {child.text}, which is not expanded")
         if not tag.endswith(_ANNOTATION):
             pieces += _pieces(child) if len(child) else (child.text or "",)
         pieces.append(child.tail or "")

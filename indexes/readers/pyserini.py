@@ -22,7 +22,7 @@ def _document(record: dict[str, Any]) -> Document:
     required(record, "id", "contents")
     contents = record["contents"]
     if not isinstance(contents, str):
-        raise RecordError(f'expected text in "contents", came {came(contents)}')
+        raise RecordError(f'expected text in "contents", got {came(contents)}')
     title, newline, abstract = contents.strip().partition("\n")
     if not newline:
         title, abstract = "", title

@@ -26,7 +26,7 @@ class RecordError(ValueError):
 
 def raise_bad(fault: BadRecord) -> None:
     """Stop at the first bad record, and say how to go on."""
-    hint = "correct the record, or let up to N such records pass with --skip-bad N."
+    hint = "correct the record, or skip up to N such records with --skip-bad N."
     raise BadRecord(fault.source, fault.record, f"{fault.expected}; {hint}") from None
 
 
@@ -47,6 +47,6 @@ class SkipBad:
         if len(self.faults) > self.limit:
             first = "; ".join(str(seen) for seen in self.faults[: self.SHOWN])
             raise BadInput(
-                f"More than {self.limit} bad records, as many as --skip-bad lets pass; the first ones: {first}; "
+                f"More than {self.limit} bad records, the limit set by --skip-bad; the first ones: {first}; "
                 f"correct them, or allow more with --skip-bad N."
             ) from fault

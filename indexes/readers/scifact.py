@@ -21,10 +21,10 @@ def _document(record: dict[str, Any]) -> Document:
     required(record, "doc_id", "title", "abstract")
     sentences = record["abstract"]
     if not isinstance(sentences, list):
-        raise RecordError(f'expected a list of sentences in "abstract", came {came(sentences)}')
+        raise RecordError(f'expected a list of sentences in "abstract", got {came(sentences)}')
     for sentence in sentences:
         if not isinstance(sentence, str):
-            raise RecordError(f'expected texts in the list "abstract", came {came(sentence)}')
+            raise RecordError(f'expected texts in the list "abstract", got {came(sentence)}')
     abstract, spans = _join([clean(sentence) for sentence in sentences])
     return Document(pmid=identifier(record["doc_id"], "doc_id"), title=text(record, "title"), abstract=abstract, spans=spans)
 

@@ -40,7 +40,7 @@ def sources(paths: Iterable[Path]) -> list[Path]:
         if not inside:
             names = ", ".join(SUFFIXES)
             raise BadInput(
-                f"{path} holds no source: expected files ending in {names}, or one of these with .gz, directly in that "
+                f"{path} contains no source file: expected files ending in {names}, or one of these with .gz, directly in that "
                 f"folder; name the folder or the files themselves."
             )
         found.extend(inside)
@@ -78,7 +78,7 @@ def head(path: Path) -> bytes:
             if not start:
                 raise broken(path, "at its start", error) from error
     if not start.strip():
-        raise BadInput(f"{path} is empty: expected JSON lines or PubMed XML; name a file that holds documents.")
+        raise BadInput(f"{path} is empty: expected JSON lines or PubMed XML; name a file of documents.")
     if start.startswith(_GZIP):
         raise BadInput(f"{path} is gzipped twice: expected one layer; unpack it once (gunzip) and try again.")
     if b"\x00" in start:
@@ -89,11 +89,11 @@ def head(path: Path) -> bytes:
 def broken(path: Path, where: str, error: Exception) -> BadRecord:
     """A file whose rest cannot be read: never to be skipped, for nobody knows what the rest holds."""
     if isinstance(error, EOFError):
-        return BadRecord(path, where, "expected more gzip data, came the file's end; it is cut off, fetch it again.")
+        return BadRecord(path, where, "expected more gzip data, reached the end of the file; it is cut off, so fetch it again.")
     if isinstance(error, (zlib.error, gzip.BadGzipFile)):
-        return BadRecord(path, where, f"expected sound gzip data, came damaged data ({error}); fetch the file again.")
+        return BadRecord(path, where, f"expected valid gzip data, got damaged data ({error}); fetch the file again.")
     reason = error.strerror if isinstance(error, OSError) else None
-    return BadRecord(path, where, f"expected to read on, came a disk error ({reason or error}); check the disk.")
+    return BadRecord(path, where, f"expected to read more, got a disk error ({reason or error}); check the disk.")
 
 
 def _check_file(path: Path) -> None:

@@ -104,10 +104,10 @@ class ChatJudge:
         try:
             opinion = self._chat.structured(SYSTEM, prompt(claim, premise), Opinion)
         except ChatUnanswered as error:
-            return replace(small, reason=f"{error} The small model's verdict holds.")
+            return replace(small, reason=f"{error} The small model's verdict is used.")
         quote = " ".join(opinion.quote.split())
         if opinion.label != "neutral" and (not quote or quote not in " ".join(premise.text.split())):
-            return replace(small, reason="The large model's quote is not in the sentence, so it was refused.")
+            return replace(small, reason="The large model's quote is not in the sentence, so its verdict was rejected.")
         return replace(small, decided=opinion.label, quote=quote, reason=" ".join(opinion.reason.split()))
 
 

@@ -53,9 +53,9 @@ def columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, str] |
     if len(id2label) != 3 or len(found) != 3:
         names = ", ".join(str(id2label[index]) for index in sorted(id2label))
         raise ModelUnusable(
-            f"The judge {model} has the labels {names} where three are expected, named entailment, neutral and "
-            "contradiction (or support, not enough info, refute); choose a three-way NLI model, or where only the "
-            "names differ map them in the profile, "
+            f"The judge {model} has the labels {names}; expected three, named entailment, neutral and "
+            "contradiction (or support, not enough info, refute); choose a three-way NLI model or, if only the "
+            "names differ, map them in the profile, "
             "like labels: {LABEL_0: contradict, LABEL_1: neutral, LABEL_2: support}."
         )
     return found["support"], found["neutral"], found["contradict"]

@@ -62,7 +62,9 @@ class EmbeddedJudge:
             self.calibration = Calibration(**self.card["calibration"])
             self.decision = decision_of(self.card, "open")
         except (TypeError, KeyError) as error:
-            raise ModelUnusable(f"{folder / 'model.json'} has another calibration ({error}); reinstall the package.") from error
+            raise ModelUnusable(
+                f"{folder / 'model.json'} has a calibration that cannot be read ({error}); reinstall the package."
+            ) from error
 
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3], before calibration."""

@@ -81,14 +81,14 @@ class T5Judge:
         refuse_below(16, max_tokens=max_tokens)
         self._parts = re.split(r"(\{premise\}|\{hypothesis\})", prefix)
         if sorted(self._parts[1::2]) != ["{hypothesis}", "{premise}"]:
-            raise BadConfig(f"The prefix {prefix!r} must hold {{premise}} and {{hypothesis}}, once each.")
+            raise BadConfig(f"The prefix {prefix!r} must contain {{premise}} and {{hypothesis}} once each.")
         self._runtime = Runtime(model, "Seq2SeqLM", device, precision, revision)
         self.name = self._runtime.name
         self._room = min(max_tokens, self._runtime.limit)
         # Half the room is the most that a claim may take; a quarter for the prompt leaves a quarter to the premise.
         words = len(self._runtime.tokenizer.encode("".join(self._parts[::2])))
         if words > self._room // 4:
-            raise BadConfig(f"The prefix {prefix!r} takes {words} of {self._room} tokens; give it at most a quarter.")
+            raise BadConfig(f"The prefix {prefix!r} takes {words} of {self._room} tokens; it may take at most a quarter.")
         self._decode_tokens, self._batch_size, self._window = decode_tokens, batch_size, window
         firsts = [self._runtime.tokenizer.encode(word, add_special_tokens=False).ids[0] for word in WORDS]
         self._firsts = firsts if len(set(firsts)) == len(firsts) else None
@@ -148,7 +148,7 @@ class T5Judge:
         odd = [word for word in words if word.strip().lower() not in WORDS]
         if odd and not self.unknown_words:
             logger.warning(
-                "%s answered %r, which is none of %s; such answers count as neutral, and this is said once",
+                "%s answered %r, which is not one of %s; such answers count as neutral (logged once)",
                 self.name, odd[0], ", ".join(WORDS),
             )  # fmt: skip
         self.unknown_words += len(odd)

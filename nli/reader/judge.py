@@ -31,14 +31,18 @@ class DocumentReader:
         self.card = read_card(folder)
         self.name = name_of(self.card)
         if self.card["labels"] != LABELS or self.card.get("reads") != "documents":
-            raise ModelUnusable(f"{folder} does not hold a document reader; expected the labels {LABELS} and reads: documents.")
+            raise ModelUnusable(
+                f"{folder} does not contain a document reader; expected the labels {LABELS} and reads: documents."
+            )
         self._tokenize = DocumentTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]))
         self._graph = open_graph(folder / "model.onnx", engine, threads)
         try:
             self.calibration = {part: Calibration(**values) for part, values in self.card["calibration"].items()}
             self.decision: Decision = decision_of(self.card, "open")
         except (TypeError, KeyError, AttributeError) as error:
-            raise ModelUnusable(f"{folder / 'model.json'} has another calibration ({error}); reinstall the package.") from error
+            raise ModelUnusable(
+                f"{folder / 'model.json'} has a calibration that cannot be read ({error}); reinstall the package."
+            ) from error
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""

@@ -43,7 +43,7 @@ def _fatjar() -> Path:
         raise ModelUnusable("Lucene needs the package pyserini, which is not installed; run `make install`.")
     jars = sorted(Path(spec.submodule_search_locations[0]).glob("resources/jars/anserini-*-fatjar.jar"))
     if not jars:
-        raise ModelUnusable("The installed pyserini carries no Anserini jar; run `make install` to install it anew.")
+        raise ModelUnusable("The installed pyserini contains no Anserini jar; run `make install` to install it anew.")
     return jars[-1]
 
 

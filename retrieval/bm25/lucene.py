@@ -110,8 +110,8 @@ class Lucene:
             if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
                 raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
             raise IndexUnusable(
-                f"Searching the Lucene index in {self.folder} failed ({_first_line(error)}); if it was changed or moved "
-                "while in use, restart, else build it again."
+                f"Searching the Lucene index in {self.folder} failed ({_first_line(error)}); if the index was changed or moved "
+                "while in use, restart; otherwise build it again."
             ) from error
         return [Hit(pmid, score) for pmid, score in found]
 

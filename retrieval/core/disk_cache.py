@@ -127,7 +127,7 @@ class Kept:
         if self._usable:
             self._usable = False
             _log.warning(
-                "results are not kept from now on: %s cannot be used (%s); free some space, delete it, or name another with %s",
+                "results are no longer cached: %s cannot be used (%s); free some space, delete it, or name another with %s",
                 self.path, error, FOLDER_VARIABLE,
             )  # fmt: skip
 

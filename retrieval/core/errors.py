@@ -80,7 +80,7 @@ def _is_full(error: BaseException) -> bool:
 
 
 AGAIN = "free some space and run the same command again"
-GO_ON = f"what was done so far is kept: {AGAIN} to go on"
+GO_ON = f"what was done so far is saved: {AGAIN} to resume"
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def writing(what: str, where: Path, hint: str = AGAIN) -> Iterator[None]:
         if _is_full(error):
             raise OutOfSpace(f"The disk under {where} is full while writing {what}; {hint}.") from error
         if isinstance(error, (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)):
-            raise BadInput(f"Cannot write {what} at {where}: {error.strerror}; name a place that can be written.") from error
+            raise BadInput(f"Cannot write {what} at {where}: {error.strerror}; choose a writable location.") from error
         if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
-            raise BadInput(f"Cannot write {what} at {where}: it is read-only; name a place that can be written.") from error
+            raise BadInput(f"Cannot write {what} at {where}: it is read-only; choose a writable location.") from error
         raise

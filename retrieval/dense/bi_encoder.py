@@ -96,7 +96,7 @@ def _encoder(model: str, device: str, precision: Precision, revision: str | None
     runtime = Runtime(model, "Encoder", device, precision, revision, trust_remote_code=code)
     if getattr(runtime.config, "is_encoder_decoder", False):
         raise ModelUnusable(
-            f"The model {model} has an encoder and a decoder, and dense retrieval needs an encoder alone; choose one such as "
+            f"The model {model} is an encoder-decoder, and dense retrieval needs an encoder only; choose one such as "
             "Snowflake/snowflake-arctic-embed-m-v2.0."
         )
     return runtime

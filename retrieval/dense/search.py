@@ -33,7 +33,7 @@ def usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePart:
         )
     if not manifest.vectors_fit:
         raise IndexUnusable(
-            f"The index at {folder} was updated after its vectors were made; bring them up to date with "
+            f"The index at {folder} was updated after its vectors were encoded; update them with "
             f"{command} --profile NAME`, which encodes only what changed."
         )
     return part
@@ -47,7 +47,7 @@ class DenseIndex:
         self._index = _opened(self.path)
         self.pmids, _ = read_ids(data / part.ids)
         if not self._index.ntotal == len(self.pmids) == part.documents or self._index.d != part.width:
-            raise _damaged(self.path, "it does not hold what the manifest says")
+            raise _damaged(self.path, "it does not match the manifest")
 
     def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
         """The `k` best documents for each query's vector, best first, equal ones by PMID.
@@ -56,7 +56,8 @@ class DenseIndex:
         """
         if queries.shape[1] != self._index.d:
             raise IndexUnusable(
-                f"The vectors in {self.path} are {self._index.d} wide and the query's {queries.shape[1]}; the encoder is not "
+                f"The vectors in {self.path} have {self._index.d} dimensions and the query's {queries.shape[1]}; the "
+                "encoder is not "
                 "the one that made them."
             )
         scores, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.pmids)))

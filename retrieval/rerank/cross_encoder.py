@@ -39,7 +39,7 @@ class HuggingFaceReranker:
         outputs = self._runtime.config.num_labels
         if outputs != 1:
             raise ModelUnusable(
-                f"The reranker {model} gives {outputs} scores for a pair where one is expected; choose a cross-encoder "
+                f"The reranker {model} gives {outputs} scores for a pair; expected one: choose a cross-encoder "
                 "with a single output, such as ncbi/MedCPT-Cross-Encoder (a classifier belongs under judge)."
             )
 

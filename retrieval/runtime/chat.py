@@ -124,7 +124,7 @@ class Chat:
                     max_completion_tokens=max_tokens,
                 )
         except _BrokenOff:
-            raise ChatUnanswered(self._told("broke off its answer")) from None
+            raise ChatUnanswered(self._told("gave an incomplete answer")) from None
         self._counted(*_used(reply), len(system) + len(user))
         message = getattr(_first_choice(reply), "message", None)
         if getattr(message, "refusal", None) or not _content(message):
@@ -132,7 +132,9 @@ class Chat:
         try:
             return schema.model_validate_json(_content(message))
         except ValidationError:
-            raise ChatUnanswered(self._told(f"did not answer in the form asked for ({', '.join(schema.model_fields)})")) from None
+            raise ChatUnanswered(
+                self._told(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
+            ) from None
 
     def complete(
         self,
@@ -154,7 +156,7 @@ class Chat:
                 return self._completed(system, user, max_tokens, stop, temperature, seed, stream)
             except _BrokenOff:
                 continue
-        raise ChatUnanswered(self._told("broke off its answer each time"))
+        raise ChatUnanswered(self._told("gave an incomplete answer each time"))
 
     def _completed(
         self, system: str, user: str, max_tokens: int, stop: Sequence[str], temperature: float, seed: int | None, stream: bool
@@ -203,7 +205,7 @@ class Chat:
     def _admitted(self) -> None:
         """Wait for one's turn, or say that the budget is spent."""
         if self._budget is not None and self._spent >= self._budget:
-            raise ChatUnanswered(self._told(f"has used its budget of {self._budget:,} tokens; raise `budget` to go on"), 503)
+            raise ChatUnanswered(self._told(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503)
         self._pace.wait()
 
     def _counted(self, prompt: int, completion: int, characters: int = 0) -> answers.Usage:

@@ -178,7 +178,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         missing = [key for key in ("name", "labels", "max_tokens", "calibration", "sha256") if key not in card]
     except (OSError, ValueError) as error:
         raise ModelUnusable(
-            f"{folder} does not hold a usable model ({error}); expected model.onnx, tokenizer.json and model.json, "
+            f"{folder} does not contain a usable model ({error}); expected model.onnx, tokenizer.json and model.json, "
             "reinstall the package or name another folder."
         ) from error
     if missing:

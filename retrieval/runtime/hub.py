@@ -115,14 +115,14 @@ def _download(model: str, revision: str | None, code: bool) -> Path:
         raise
     except GatedRepoError as error:
         raise ModelUnusable(
-            f"The model {model} asks for its terms to be accepted: accept them on its hub page, log in with "
+            f"The model {model} requires you to accept its terms: accept them on its hub page, log in with "
             f"`hf auth login`, then {_fetch_once(model)}."
         ) from error
     except RevisionNotFoundError as error:
         raise ModelUnusable(f"The model {model} has no revision {revision}; look it up on its hub page.") from error
     except RepositoryNotFoundError as error:
         raise ModelUnusable(
-            f"The Hugging Face hub knows no model {model} (or it is private: `hf auth login`); check the name, "
+            f"The Hugging Face hub has no model {model} (or it is private: `hf auth login`); check the name, "
             "or give a local folder."
         ) from error
     except Exception as error:  # a network, a proxy or a mirror fails in types that change with the HTTP library

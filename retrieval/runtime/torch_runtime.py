@@ -154,7 +154,9 @@ class Runtime:
         """`scores` as float32 on the CPU. NaN would compare as anything, even as an accusation: better to stop."""
         scores = scores.float().cpu()
         if not bool(scores.isfinite().all()):
-            raise ModelUnusable(f"The model {self.name} computed no number; fetch its weights again, or set precision: float32.")
+            raise ModelUnusable(
+                f"The model {self.name} returned values that are not numbers; fetch its weights again, or set precision: float32."
+            )
         return scores
 
     def logits(self, rows: Sequence[Row], batch_size: int) -> list[list[float]]:
@@ -231,7 +233,7 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
         except Exception as error:  # transformers tells of bad files in a dozen exception types
             if not trust_remote_code and "trust_remote_code" in str(error):
                 raise ModelUnusable(
-                    f"The model {model} runs only with Python code of its own; choose another, or read that code in {folder} "
+                    f"The model {model} needs its own Python code to run; choose another, or read that code in {folder} "
                     "and, where its kind has the option, allow it with trust_remote_code: true."
                 ) from error
             reason = str(error).strip().partition("\n")[0][:200].rstrip(".")
@@ -251,7 +253,7 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
         raise ModelUnusable(f"The model {model} has no fast tokenizer; convert its tokenizer to a tokenizer.json.")
     if len(tokenizer) > network.get_input_embeddings().weight.shape[0]:
         raise ModelUnusable(
-            f"The tokenizer of {model} knows {len(tokenizer)} tokens, its weights fewer; fetch both from one place."
+            f"The tokenizer of {model} has {len(tokenizer)} tokens, more than its weights; fetch both from the same source."
         )
     return tokenizer, network
 

@@ -169,7 +169,7 @@ class Store:
         except sqlite3.Error as error:
             raise IndexUnusable(
                 f"The document store {self.path} cannot be read ({error}); if it was replaced or moved while in use, restart, "
-                "else it is damaged: build the index again."
+                "otherwise it is damaged: build the index again."
             ) from error
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:

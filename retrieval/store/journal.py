@@ -91,7 +91,8 @@ class Journal:
                 sorted(key for key in self._facts.keys() | earlier.keys() if earlier.get(key) != self._facts.get(key))
             )
             raise BadInput(
-                f"{self.path} holds an unfinished run made otherwise ({changed} differ); go on with its own settings, "
+                f"{self.path} contains an unfinished run with different settings ({changed} differ); resume with its own "
+                "settings, "
                 f"{otherwise}, or delete it."
             )
         records: dict[str, Any] = {}

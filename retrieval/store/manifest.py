@@ -145,8 +145,8 @@ def _read_manifest(folder: Path) -> Manifest:
     if not folder.exists():
         if staging_folder(folder.resolve()).exists():
             raise IndexUnusable(
-                f"The index at {folder} is not finished: its build is still at work or was stopped; the same "
-                "`counterpoint index build` goes on where it stopped."
+                f"The index at {folder} is not finished: its build is still running or was stopped; the same "
+                "`counterpoint index build` resumes where it stopped."
             )
         raise IndexUnusable(f"There is no index at {folder}; build one with `counterpoint index build SOURCE --out {folder}`.")
     if not folder.is_dir():
@@ -171,7 +171,7 @@ def _read_manifest(folder: Path) -> Manifest:
     try:
         manifest = _from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise IndexUnusable(damaged.format(f"its {NAME} lacks entries, or holds wrong ones")) from None
+        raise IndexUnusable(damaged.format(f"its {NAME} has missing or wrong entries")) from None
     for name, size in manifest.files.items():
         file = folder / manifest.data / name
         if not file.is_file():

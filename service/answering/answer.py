@@ -32,7 +32,7 @@ from service.configuration.answers import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
 
-EXTRACTIVE = "This answer is extractive: its sentences are quoted from the papers, chosen and ordered by rule."
+EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 StageName = Literal["retrieve", "rerank", "write", "check", "conflicts"]
 
 
@@ -123,8 +123,10 @@ class _Work:
         self.tell(Stage("check", f"Checking the citations of {len(sentences)} sentences."))
         self._check(sentences, attribution, generator, sources)
         if not self.kept:
-            reason = f"{generator.name} wrote nothing that the documents found bear out ({len(self.removed)} sentences removed)"
-            return self._declined(f"The index holds too little on this: {reason}.", hits, generator.name)
+            reason = (
+                f"the retrieved documents support none of what {generator.name} wrote ({len(self.removed)} sentences removed)"
+            )
+            return self._declined(f"The index has too little on this: {reason}.", hits, generator.name)
         conflicts = between_sides(studied, self.kept) if studied else self._disagreements(judge, hits)
         return Answer(
             self.shown,
@@ -167,7 +169,7 @@ class _Work:
         if lacking:
             nearest = hits[: self.config.documents]
             titles = [entry.document for entry in self.index.entries([hit.pmid for hit in nearest[:NEAREST]])]
-            return TooLittle(f"The index holds too little on this: {lacking}.{named(titles)}", nearest)
+            return TooLittle(f"The index has too little on this: {lacking}.{named(titles)}", nearest)
         return hits
 
     def _disagreements(self, judge: Judge, hits: list[Hit]) -> tuple[Conflict, ...]:
@@ -224,7 +226,7 @@ class _Work:
             return ""
         best = sorted(about(self.topic.question, texts), reverse=True)[: min(enough.among, self.config.documents)]
         held = sum(best) / len(best)
-        reason = f"the best documents hold {held:.0%} of what the question asks about, {enough.about:.0%} is needed"
+        reason = f"the best documents cover {held:.0%} of what the question asks about; {enough.about:.0%} is needed"
         return reason if held < enough.about else ""
 
     def _written(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, Draft, str]:
@@ -252,17 +254,17 @@ class _Work:
     ) -> None:
         for place, sentence in enumerate(sentences):
             checked, more = attribution.check(sentence), ""
-            why = "; ".join(checked.failures) or "it cites no document, and none of those tried bears it out"
+            why = "; ".join(checked.failures) or "it cites no document, and none of the documents tried supports it"
             if not checked.citations and self.config.attribute.rewrite and not generator.extractive:
                 again, more = self._rewritten(sentence, generator, sources)
                 if again:
-                    checked, more = attribution.check(again), "; rewritten once, in vain"
+                    checked, more = attribution.check(again), "; one rewrite did not help"
                     sentence = again if checked.citations else sentence
             if not checked.citations:
                 self._remove(sentence, why + more)
             elif not self._keep(CitedSentence(sentence.text, checked.citations)):
                 for left in (sentence, *sentences[place + 1 :]):
-                    self._remove(left, f"the answer may have {self.limits.words} words")
+                    self._remove(left, f"the answer is limited to {self.limits.words} words")
                 return
 
     def _rewritten(

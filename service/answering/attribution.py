@@ -69,9 +69,9 @@ class Attribution:
         """The citation, or why it does not hold."""
         source = self._sources.get(cited.number)
         if source is None:
-            return f"[{cited.number}] is none of the {len(self._sources)} documents"
+            return f"[{cited.number}] is not one of the {len(self._sources)} documents"
         if not source.sentences:
-            return f"[{cited.number}] has no abstract to go by"
+            return f"[{cited.number}] has no abstract to check against"
         claim = cited.part or text
         if isinstance(self._judge, Reader):
             return self._read(self._judge, cited, source, claim)
@@ -84,7 +84,7 @@ class Attribution:
         if against >= self._config.contradict and (quoted is not None or against > borne_out):
             return f"[{cited.number}] contradicts it"
         if borne_out < self._config.support:
-            return f"[{cited.number}] does not bear it out"
+            return f"[{cited.number}] does not support it"
         return Citation(source.document, source.sentences[best], verdicts[best], verbatim=quoted is not None)
 
     def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
@@ -100,7 +100,7 @@ class Attribution:
         if quoted is not None:
             return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
         if whole.support < self._config.support:
-            return f"[{cited.number}] does not bear it out"
+            return f"[{cited.number}] does not support it"
         support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
         best = max(range(len(support)), key=support.__getitem__)
         return Citation(source.document, source.sentences[best], whole)

@@ -226,14 +226,14 @@ def not_studied(studied: Studied) -> str:
     """What is said where no paper is on the question, with those that come nearest."""
     whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
     read = len(studied.read)
-    none = f"none of the {read} nearest papers tells" if read > 1 else "no paper tells"
+    none = f"none of the {read} nearest papers reports" if read > 1 else "no paper reports"
     return f"Not studied here: {none} {whether}.{named([one.document for one in studied.read])}"
 
 
 def named(documents: Sequence[Document]) -> str:
     """ " The nearest: “Title” (PMID); …", "" where there are none."""
     titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
-    return f" The nearest: {'; '.join(titles)}." if titles else ""
+    return f" Nearest papers: {'; '.join(titles)}." if titles else ""
 
 
 def _citation(evidence: Evidence) -> Citation:

@@ -15,7 +15,7 @@ from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded,
 
 
 class AnswerRequest(BaseModel):
-    """A question to be answered."""
+    """A question to answer."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -30,30 +30,30 @@ class AnswerRequest(BaseModel):
         },
     )
 
-    question: str = Field(description="What is to be answered.")
-    narrative: str = Field("", description="Who asks, and what for; it decides among documents that fit the question.")
+    question: str = Field(description="The question to answer.")
+    narrative: str = Field("", description="Who asks and why; it ranks documents that fit the question equally well.")
     topic: str = Field("", description="The subject in a few words.")
-    id: str = Field("", max_length=200, description="Your own id of the topic; it comes back unchanged.")
+    id: str = Field("", max_length=200, description="Your own id for the topic; returned unchanged.")
 
 
 class CitationOut(BaseModel):
-    """A document cited, and the sentence of its abstract that bears the answer's sentence out."""
+    """A cited document, and the sentence of its abstract that supports the answer's sentence."""
 
-    number: int = Field(description="Its number in `documents`, from 1.")
+    number: int = Field(description="The document's number in `documents`, from 1.")
     pmid: str
     sentence: SentenceOut
     verdict: VerdictOut = Field(
-        description="The judge's opinion of that sentence, or of the whole paper (`of`), about the answer's sentence; of a lead, "
+        description="The judge's verdict on that sentence, or on the whole paper (`of`), for the answer's sentence; for a lead, "
         "support is the probability that the paper found what the lead counts it for."
     )
-    verbatim: bool = Field(description="The answer's sentence, or what it quotes, stands there word for word.")
+    verbatim: bool = Field(description="The abstract contains the answer's sentence, or the text it quotes, word for word.")
 
 
 class AnswerSentenceOut(BaseModel):
     """A sentence of the answer, with its citations.
 
-    What was checked of each stands with it: whether the sentence (or what it quotes) stands there word for word, and else what
-    the judge makes of the paper, with its probability.
+    Each citation says how it was checked: whether the abstract contains the sentence (or its quotation) word for word or, if not,
+    the judge's verdict on the paper, with its probability.
     """
 
     text: str
@@ -61,14 +61,14 @@ class AnswerSentenceOut(BaseModel):
 
 
 class RemovedOut(OfValue):
-    """A sentence that was written and taken out again."""
+    """A sentence that the check removed from the answer."""
 
     text: str
     reason: str
 
 
 class CitedDocumentOut(BaseModel):
-    """A document that the generator was given, or that a conflict brought in; `cited` says whether the answer cites it."""
+    """A document given to the generator or added by a conflict; `cited` says whether the answer cites it."""
 
     number: int
     pmid: str
@@ -76,19 +76,19 @@ class CitedDocumentOut(BaseModel):
     year: int | None
     journal: str
     types: list[str]
-    score: float = Field(description="What ranked it; 0 where a conflict brought it in.")
+    score: float = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
 
 
 class ConflictOut(BaseModel):
-    """Evidence of the index against a sentence of the answer; `sentence` counts from 0."""
+    """Evidence in the index that contradicts a sentence of the answer; `sentence` counts from 0."""
 
     sentence: int
     evidence: EvidenceOut
 
 
 class LeadPaperOut(BaseModel):
-    """A paper that takes a side: how probable it is that it found so, and what kind of study it is."""
+    """A paper that takes a side: the probability that it found this, and the kind of study."""
 
     pmid: str
     probability: float
@@ -96,15 +96,15 @@ class LeadPaperOut(BaseModel):
 
 
 class LeadOut(BaseModel):
-    """What the papers come to, which the first sentence says, where the question asks for yes or no."""
+    """What the papers show overall, as stated in the first sentence; only for a yes-or-no question."""
 
     claim: str = Field(description="The question as a claim.")
     verdict: LeadVerdict
-    certainty: float = Field(description="How probable it is that the verdict is right, by questions whose answer is known.")
-    word: str = Field(description="The certainty in a word: sure, probable or possible.")
-    supporting: list[LeadPaperOut] = Field(description="Papers that found that the claim holds, those that count most first.")
-    contradicting: list[LeadPaperOut] = Field(description="Papers that found that it does not.")
-    silent: int = Field(description="Papers on the question that say neither plainly.")
+    certainty: float = Field(description="The probability that the verdict is right, calibrated on questions with known answers.")
+    word: str = Field(description="The certainty in one word: sure, probable or possible.")
+    supporting: list[LeadPaperOut] = Field(description="Papers that found the claim to be true, the most heavily weighted first.")
+    contradicting: list[LeadPaperOut] = Field(description="Papers that found the claim to be false.")
+    silent: int = Field(description="Papers on the question that clearly report neither.")
 
     @classmethod
     def of(cls, lead: Lead) -> LeadOut:
@@ -126,7 +126,7 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
 
 
 class UsageOut(OfValue):
-    """What a language model was asked, by its server's own counts; `cost` in US dollars where a price is configured."""
+    """The use of a language model, by its server's own counts; `cost` in US dollars if a price is configured."""
 
     requests: int
     prompt_tokens: int
@@ -135,7 +135,7 @@ class UsageOut(OfValue):
 
 
 class TopicOut(OfValue):
-    """The topic as it was read."""
+    """The topic as the service read it."""
 
     id: str
     question: str
@@ -148,7 +148,7 @@ class AnswerResponse(BaseModel):
 
     topic: TopicOut
     outcome: Outcome
-    lead: LeadOut | None = Field(description="What the first sentence says; null where the question asks for no yes or no.")
+    lead: LeadOut | None = Field(description="What the first sentence says; null if the question is not a yes-or-no question.")
     text: str = Field(
         description="The whole answer with its citations as [1] or [1, 2]: the numbers of `documents`, in order of appearance."
     )
@@ -158,7 +158,7 @@ class AnswerResponse(BaseModel):
     documents: list[CitedDocumentOut]
     words: int
     generated_by: str
-    extractive: bool = Field(description="The answer only quotes: no language model wrote it.")
+    extractive: bool = Field(description="The answer consists of quotations; no language model wrote it.")
     note: str
     usage: UsageOut
     provenance: Provenance
@@ -207,7 +207,7 @@ class StageEvent(BaseModel):
 
 
 class SentenceEvent(BaseModel):
-    """A sentence was checked and stands (event "sentence"); `place` counts from 0. Documents are named by PMID as yet."""
+    """A sentence passed the check (event "sentence"); `place` counts from 0. Documents are still named by PMID."""
 
     place: int
     text: str

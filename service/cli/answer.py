@@ -12,18 +12,20 @@ from service.configuration import defaults
 
 
 def answer(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to answer.")],
     index: IndexOption,
-    narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and what for.")] = "",
+    narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and why.")] = "",
     topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
         Literal["text", "json", "markdown", "ris", "bibtex"],
-        typer.Option("--format", help="For reading, for programs, or the cited documents for a reference manager."),
+        typer.Option("--format", help="text to read, JSON for programs, or the cited documents for a reference manager."),
     ] = "text",
-    as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /answer; short for --format json.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the same JSON as POST /answer; short for --format json.")
+    ] = False,
 ) -> None:
     """Answer QUESTION in at most 250 words, each sentence with citations that were checked, and tell what contradicts it."""
     with told():

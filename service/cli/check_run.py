@@ -13,7 +13,7 @@ from service.cli.options import IndexOption
 if TYPE_CHECKING:
     from retrieval.store.documents import Store
 
-check_app = typer.Typer(help="Check TREC run files before they are sent in.", no_args_is_help=True)
+check_app = typer.Typer(help="Check TREC run files before you submit them.", no_args_is_help=True)
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The run file to check.", show_default=False)]
 
@@ -24,7 +24,7 @@ def check_task_a(
     input: Annotated[Path, typer.Option("--input", help="The track's Task A input file.", show_default=False)],
     index: IndexOption,
 ) -> None:
-    """Check a Task A run against its input and the index; every fault is named by item and sentence (exit code 1)."""
+    """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
     with told():
         from service.trec.task_a.check import check
         from service.trec.task_a.items import read_items
@@ -40,7 +40,7 @@ def check_task_b(
     topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
     index: IndexOption,
 ) -> None:
-    """Check a Task B run against its topics and the index; every fault is named by topic and sentence (exit code 1)."""
+    """Check a Task B run against its topics and the index; report every fault by topic and sentence (exit code 1)."""
     with told():
         from service.trec.task_b.check import check
         from service.trec.task_b.topics import read_topics

@@ -43,6 +43,8 @@ def _tell_version(asked: bool) -> None:
 
 @app.callback()
 def _group(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Tell the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     """Hold what can be asked before any command is named."""

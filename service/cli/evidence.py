@@ -22,20 +22,22 @@ def evidence(
         str, typer.Argument(metavar="HYPOTHESIS", help="One sentence that the paper may support or contradict.")
     ],
     paper: Annotated[
-        Path, typer.Option("--paper", metavar="FILE", help="A JSON list of sentences, text, or JATS XML; gzipped or not.")
+        Path, typer.Option("--paper", metavar="FILE", help="A JSON list of sentences, plain text or JATS XML, gzipped or not.")
     ],
     k: Annotated[int, typer.Option("-k", help="How many sentences to choose.")] = 5,
-    results_only: Annotated[bool, typer.Option("--results-only", help="What the study found, not how it was done.")] = False,
+    results_only: Annotated[
+        bool, typer.Option("--results-only", help="Choose sentences on what the study found, not on how it was done.")
+    ] = False,
     format: Annotated[
         Literal["auto", "list", "lines", "text", "jats"],
-        typer.Option("--format", help="How the paper is given; lines is a sentence a line, auto looks at the file."),
+        typer.Option("--format", help="The paper's format; lines means one sentence per line, auto detects the format."),
     ] = "auto",
     how: Annotated[
         Literal["embedded", "plain", "shots", "sections"],
         typer.Option("--how", help="The embedded models, or a strategy of the profile's language model."),
     ] = "embedded",
     profile: ProfileOption = defaults.PROFILE,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Find the sentences of one paper that together carry the most evidence about HYPOTHESIS, for or against."""
     with told():

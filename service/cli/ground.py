@@ -15,10 +15,17 @@ def ground(
     claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false.")],
     index: IndexOption,
     question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
-    known: Annotated[str, typer.Option("--known", metavar="PMID,...", help="Documents known to support it.")] = "",
+    known: Annotated[
+        str,
+        typer.Option(
+            "--known",
+            metavar="PMID,...",
+            help="A PMID already known to support the claim; never returned as support. May be repeated.",
+        ),
+    ] = "",
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
-    as_json: Annotated[bool, typer.Option("--json", help="The same JSON as POST /ground.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as POST /ground.")] = False,
 ) -> None:
     """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
     from service.grounding.claims import checked_claim

@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from indexes.build import Report
     from retrieval.dense.encoder import Encoder
 
-index_app = typer.Typer(help="Build an index of documents, update it, look into it.", no_args_is_help=True)
+index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
 
-IndexArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a built index.", show_default=False)]
+IndexArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an index.", show_default=False)]
 SourcesArgument = Annotated[
-    list[Path], typer.Argument(metavar="SOURCE...", help="Files, or folders of files; gzipped or not.", show_default=False)
+    list[Path], typer.Argument(metavar="SOURCE...", help="Files or folders of files, gzipped or not.", show_default=False)
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", help="pyserini, counterpoint, scifact or pubmed; auto looks at the first record.")
+    str, typer.Option("--format", help="pyserini, counterpoint, scifact or pubmed; auto detects it from the first record.")
 ]
 SkipBadOption = Annotated[
-    int, typer.Option("--skip-bad", min=0, metavar="N", help="Let up to N bad records pass, counted and listed.")
+    int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
 ]
-DenseOption = Annotated[bool, typer.Option("--dense", help="Make the vectors of dense search too.")]
-EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder, by its name in the profile.")]
+DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors for dense retrieval.")]
+EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder's name in the profile.")]
 
 
 @index_app.command("build")
 def index_build(
     sources: SourcesArgument,
-    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an index that is there already.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
 ) -> None:
-    """Build one BM25 index of every document in SOURCE, with its sentences and negation cues beside it."""
+    """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
     import time
 
     from indexes.build import build
@@ -73,7 +73,7 @@ def index_update(
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
 ) -> None:
-    """Replace documents by PMID, apply deletions, mark retractions; queries see the old index until all is done."""
+    """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
     from indexes.build import update
 
     with told():
@@ -83,12 +83,13 @@ def index_update(
         _list_bad(report)
         say(
             f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
-            f"{report.manifest.counts.documents:,} in it now, {report.manifest.counts.retracted:,} marked as retracted."
+            f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
+            "marked as retracted."
         )
         if loaded:
             _add_vectors(index, loaded)
         elif report.manifest.dense and not report.manifest.vectors_fit:
-            say(f"Its vectors are of the version before: `counterpoint index dense {index}` encodes what changed.")
+            say(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
 
 
 @index_app.command("dense")
@@ -96,9 +97,9 @@ def index_dense(
     index: IndexArgument,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the vectors that are there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing vectors.")] = False,
 ) -> None:
-    """Make the vectors of dense search for an index, or bring them up to date: only what has none is encoded."""
+    """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
     with told():
         from retrieval.store.manifest import read_manifest
 
@@ -109,9 +110,9 @@ def index_dense(
 @index_app.command("info")
 def index_info(
     index: IndexArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="The manifest as it is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
 ) -> None:
-    """Print what is in an index, where it came from and how it was made."""
+    """Print the contents, the sources and the build settings of an index."""
     import json
     from dataclasses import asdict
 
@@ -135,18 +136,18 @@ def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None
 
     from indexes.vectors import add_vectors
 
-    say(f"Making vectors for {index} with {encoder.name}.")
+    say(f"Encoding the documents of {index} with {encoder.name}.")
     started = time.monotonic()
     report = add_vectors(index, encoder, overwrite)
     seconds = time.monotonic() - started
     say(
-        f"{index} has the vectors of {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
+        f"{index} has vectors for {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
         f"({report.encoded / seconds:,.1f} a second)."
     )
 
 
 def _list_bad(report: Report) -> None:
     if report.bad:
-        say(f"{len(report.bad)} bad records were left out:")
+        say(f"{len(report.bad)} bad records were skipped:")
         for fault in report.bad:
             say(f"  {fault}")

@@ -10,16 +10,16 @@ import typer
 from service.cli.messages import say
 from service.configuration import defaults
 
-IndexOption = Annotated[Path, typer.Option("--index", help="The folder of a built index.", show_default=False)]
-ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant by name, or a YAML file.")]
+IndexOption = Annotated[Path, typer.Option("--index", help="The folder of an index.", show_default=False)]
+ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant: its name or a YAML file.")]
 AnswersOption = Annotated[
-    str | None, typer.Option("--answers", help="An answer variant by name, or a YAML file.", show_default=defaults.ANSWERS)
+    str | None, typer.Option("--answers", help="An answer variant: its name or a YAML file.", show_default=defaults.ANSWERS)
 ]
 UnderAnswersOption = Annotated[
     str | None,
     typer.Option("--config", help="A grounding variant in place of the one that the answer variant names.", show_default=False),
 ]
-ProfileOption = Annotated[str, typer.Option("--profile", help="A set of models by name, or a YAML file.")]
+ProfileOption = Annotated[str, typer.Option("--profile", help="A profile (a set of models): its name or a YAML file.")]
 
 
 def answer_variant(answers: str | None, config: str | None) -> tuple[str, str | None]:

@@ -14,7 +14,7 @@ from service.configuration import defaults
 if TYPE_CHECKING:
     from service.trec.shards import Shard
 
-run_app = typer.Typer(help="Make TREC run files.", no_args_is_help=True)
+run_app = typer.Typer(help="Write TREC run files.", no_args_is_help=True)
 
 InputArgument = Annotated[Path, typer.Argument(metavar="INPUT", help="The track's Task A input file.", show_default=False)]
 TopicsArgument = Annotated[Path, typer.Argument(metavar="TOPICS", help="The track's Task B topics.", show_default=False)]
@@ -22,9 +22,9 @@ OutOption = Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The
 TeamOption = Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)]
 RunIdOption = Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)]
 ShardOption = Annotated[
-    str | None, typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the run; `run merge` joins them.")
+    str | None, typer.Option("--shard", metavar="I/N", help="Only part I of N of the run; `run merge` joins the parts.")
 ]
-OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of that name.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of the same name.")]
 
 
 @run_app.command("task-a")
@@ -39,7 +39,7 @@ def run_task_a(
     shard: ShardOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a killed run goes on where it stopped."""
+    """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
     with told():
         from service.trec.journal import check_target
         from service.trec.task_a.items import read_items
@@ -57,7 +57,7 @@ def run_task_a(
         report = run(items, input, grounder, out, team, run_id, part)
         say(
             f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
-            f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were there from an earlier try)."
+            f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were done in an earlier attempt)."
         )
 
 
@@ -74,7 +74,7 @@ def run_task_b(
     shard: ShardOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Answer every topic of TOPICS (TREC BioGen Task B); a killed run goes on where it stopped."""
+    """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
     with told():
         from service.trec.journal import check_target
         from service.trec.task_b.run import answers_path, run
@@ -90,11 +90,11 @@ def run_task_b(
         say(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {variant} over {index}.")
         report = run(read, topics, answerer, out, team, run_id, part)
         say(
-            f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; for {report.too_little:,} topics the index "
-            f"holds too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
+            f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; on {report.too_little:,} topics the index "
+            f"has too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
             + (f", {report.tokens:,} tokens used" if report.tokens else "")
             + (f" for {report.cost:,.2f} dollars" if report.cost else "")
-            + f" ({report.resumed} topics were there from an earlier try). The evidence is in {answers_path(out)}."
+            + f" ({report.resumed} topics were done in an earlier attempt). The evidence is in {answers_path(out)}."
         )
 
 
@@ -104,7 +104,7 @@ def run_merge(
     shards: Annotated[list[Path], typer.Argument(metavar="SHARD...", help="The run file of every shard.", show_default=False)],
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Join the shards of one run, with the same bytes as if it had been made at once."""
+    """Join the shards of one run into the same bytes as a single run."""
     with told():
         from service.trec.journal import check_target
         from service.trec.shards import merge

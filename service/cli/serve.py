@@ -14,13 +14,15 @@ from service.configuration import defaults
 
 
 def serve(
-    index: Annotated[Path | None, typer.Option("--index", help="The folder of a built index.")] = None,
+    index: Annotated[Path | None, typer.Option("--index", help="The folder of an index.")] = None,
     port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
     host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
-    config: Annotated[str | None, typer.Option("--config", help="A grounding variant by name, or a YAML file.")] = None,
-    answers: Annotated[str | None, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = None,
-    profile: Annotated[str | None, typer.Option("--profile", help="A set of models by name, or a YAML file.")] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, max=64, help="Processes to serve with (1).")] = None,
+    config: Annotated[str | None, typer.Option("--config", help="A grounding variant: its name or a YAML file.")] = None,
+    answers: Annotated[str | None, typer.Option("--answers", help="An answer variant: its name or a YAML file.")] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="A profile (a set of models): its name or a YAML file.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, max=64, help="Number of server processes (1).")] = None,
 ) -> None:
     """Answer over HTTP: a page at /, the API at /v1; `counterpoint config` shows what else can be set."""
     given = {
@@ -33,7 +35,7 @@ def serve(
         settings = load_settings(**given)
         checked(settings)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
-            say(f"Counterpoint listens on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
+            say(f"Counterpoint is listening on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
         run(settings)
 
 
@@ -50,7 +52,7 @@ def config() -> None:
 def mcp(
     index: IndexOption,
     config: ConfigOption = defaults.CONFIG,
-    answers: Annotated[str, typer.Option("--answers", help="An answer variant by name, or a YAML file.")] = defaults.ANSWERS,
+    answers: Annotated[str, typer.Option("--answers", help="An answer variant: its name or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
     """Be a tool for language models: an MCP server on standard input and output, with the tools ground, answer and check_text."""

@@ -138,7 +138,7 @@ class AnswerConfig(Strict):
     @model_validator(mode="after")
     def _one_grounding(self) -> AnswerConfig:
         if self.lead and self.conflicts and self.lead.grounding != self.conflicts.grounding:
-            raise ValueError("lead and conflicts name different groundings; name the same for both")
+            raise ValueError("lead and conflicts name different grounding variants; name the same one for both")
         return self
 
 
@@ -151,7 +151,7 @@ def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
     if grounding is None:
         return config
     if config.grounding is None:
-        raise BadConfig(f"The answer configuration {name} looks for no lead and no conflicts: leave the grounding variant out.")
+        raise BadConfig(f"The answer configuration {name} uses neither a lead nor conflicts: leave out the grounding variant.")
     parts = {"lead": config.lead, "conflicts": config.conflicts}
     return config.model_copy(
         update={key: part.model_copy(update={"grounding": grounding}) for key, part in parts.items() if part is not None}

@@ -38,16 +38,16 @@ class Retrieve(Strict):
     @model_validator(mode="after")
     def _combination_is_known(self) -> Retrieve:
         if not self.sources or len(set(self.sources)) < len(self.sources):
-            raise ValueError("sources names bm25, dense, or both, each once")
+            raise ValueError("sources should name bm25, dense or both, each once")
         if self.queries == "adversarial" and self.sources != ["dense"]:
-            raise ValueError("adversarial queries are made for dense search: give them with sources: [dense]")
+            raise ValueError("adversarial queries are for dense retrieval: use them with sources: [dense]")
         if (self.spellings or self.synonyms) and "bm25" not in self.sources:
-            raise ValueError("spellings and synonyms are for a search by words: give them with the source bm25")
+            raise ValueError("spellings and synonyms are for lexical search: use them with the source bm25")
         # By value, not by what was written: a configuration that was dumped with its defaults can be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
-            raise ValueError("encoder says what the source dense searches with: name dense among the sources, or leave it out")
+            raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")
         if (self.rrf != 60 or self.each) and not self.fused:
-            raise ValueError("rrf and each are for several rankings: give two sources or adversarial queries, or leave them out")
+            raise ValueError("rrf and each fuse several rankings: use two sources or adversarial queries, or leave them out")
         return self
 
 
@@ -134,15 +134,16 @@ class Branch(Strict):
     def _rule_has_what_it_reads(self) -> Branch:
         if (self.select.rule == "top") == (self.judge is not None):
             raise ValueError(
-                "the rules first, likeliest and penalised go by a judge, the rule top by the ranking: give judge with those alone"
+                "the rules first, likeliest and penalised need a judge and the rule top takes none: give judge with those "
+                "three only"
             )
         if self.select.uncertain is not None and self.select.rule != "likeliest":
-            raise ValueError("uncertain is what the rule likeliest leaves out: give it with that rule alone")
+            raise ValueError("uncertain lists what the rule likeliest leaves out: use it with that rule only")
         by_decision = self.select.rule == "likeliest" and (self.judge is None or self.judge.level != "document")
         if self.judge and self.judge.frugal and not by_decision:
-            raise ValueError("frugal goes by the decision: give it with the rule likeliest and level sentence or abstract")
+            raise ValueError("frugal needs a decision: use it with the rule likeliest and level sentence or abstract")
         if self.judge and self.judge.level == "abstract" and not by_decision:
-            raise ValueError("an abstract is read for its decision: give the level abstract with the rule likeliest")
+            raise ValueError("reading whole abstracts needs a decision: use the level abstract with the rule likeliest")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self

@@ -66,7 +66,7 @@ def read_yaml(name: str, package: str, what: str) -> Any:
     if is_path(name):
         path = Path(name)
         if not path.is_file():
-            raise BadConfig(f"There is no {what} file {name}; give an existing YAML file or one of {shipped(package)}.")
+            raise BadConfig(f"There is no {what} file {name}; name an existing YAML file or one of {shipped(package)}.")
         text = path.read_text("utf-8", errors="replace")
     elif name in shipped(package):
         text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
@@ -87,11 +87,11 @@ def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
     where, context = _path(fault["loc"], data), fault.get("ctx", {})
     match fault["type"]:
         case "unknown_key":
-            return f"unknown key {context['key']}{f' in {where}' if where else ''}; the keys known there are {context['known']}"
+            return f"unknown key {context['key']}{f' in {where}' if where else ''}; the known keys are {context['known']}"
         case "union_tag_invalid":
             return f"{where} has the unknown kind {context['tag']!r}; known kinds are {_listed(context['expected_tags'])}"
         case "union_tag_not_found":
-            return f"the key {f'{where}.{KIND}'!r} is missing; it says which model is meant"
+            return f"the key {f'{where}.{KIND}'!r} is missing; it names the kind of model"
         case "missing":
             return f"the key {where!r} is missing"
         case "value_error":

@@ -17,7 +17,7 @@ def checked_claim(text: str, question: str = "", known_pmids: Iterable[str | int
     """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without repeats."""
     known = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
     if len(known) > MAX_KNOWN:
-        raise BadInput(f"{len(known):,} known PMIDs were given; give at most {MAX_KNOWN:,}.")
+        raise BadInput(f"{len(known):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")
     claim = _checked(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
     return Claim(text=claim, question=_checked(question, "question"), known_pmids=known, id=id)
 
@@ -29,7 +29,7 @@ def checked_hypothesis(text: str) -> str:
 
 def checked_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
     """A topic that can be answered: a question, not empty, and what else is said of it, each at most 2,000 characters."""
-    asked = _checked(question, "question", required="give what is to be answered, such as “Does aspirin reduce fever?”")
+    asked = _checked(question, "question", required="give the question to answer, such as “Does aspirin reduce fever?”")
     return Topic(id=id, question=asked, topic=_checked(topic, "topic"), narrative=_checked(narrative, "narrative"))
 
 
@@ -44,7 +44,7 @@ def _checked(text: str, what: str, required: str = "") -> str:
     if required and not clean:
         raise BadInput(f"The {what} is empty; {required}")
     if len(clean) > MAX_CHARACTERS:
-        raise BadInput(f"The {what} has {len(clean):,} characters and at most {MAX_CHARACTERS:,} are read; shorten it.")
+        raise BadInput(f"The {what} has {len(clean):,} characters; the limit is {MAX_CHARACTERS:,}, so shorten it.")
     return clean
 
 

@@ -54,7 +54,7 @@ def why(
         what = "paper" if verdict.of == "document" else "sentence"
         parts.append(f"{probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
         if verdict.label != stance and verdict.of == "sentence":
-            parts.append(f"the judge's own label for it is {verdict.label}")
+            parts.append(f"the judge's own label is {verdict.label}")
         if verdict.reason:
             parts.append(verdict.reason.rstrip("."))
     if sentence is not None:
@@ -71,7 +71,7 @@ def _differences(claim: str, sentence: str) -> list[str]:
     own, other = other_numbers(claim, sentence)
     return [
         *(f"opposite words: “{word}” / “{against}”" for word, against in opposites(claim, sentence)),
-        *([f"other numbers: {', '.join(own)} / {', '.join(other)}"] if own else []),
+        *([f"different numbers: {', '.join(own)} / {', '.join(other)}"] if own else []),
     ]
 
 

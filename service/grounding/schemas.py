@@ -30,7 +30,7 @@ class GroundRequest(BaseModel):
     )
 
     claim: str = Field(description="One sentence that can be true or false.")
-    question: str = Field("", description="The question that the claim answers; it widens the search.")
+    question: str = Field("", description="The question that the claim answers; its words are added to the search.")
     known_pmids: list[str | int] = Field(
         default_factory=list, description="Documents already known to support the claim; never returned as support."
     )
@@ -47,7 +47,7 @@ class OfValue(BaseModel):
 
 
 class SentenceOut(OfValue):
-    """A sentence exactly as it stands in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
+    """A sentence exactly as in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
 
     index: int
     start: int
@@ -77,7 +77,7 @@ class NegationOut(BaseModel):
 
 
 class QualifierOut(OfValue):
-    """Words of the sentence that narrow what it says, where the claim does not; offsets are into the abstract."""
+    """Words of the sentence that qualify it and that the claim lacks; offsets are into the abstract."""
 
     kind: QualifierKind
     start: int
@@ -85,27 +85,28 @@ class QualifierOut(OfValue):
 
 
 class DirectionOut(OfValue):
-    """A word of the sentence that turns one of the claim's round; offsets are into the abstract."""
+    """A word of the sentence that is the opposite of one in the claim; offsets are into the abstract."""
 
     claim: str = Field(description="The claim's word.")
-    evidence: str = Field(description="The sentence's, as it stands there: `abstract[start:end]`.")
+    evidence: str = Field(description="The sentence's word, exactly as in `abstract[start:end]`.")
     start: int
     end: int
 
 
 class VerdictOut(OfValue):
-    """The judge's probabilities, which sum to 1, and its decision, by its own thresholds where it has some."""
+    """The judge's probabilities, which sum to 1, and its decision, by its own thresholds if it has any."""
 
     label: Label
     of: Literal["sentence", "document"] = Field(
         "sentence",
-        description="What was judged: the sentence alone, or the whole paper. A paper's probability of the stance is `score`.",
+        description="What was judged: the sentence alone or the whole paper. For a paper, the probability of its stance "
+        "is `score`.",
     )
     support: Rounded
     neutral: Rounded
     contradict: Rounded
-    quote: str = Field("", description="The words of the sentence that decided, where the judge is a language model.")
-    reason: str = Field("", description="The judge's reason in words, where it gives one.")
+    quote: str = Field("", description="The words of the sentence that decided the verdict; language-model judges only.")
+    reason: str = Field("", description="The judge's reason in words, if it gives one.")
 
 
 def facts_of(document: Document) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def facts_of(document: Document) -> dict[str, Any]:
 
 
 class EvidenceOut(BaseModel):
-    """One document for or against the claim, with the sentence that says so."""
+    """One document for or against the claim, with its evidence sentence."""
 
     rank: int
     pmid: str
@@ -133,18 +134,19 @@ class EvidenceOut(BaseModel):
     stance: str
     sentence: SentenceOut | None
     negations: list[NegationOut]
-    qualifiers: list[QualifierOut] = Field(description="The reservations that the sentence makes and the claim does not.")
+    qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
     directions: list[DirectionOut] = Field(
-        description="Each place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome."
+        description="Each place where a contradicting sentence has the opposite of a word of the claim, about the same outcome."
     )
-    standing: Standing = Field(description="plain; partial where there are qualifiers; retracted where the paper is.")
+    standing: Standing = Field(description="plain; partial if there are qualifiers; retracted if the paper is.")
     score: Rounded = Field(
-        description="What ranked the document within its list; scores of different scorers do not compare. With a verdict of the "
-        "document it is the calibrated probability that the paper has this stance."
+        description="The score that ranked the document in its list; scores of different scorers are not comparable. With "
+        "a verdict on the "
+        "whole paper it is the calibrated probability of this stance."
     )
     scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
     verdict: VerdictOut | None = Field(
-        description="The judge's opinion of the sentence, or of the whole paper (`of`); null where none was asked."
+        description="The judge's verdict on the sentence or on the whole paper (`of`); null if no judge was asked."
     )
     why: str
 
@@ -168,17 +170,17 @@ class EvidenceOut(BaseModel):
 
 
 class CountsOut(OfValue):
-    """How much one side looked at."""
+    """How much one side checked."""
 
     documents: int = Field(description="documents retrieved")
-    sentences: int = Field(description="sentences that these documents hold")
-    candidates: int = Field(description="sentences past the side's filter")
+    sentences: int = Field(description="sentences in these documents")
+    candidates: int = Field(description="sentences that passed the filter of this side")
     judged: int = Field(description="sentences the judge read before the side was decided")
-    read: int = Field(description="documents that these sentences are of")
+    read: int = Field(description="documents that the judged sentences come from")
 
 
 class CheckedOut(BaseModel):
-    """How much was looked at on each side."""
+    """How much was checked on each side."""
 
     contradict: CountsOut
     support: CountsOut
@@ -206,7 +208,7 @@ class Service(Protocol):
 
 
 class Provenance(BaseModel):
-    """What every figure in the answer comes from."""
+    """The configuration, models and index behind the response."""
 
     config: str
     profile: str
@@ -228,7 +230,7 @@ class Provenance(BaseModel):
 
 
 class ClaimOut(OfValue):
-    """The claim as it was read."""
+    """The claim as the service read it."""
 
     text: str
     question: str
@@ -242,7 +244,8 @@ class GroundResponse(BaseModel):
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
-        description="What came close on either side, contradictions first, for who must not miss one; most of it is neither."
+        description="Documents that came close on either side, contradictions first, for readers who must not miss one; "
+        "most are neutral."
     )
     checked: CheckedOut
     summary: str
@@ -278,11 +281,11 @@ class Health(BaseModel):
 
 
 class Problem(BaseModel):
-    """What was wrong, as RFC 9457 says it; `error` is `detail` again, for clients of the first version."""
+    """What went wrong, in the format of RFC 9457; `error` repeats `detail` for clients of the first version."""
 
-    type: str = Field(description="Which kind of problem: `urn:counterpoint:problem:` and a word.")
+    type: str = Field(description="The kind of problem: `urn:counterpoint:problem:` and one word.")
     title: str = Field(description="The kind in words.")
     status: int
-    detail: str = Field(description="What was wrong here, in one sentence.")
+    detail: str = Field(description="What went wrong, in one sentence.")
     request_id: str
     error: str

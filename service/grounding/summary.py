@@ -16,7 +16,7 @@ def summary(grounding: Grounding) -> str:
     where = f"{judged} checked" if counts.judged else candidates
     against = len(grounding.contradicting)
     first = (
-        f"{_counted(against, 'document')} found that may contradict the claim, {where}"
+        f"{_counted(against, 'document')} found that may contradict the claim; {where}"
         if against
         else f"No contradiction found among {where}"
     )
@@ -24,7 +24,7 @@ def summary(grounding: Grounding) -> str:
     for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
     found = f"{_counted(for_it, 'document')} found that may support it," if for_it else "No support found"
     close = len(grounding.uncertain)
-    third = f" {_counted(close, 'document')} came close and {'is' if close == 1 else 'are'} listed apart." if close else ""
+    third = f" {_counted(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
     return f"{first} {found} among {among}.{third}"
 
 

@@ -18,8 +18,8 @@ from service.http.problems import Refused
 from service.operating import metrics
 from service.operating.settings import Settings
 
-_bearer = HTTPBearer(auto_error=False, description="An API key, where the operator asks for one.")
-_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same in a header of its own.")
+_bearer = HTTPBearer(auto_error=False, description="An API key, if the operator requires one.")
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key in its own header.")
 
 
 class Gate:
@@ -45,7 +45,7 @@ class Gate:
             name = self.name(key)
             if name is None:
                 metrics.REFUSED.labels(reason="no key").inc()
-                told = "This API key is not known." if key else "Give an API key, as Authorization: Bearer KEY or X-API-Key: KEY."
+                told = "This API key is unknown." if key else "Give an API key as Authorization: Bearer KEY or X-API-Key: KEY."
                 raise Refused(told, 401, {"WWW-Authenticate": "Bearer"})
             who = f"key {name}"
             request.scope.setdefault("state", {}).setdefault("told", {})["key"] = name
@@ -61,7 +61,7 @@ class Gate:
                 reset = self._counts.get_window_stats(limit, who).reset_time
                 metrics.REFUSED.labels(reason="too many").inc()
                 raise Refused(
-                    f"At most {limit} are answered; try again later.",
+                    f"The limit is {limit}; try again later.",
                     429,
                     {"Retry-After": str(max(1, ceil(reset - time.time())))},
                 )

@@ -28,7 +28,7 @@ _log = logging.getLogger("counterpoint")
 
 _DESCRIPTION = (
     "For a biomedical claim: the papers that contradict it and the papers that support it, each with its exact sentence. "
-    "Every figure can be traced through `provenance`. Faults are problem details (RFC 9457)."
+    "`provenance` says where every figure comes from. Errors are problem details (RFC 9457)."
 )
 
 
@@ -85,7 +85,7 @@ async def _kept_up(live: Live, seconds: float, loaded: bool) -> None:
         try:
             await asyncio.to_thread(live.refresh)
         except Exception:
-            _log.exception("looking for a changed index failed")
+            _log.exception("checking for a changed index failed")
 
 
 def _add_routes(app: FastAPI) -> None:
@@ -94,7 +94,7 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})
     async def health(request: Request) -> Response:
-        """Ready (200) only when the index is open and the models are loaded; 503 until then."""
+        """200 once the index is open and the models are loaded; 503 until then."""
         live = parts_of(request).live
         try:
             grounder = live.ready().grounder
@@ -105,6 +105,6 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.get("/metrics", include_in_schema=False, dependencies=[Depends(known)])
     async def numbers() -> Response:
-        """What Prometheus reads."""
+        """Metrics for Prometheus."""
         text, media_type = await asyncio.to_thread(metrics.exposition)
         return Response(text, media_type=media_type)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 UNREADABLE = (
-    "The body cannot be read as JSON: it is no UTF-8 text, is nested too deeply, or holds a number that is too long; "
+    "The body cannot be read as JSON: it is not UTF-8 text, is nested too deeply, or contains a number that is too long; "
     "send one JSON object in UTF-8."
 )
 _LONGEST = 40
@@ -18,7 +18,7 @@ _LONGEST = 40
 # What a fault of each type says should have come.
 _EXPECTED = {
     "string_type": "a text",
-    "string_unicode": "a text of whole characters",
+    "string_unicode": "valid Unicode text",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_parsing_size": "a smaller whole number",
@@ -46,7 +46,7 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
     place, kind, context = _place(fault), fault["type"], fault.get("ctx") or {}
     if kind == "json_invalid":
         read = fault["loc"][-1]
-        what = f"stops being JSON after {_count(read, 'character')}" if read else "is no JSON"
+        what = f"is not valid JSON after {_count(read, 'character')}" if read else "is not JSON"
         return f"The body {what}; send {_wanted(model)}."
     if kind == "missing":
         if not place:
@@ -59,7 +59,7 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
         return f"{place}: {told}." if place else f"{told}."
     if not place:
         if isinstance(fault["input"], bytes):
-            return f"{whole} did not come as JSON; send {_wanted(model)} with the header Content-Type: application/json."
+            return f"{whole} was not sent as JSON; send {_wanted(model)} with the header Content-Type: application/json."
         return f"{whole} should be an object, not {_came(fault['input'])}; send {_wanted(model)}."
     return f"{place} {_wrong(kind, context, fault['input'], _expected_at(place, faults))}."
 
@@ -68,19 +68,19 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) 
     """What is wrong with the value of a field."""
     if kind == "literal_error":
         names = str(context.get("expected", "")).replace("'", "")
-        return f"should be {names}, not {_came(value)}; name one of these"
+        return f"should be {names}, not {_came(value)}; use one of these"
     if kind in ("too_short", "too_long"):
         given = _count(context.get("actual_length", 0), "entry", "entries")
         if kind == "too_short":
-            return f"has {given} and needs at least {context['min_length']}; give more"
-        return f"has {given} and may have at most {context['max_length']}; send less at once"
+            return f"has {given} but needs at least {context['min_length']}; give more"
+        return f"has {given} but may have at most {context['max_length']}; send fewer at once"
     if kind == "string_too_long":
-        return f"has {_count(len(str(value)), 'character')} and may have at most {context['max_length']}; shorten it"
+        return f"has {_count(len(str(value)), 'character')} but may have at most {context['max_length']}; shorten it"
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if kind == "greater_than_equal" else f"at most {context['le']}"
         return f"should be {bound}, not {_short(str(value))}; correct it"
     if not expected:
-        return f"cannot be {_came(value)}; /docs says what it may be"
+        return f"cannot be {_came(value)}; see /docs for what it may be"
     how = _HOW.get(expected, "") if isinstance(value, str | int | float) else ""
     return f"should be {expected}, not {_came(value)}; {how or 'correct it'}"
 

@@ -32,7 +32,7 @@ class _TooLarge(HTTPException):
     """
 
     def __init__(self, most: int) -> None:
-        super().__init__(413, f"The body has more than {most:,} bytes; send less at once.")
+        super().__init__(413, f"The body is larger than {most:,} bytes; send less at once.")
 
 
 class _TooSlow(HTTPException):
@@ -40,7 +40,7 @@ class _TooSlow(HTTPException):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            408, f"The body was not there after {seconds:g} seconds; send it faster, or less.", {"Connection": "close"}
+            408, f"The body did not arrive within {seconds:g} seconds; send it faster, or send less.", {"Connection": "close"}
         )
 
 

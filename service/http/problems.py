@@ -23,7 +23,7 @@ from service.operating.work import Gone
 from service.reading.schemas import EvidenceRequest
 
 MEDIA_TYPE = "application/problem+json"
-FAILED = "The request could not be answered; the service's log has the reason."
+FAILED = "The request could not be answered; see the service's log."
 CLIENT_LEFT = 499
 """No client ever sees it; the log and the metrics do."""
 
@@ -33,11 +33,11 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _KINDS = {
     400: ("bad-request", "The request cannot be read"),
     401: ("unauthorized", "An API key is needed"),
-    404: ("not-found", "There is no such thing"),
-    405: ("method-not-allowed", "The method is not allowed here"),
-    408: ("too-slow", "The body came too slowly"),
+    404: ("not-found", "Not found"),
+    405: ("method-not-allowed", "Method not allowed"),
+    408: ("too-slow", "The body arrived too slowly"),
     413: ("too-large", "The body is too large"),
-    422: ("bad-input", "The request cannot be used as it is"),
+    422: ("bad-input", "The request cannot be processed"),
     429: ("too-many", "Too many requests"),
     499: ("client-left", "The client left"),
     500: ("failed", "The service failed"),
@@ -107,7 +107,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _refused(_request: Request, error: HTTPException) -> Response:
-        told = {404: "There is nothing at this address.", 405: "This address does not know that method."}
+        told = {404: "There is nothing at this address.", 405: "This address does not accept that method."}
         if error.status_code == 400:
             # FastAPI's own, for a body that is not UTF-8, is nested too deeply, or holds a number too long to read.
             return response(400, faults.UNREADABLE)
@@ -124,4 +124,4 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Gone)
     async def _left(_request: Request, _error: Gone) -> Response:
-        return response(CLIENT_LEFT, "The client left before the answer.")
+        return response(CLIENT_LEFT, "The client left before the response was ready.")

@@ -48,7 +48,7 @@ router = APIRouter(dependencies=[Depends(admitted)], responses=problems.response
 
 FormatQuery = Annotated[
     Literal["json", "markdown", "ris", "bibtex"],
-    Query(description="JSON, Markdown for reading, or the documents shown for a reference manager."),
+    Query(description="JSON, Markdown to read, or the documents shown as a file for a reference manager."),
 ]
 _FAULTS = (400, 408, 413, 422, 500, 503)
 
@@ -75,7 +75,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 
 @router.post("/v1/ground/batch", response_model=BatchResponse, responses=problems.responses(*_FAULTS))
 async def ground_batch(body: BatchRequest, request: Request) -> Response:
-    """Up to 100 claims, one result each in their order; a claim at fault has its problem there and the others their answers."""
+    """Up to 100 claims, one result each, in order; an invalid claim gets a problem and does not affect the others."""
     parts = parts_of(request)
     parts.live.ready()
     asked: list[Any] = list(body.claims)
@@ -110,7 +110,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
     responses=describe_events(stage=GroundStageEvent, grounding=GroundResponse) | problems.responses(*_FAULTS),
 )
 async def ground_stream(body: GroundRequest, request: Request) -> Response:
-    """The same as server-sent events while it is made: "stage" for each step with its counts, last "grounding" or "error"."""
+    """The same as server-sent events: "stage" for each step with its counts, and last "grounding" or "error"."""
     parts = parts_of(request)
     parts.live.ready()
     claim = checked_claim(body.claim, body.question, body.known_pmids)
@@ -130,7 +130,7 @@ _answered = describe_formats(AnswerResponse, "answer") | problems.responses(*_FA
 @router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answered)
 @router.post("/v1/answer", response_model=AnswerResponse, responses=_answered)
 async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "json") -> Response:
-    """A short answer to a question, each sentence with citations that were checked, and what contradicts it."""
+    """A short answer to a question, each sentence with checked citations, and the papers that contradict it."""
     parts = parts_of(request)
     topic = _topic(body, request, parts)
 
@@ -154,7 +154,7 @@ _answer_stream: dict[str, Any] = {
 @router.post("/answer/stream", name="answer_stream_alias", **_answer_stream)
 @router.post("/v1/answer/stream", **_answer_stream)
 async def answer_stream(body: AnswerRequest, request: Request) -> Response:
-    """The same as server-sent events while it is made: "stage", "sentence", "removed", and last "answer" or "error"."""
+    """The same as server-sent events: "stage", "sentence", "removed", and last "answer" or "error"."""
     parts = parts_of(request)
     topic = _topic(body, request, parts)
 
@@ -173,7 +173,7 @@ _evidence_found: dict[int | str, dict[str, Any]] = {
 
 @router.post("/v1/evidence", response_model=EvidenceResponse, responses=_evidence_found | problems.responses(*_FAULTS, 502))
 async def evidence(body: EvidenceRequest, request: Request) -> Response:
-    """The sentences of one paper that together carry the most evidence about a hypothesis, for or against."""
+    """The sentences of one paper that together carry the most evidence for or against a hypothesis."""
     parts = parts_of(request)
     parts.live.ready().finding()
     note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
@@ -195,7 +195,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
 async def document(
     pmid: Annotated[str, Path(max_length=200, examples=["demo-glucose-leuven-2001"])], request: Request
 ) -> Response:
-    """A document as the index holds it, with the boundaries of its sentences."""
+    """A document as stored in the index, with its sentence boundaries."""
     parts = parts_of(request)
     parts.live.ready()
 
@@ -203,7 +203,7 @@ async def document(
         with parts.live.lease() as serving:
             entry = serving.index.store.get(pmid)
             if entry is None:
-                raise problems.Refused("The index holds no document of this id.", 404)
+                raise problems.Refused("The index has no document with this id.", 404)
             return write_json(DocumentOut.of(entry))
 
     return await while_there(request, parts.workers.run(work))
@@ -213,10 +213,10 @@ async def document(
 async def search(
     request: Request,
     q: Annotated[str, Query(description="The words to search for.", examples=["beta-carotene lung cancer"])],
-    limit: Annotated[int, Query(ge=1, le=100, description="How many hits a page has.")] = 20,
-    cursor: Annotated[str, Query(max_length=200, description="`next_cursor` of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=100, description="Hits per page.")] = 20,
+    cursor: Annotated[str, Query(max_length=200, description="`next_cursor` of the previous page.")] = "",
 ) -> Response:
-    """The documents that hold the words of a query, by BM25, page by page."""
+    """The documents that match the words of a query, ranked by BM25, in pages."""
     parts = parts_of(request)
     parts.live.ready()
     query = checked_query(q)

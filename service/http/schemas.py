@@ -29,7 +29,7 @@ Unread = Annotated[GroundRequest, WrapValidator(_unread)]
 
 
 class BatchRequest(BaseModel):
-    """Claims to ground; each is read by itself, so that one at fault does not lose the others."""
+    """Claims to ground; each is validated separately, so an invalid claim does not affect the others."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -49,7 +49,7 @@ class BatchRequest(BaseModel):
 
 
 class BatchResult(BaseModel):
-    """What came of one claim: `response` with the status 200, `problem` with any other."""
+    """The result for one claim: `response` with the status 200, `problem` with any other."""
 
     index: int = Field(description="The claim's place in the request, from 0.")
     status: int
@@ -58,7 +58,7 @@ class BatchResult(BaseModel):
 
 
 class BatchResponse(BaseModel):
-    """One result a claim, in the order of the request."""
+    """One result per claim, in the order of the request."""
 
     results: list[BatchResult]
 
@@ -68,18 +68,18 @@ class GroundStageEvent(BaseModel):
 
     name: Literal["retrieve", "rerank", "judge", "decided"]
     side: Stance
-    detail: str = Field(description="The same in words.")
-    documents: int = Field(description="Those of the index for `retrieve`, afterwards those found.")
-    sentences: int = Field(description="The sentences that these documents hold; 0 as long as that is not known.")
+    detail: str = Field(description="The stage in words.")
+    documents: int = Field(description="For `retrieve`, the documents of the index; afterwards, the documents found.")
+    sentences: int = Field(description="The sentences in these documents; 0 until this is known.")
     judged: int
-    found: int = Field(description="The documents on this side once it is decided.")
+    found: int = Field(description="The documents on this side, once it is decided.")
 
     @classmethod
     def of(cls, stage: GroundStage) -> GroundStageEvent:
         """From the value."""
         verb = "contradict" if stage.side == "contradict" else "support"
         details = {
-            "retrieve": f"Searching {stage.documents:,} documents for what may {verb} the claim.",
+            "retrieve": f"Searching {stage.documents:,} documents for evidence that may {verb} the claim.",
             "rerank": f"Reading {stage.documents:,} documents.",
             "judge": f"Judging the sentences of the best of {stage.documents:,} documents.",
             "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
@@ -88,7 +88,7 @@ class GroundStageEvent(BaseModel):
 
 
 class DocumentOut(BaseModel):
-    """A document as the index holds it; a sentence is `abstract[start:end]`."""
+    """A document as stored in the index; a sentence is `abstract[start:end]`."""
 
     pmid: str
     title: str
@@ -111,7 +111,7 @@ class DocumentOut(BaseModel):
 
 
 class HitOut(BaseModel):
-    """A document that holds the words searched for."""
+    """A document that contains words of the query."""
 
     rank: int
     pmid: str
@@ -135,10 +135,10 @@ class HitOut(BaseModel):
 class SearchResponse(BaseModel):
     """A page of hits, best first."""
 
-    query: str = Field(description="The query as it was read.")
+    query: str = Field(description="The query as the service read it.")
     hits: list[HitOut]
     next_cursor: str | None = Field(
-        description=f"Give it as `cursor` for the next page; null on the last, or after {MOST_HITS:,} hits."
+        description=f"Pass it as `cursor` to get the next page; null on the last page or after {MOST_HITS:,} hits."
     )
     index: str
 
@@ -168,7 +168,7 @@ class Cursor(BaseModel):
             offset, _, made_for = urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(" ")
             cursor = cls(offset=int(offset), index=made_for)
         except ValueError:
-            raise BadInput("The cursor cannot be read; give next_cursor of an earlier page as it came.") from None
+            raise BadInput("The cursor cannot be read; pass next_cursor of an earlier page unchanged.") from None
         if made_for != index:
-            raise BadInput("The index was changed since this cursor was made; begin again without one.")
+            raise BadInput("The index has changed since this cursor was made; start again without a cursor.")
         return cursor

@@ -20,7 +20,7 @@ from service.operating import metrics
 from service.reading.evidence import EvidenceFinder, finder_beside
 
 _log = logging.getLogger("counterpoint")
-NO_ANSWERS = "This service was started without answers."
+NO_ANSWERS = "This service was started without an answer variant."
 
 
 class NotReady(CounterpointError):
@@ -90,7 +90,7 @@ class Live:
         except CounterpointError as error:
             self.failure = str(error)
         except Exception:
-            self.failure = "The service could not be loaded; its log has the reason."
+            self.failure = "The service could not be loaded; see its log."
             _log.exception("loading failed")
 
     def ready(self) -> Serving:
@@ -134,7 +134,7 @@ class Live:
             if not isinstance(error, CounterpointError):
                 raise  # the next look tries again: what nobody foresaw may pass
             self._looked_at = seen
-            _log.warning("the changed index was not taken: %s", error)
+            _log.warning("the changed index was not loaded: %s", error)
             return False
         self._looked_at = seen
         with self._lock:

@@ -22,15 +22,15 @@ REQUESTS = Histogram(
     "counterpoint_request_seconds", "Seconds a request took, by route.", ["method", "route", "status"], buckets=_SECONDS
 )
 STAGES = Histogram("counterpoint_stage_seconds", "Seconds a stage of the work took.", ["work", "stage"], buckets=_SECONDS)
-WAITING = Gauge("counterpoint_queue_waiting", "Requests that wait for a thread.", multiprocess_mode="livesum")
-WORKING = Gauge("counterpoint_queue_working", "Requests that are worked on.", multiprocess_mode="livesum")
-REFUSED = Counter("counterpoint_refused_total", "Requests refused for want of room or of a key.", ["reason"])
-LEFT = Counter("counterpoint_left_total", "Pieces of work stopped because nobody waited for them any more.")
-JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge read for claims.", ["side"])
+WAITING = Gauge("counterpoint_queue_waiting", "Requests waiting for a thread.", multiprocess_mode="livesum")
+WORKING = Gauge("counterpoint_queue_working", "Requests in progress.", multiprocess_mode="livesum")
+REFUSED = Counter("counterpoint_refused_total", "Requests refused because the queue was full or the key was missing.", ["reason"])
+LEFT = Counter("counterpoint_left_total", "Jobs stopped because their client had left.")
+JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge read for a claim.", ["side"])
 LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens by the language model's own counts.", ["kind"])
 LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests to a language model.")
-KEPT = Counter("counterpoint_kept_results_total", "Results looked for on disk, by what they are.", ["kind", "outcome"])
-RELOADS = Counter("counterpoint_index_reloads_total", "Times that a changed index was looked at, by outcome.", ["outcome"])
+KEPT = Counter("counterpoint_kept_results_total", "Lookups in the cache on disk, by kind of result.", ["kind", "outcome"])
+RELOADS = Counter("counterpoint_index_reloads_total", "Checks for a changed index, by outcome.", ["outcome"])
 
 
 def _looked_up(kind: str, hits: int, misses: int) -> None:

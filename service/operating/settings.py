@@ -40,44 +40,47 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
-    index: Path | None = Field(default=None, description="The folder of a built index.")
-    config: str = Field(default=defaults.CONFIG, description="The grounding variant, by name or as a YAML file.")
-    answers: str = Field(default=defaults.ANSWERS, description="The answer variant, likewise.")
-    profile: str = Field(default=defaults.PROFILE, description="The set of models, likewise.")
+    index: Path | None = Field(default=None, description="The folder of an index.")
+    config: str = Field(default=defaults.CONFIG, description="The grounding variant: its name or a YAML file.")
+    answers: str = Field(default=defaults.ANSWERS, description="The answer variant: its name or a YAML file.")
+    profile: str = Field(default=defaults.PROFILE, description="The profile (the set of models): its name or a YAML file.")
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8000, ge=1, le=65535, description="The port to listen on.")
-    workers: int = Field(default=1, ge=1, le=64, description="Processes; each loads the models.")
-    threads: int = Field(default=4, ge=1, le=256, description="Requests that one process works on at once.")
-    waiting: int = Field(
-        default=32, ge=0, le=10_000, description="Requests that may wait for a thread; more are answered with 503."
-    )
-    wait_seconds: Annotated[float, _SECONDS] = Field(default=20.0, description="How long a request may wait.")
+    workers: int = Field(default=1, ge=1, le=64, description="Number of processes; each loads the models.")
+    threads: int = Field(default=4, ge=1, le=256, description="Requests that one process handles at once.")
+    waiting: int = Field(default=32, ge=0, le=10_000, description="Requests that may wait for a thread; any more get a 503.")
+    wait_seconds: Annotated[float, _SECONDS] = Field(default=20.0, description="How long a request may wait for a thread.")
     work_seconds: Annotated[float, _SECONDS] = Field(
-        default=300.0, description="How long a claim or a question may be worked on."
+        default=300.0, description="How long the work on a claim or a question may take."
     )
     shutdown_seconds: int = Field(
-        default=330, ge=1, le=86_400, description="How long accepted requests may take once it is stopped."
+        default=330, ge=1, le=86_400, description="How long accepted requests may still take after the service is told to stop."
     )
-    body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="The largest body that is read.")
-    body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a body may take to arrive.")
+    body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="The largest request body accepted.")
+    body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a request body may take to arrive.")
     keys: dict[str, SecretStr] = Field(
         default_factory=dict,
-        description="API keys by the name of whoever has them, plain or as sha256:HEX; none: no key is asked.",
+        description="API keys by their holder's name, plain or as sha256:HEX; none: no key is required.",
     )
     rate: str = Field(
-        default="", description="Claims and questions a key (or an address) may send, such as 60/minute; empty: any number."
+        default="",
+        description="How many claims and questions a key (or an address) may send, such as 60/minute; empty: no limit.",
     )
-    reload_seconds: float = Field(default=5.0, ge=0, le=86_400, description="How often a changed index is looked for; 0: never.")
+    reload_seconds: float = Field(
+        default=5.0, ge=0, le=86_400, description="How often to check whether the index changed; 0: never."
+    )
     cache: str = Field(
-        default="", description='The folder of results that are kept; empty: the user\'s own cache folder; "off": none are kept.'
+        default="", description='The folder for cached results; empty: the user\'s own cache folder; "off": cache nothing.'
     )
     cache_mb: float = Field(
-        default=disk_cache.DEFAULT_MB, ge=1, le=1e9, description="How many megabytes of results are kept at most."
+        default=disk_cache.DEFAULT_MB, ge=1, le=1e9, description="The size limit of cached results, in megabytes."
     )
     jvm_heap: str = Field(default=java.DEFAULT_HEAP, description="The size of Java's heap, such as 512m or 4g.")
-    log_format: Literal["text", "json"] = Field(default="text", description="A line of text or of JSON for each request.")
-    log_requests: bool = Field(default=True, description="Whether each request has a line in the log.")
-    log_claims: bool = Field(default=False, description="Whether claims and questions stand in the log.")
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="The format of the log: one line of text or of JSON for each request."
+    )
+    log_requests: bool = Field(default=True, description="Whether to log every request.")
+    log_claims: bool = Field(default=False, description="Whether to log the text of claims and questions.")
 
     @field_validator("keys")
     @classmethod
@@ -85,7 +88,7 @@ class Settings(BaseSettings):
         for name, key in keys.items():
             text = key.get_secret_value()
             if text.startswith("sha256:") and not _SHA256.fullmatch(text):
-                raise ValueError(f"the key of {name!r} begins with sha256: and should have 64 lower-case hexadecimal digits then")
+                raise ValueError(f"the key of {name!r} begins with sha256:, so 64 lower-case hexadecimal digits should follow")
             if len(text) < 16:
                 raise ValueError(f"the key of {name!r} is shorter than 16 characters")
         return keys
@@ -97,7 +100,7 @@ class Settings(BaseSettings):
             try:
                 parse_many(rate)
             except ValueError:
-                raise ValueError("should be such as 60/minute or 10/second;1000/hour") from None
+                raise ValueError("should look like 60/minute or 10/second;1000/hour") from None
         return rate
 
     @classmethod

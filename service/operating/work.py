@@ -112,7 +112,7 @@ class Workers:
         retry_after = max(1, round(self.limits.wait / 2))
         if self._slots.locked() and self._waiting >= self.limits.waiting:
             metrics.REFUSED.labels(reason="queue full").inc()
-            raise Busy(f"{self._waiting} requests are waiting already; try again in {retry_after} seconds.", retry_after)
+            raise Busy(f"{self._waiting} requests are already waiting; try again in {retry_after} seconds.", retry_after)
         self._waiting += 1
         metrics.WAITING.inc()
         try:

@@ -178,7 +178,7 @@ def _checked(answer: Answer) -> str:
     cited = [cited for one in answer.sentences for cited in one.citations]
     quoted = sum(one.verbatim for one in cited)
     judged = len(cited) - quoted
-    return f"of {len(cited)} citations {quoted} stand word for word in the abstract, {judged} hold by the judge's reading"
+    return f"of {len(cited)} citations {quoted} are word for word in the abstract, {judged} are supported according to the judge"
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:

@@ -14,7 +14,7 @@ from service.grounding.schemas import EvidenceOut, GroundResponse
 _HEADINGS = (
     ("contradicting", "Contradicting", "red"),
     ("supporting", "Supporting", "green"),
-    ("uncertain", "Uncertain, for you to judge", "yellow"),
+    ("uncertain", "Uncertain (judge for yourself)", "yellow"),
 )
 
 
@@ -92,9 +92,9 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
     """What is in an index, for people."""
     counts = manifest.counts
     lines = [
-        f"Index {folder}, version {manifest.version}, made {manifest.created}",
+        f"Index {folder}, version {manifest.version}, built {manifest.created}",
         f"  documents        {counts.documents:,} ({counts.retracted:,} marked as retracted)",
-        f"  sentences        {counts.sentences:,}, of which {counts.cue_sentences:,} hold a negation cue",
+        f"  sentences        {counts.sentences:,}, of which {counts.cue_sentences:,} contain a negation cue",
         f"  negation cues    {counts.cues:,}",
         f"  texts (sha256)   {manifest.corpus_sha256}",
         f"  size             {sum(manifest.files.values()) / 1e6:,.1f} MB",
@@ -104,7 +104,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         "  sources",
     ]
     for source in manifest.sources:
-        bad = f", {source.bad} bad records left out" if source.bad else ""
+        bad = f", {source.bad} bad records skipped" if source.bad else ""
         lines.append(f"    {source.path} ({source.format}, {source.records:,} records{bad})")
     return lines
 
@@ -118,4 +118,4 @@ def _vectors(folder: Path, manifest: Manifest) -> str:
     made = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, by {part.encoder}"
     if manifest.vectors_fit:
         return made
-    return f"{made}; of an earlier version (`counterpoint index dense {folder}` brings them up to date)"
+    return f"{made}; for an earlier version (`counterpoint index dense {folder}` updates them)"

@@ -16,7 +16,7 @@ from service.reading.evidence import How, PaperEvidence
 
 
 class EvidenceRequest(BaseModel):
-    """A hypothesis and one paper: its sentences, its running text, or its JATS XML."""
+    """A hypothesis and one paper: its sentences, its plain text, or its JATS XML."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -36,9 +36,9 @@ class EvidenceRequest(BaseModel):
     )
 
     hypothesis: str = Field(description="One sentence that the paper may support or contradict.")
-    sentences: list[str] | None = Field(None, description="The paper's sentences in order, headings among them if there are any.")
-    text: str | None = Field(None, description="The paper as running text; headings on lines of their own.")
-    jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central gives it.")
+    sentences: list[str] | None = Field(None, description="The paper's sentences in order, including any headings.")
+    text: str | None = Field(None, description="The paper as plain text, each heading on its own line.")
+    jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
     k: int = Field(5, description="How many sentences to choose.")
     results_only: bool = Field(False, description="Choose what the study found, not how it was done.")
     how: How = Field("embedded", description="The embedded models, or a strategy of the profile's language model.")
@@ -61,7 +61,7 @@ class EvidenceRequest(BaseModel):
 
 
 class StanceOut(OfValue):
-    """What the stance model says of a sentence: its label and the three probabilities, which sum to 1."""
+    """The stance model's verdict on a sentence: its label and the three probabilities, which sum to 1."""
 
     label: Label
     support: float
@@ -70,10 +70,10 @@ class StanceOut(OfValue):
 
 
 class EvidenceSentenceOut(BaseModel):
-    """A sentence of the paper, word for word: in the text that was sent (or in the sentences or paragraphs joined by line
-    breaks) it stands at `start` to `end`; `index` counts every sentence and heading from 0.
+    """A sentence of the paper, word for word. In the text sent (or in its sentences or paragraphs joined by line
+    breaks) it is at `start` to `end`; `index` counts every sentence and heading from 0.
 
-    `stance` is null where the stance model was not asked: it reads the abstract and the sentences nearest to the hypothesis.
+    `stance` is null if the sentence was not judged: the model reads only the abstract and the most relevant other sentences.
     """
 
     rank: int
@@ -103,7 +103,7 @@ class EvidenceSentenceOut(BaseModel):
 
 
 class EvidenceResponse(BaseModel):
-    """The sentences that together carry the most evidence, in the order of choice; `read` counts all that could be chosen."""
+    """The sentences that together carry the most evidence, in the order selected; `read` counts all candidate sentences."""
 
     hypothesis: str
     title: str

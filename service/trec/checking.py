@@ -41,7 +41,7 @@ def record_faults(
         if key not in wanted:
             yield f"{place}: the input has no {noun} with this {shape.id}"
         elif key in seen:
-            yield f"{place}: it is there more than once"
+            yield f"{place}: it appears more than once"
         else:
             yield from within(place, key, record)
         seen.add(key)
@@ -49,16 +49,16 @@ def record_faults(
         if key not in seen:
             yield f"{noun} {key}: it is missing"
     if len(idents) > 1:
-        yield f"the run: its {noun}s name {len(idents)} different teams or runs; one was expected"
+        yield f"the run: its {noun}s name {len(idents)} different teams or runs; expected one"
 
 
 def citation_faults(place: str, name: str, pmids: Sequence[str], store: Store) -> Iterator[str]:
     """The faults of one list of citations, called `name`: too many, twice the same, or of no document of the index."""
     if len(pmids) > MAX_CITATIONS:
-        yield f"{place}: {name} has {len(pmids)} PMIDs and at most {MAX_CITATIONS} are allowed"
+        yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"
     for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):
         yield f"{place}: {name} repeats {pmid}"
     held = store.holds(pmids)
     for pmid in dict.fromkeys(pmids):
         if pmid not in held:
-            yield f"{place}: {name} holds {pmid}, which is not in the index"
+            yield f"{place}: {name} contains {pmid}, which is not in the index"

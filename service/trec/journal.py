@@ -50,9 +50,9 @@ def check_target(out: Path, overwrite: bool) -> None:
     if out.is_dir():
         raise BadInput(f"{out} is a folder; give the path of the run file to write.")
     if out.exists() and not overwrite:
-        raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it when the run is done.")
+        raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it once the run is done.")
     if not out.parent.is_dir():
-        raise BadInput(f"The folder {out.parent} does not exist; make it first.")
+        raise BadInput(f"The folder {out.parent} does not exist; create it first.")
 
 
 def beside(out: Path, name: str) -> Path:
@@ -152,7 +152,7 @@ def work(
                         bar.update(job.size)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Stopped after {len(kept.records)} of {len(jobs)} items; they are kept, and the same command goes on from there."
+            f"Stopped after {len(kept.records)} of {len(jobs)} items; they are saved, and the same command resumes from there."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -17,16 +17,16 @@ def read_json_or_lines(path: Path) -> list[Any]:
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}); give the path of an existing file.") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{path} is not UTF-8 text; a JSON file was expected.") from None
+        raise BadInput(f"{path} is not UTF-8 text; expected a JSON file.") from None
     if not text.strip():
-        raise BadInput(f"{path} is empty; a JSON file was expected.")
+        raise BadInput(f"{path} is empty; expected a JSON file.")
     try:
         whole = json.loads(text)
         return whole if isinstance(whole, list) else [whole]
     except json.JSONDecodeError as error:
         first = error
     except RecursionError:
-        raise BadInput(f"{path} is nested too deeply to be read; a JSON file of records was expected.") from None
+        raise BadInput(f"{path} is nested too deeply to be read; expected a JSON file of records.") from None
     records = []
     # Not splitlines(): a line separator of Unicode may stand within a text.
     for number, line in enumerate(text.split("\n"), 1):
@@ -36,7 +36,7 @@ def read_json_or_lines(path: Path) -> list[Any]:
             except json.JSONDecodeError:
                 # A list that breaks off is told by its own fault, not by its first line's.
                 where = f"line {first.lineno}: {first.msg}" if text.lstrip()[0] == "[" else f"line {number} is not JSON"
-                raise BadInput(f"{path}, {where}; one JSON list or one JSON object a line was expected.") from None
+                raise BadInput(f"{path}, {where}; expected one JSON list or one JSON object per line.") from None
     return records
 
 
@@ -69,7 +69,7 @@ def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None
     seen: set[str] = set()
     for number, id in enumerate(ids, 1):
         if id in seen:
-            raise BadRecord(path, f"{noun} {number}", f"{name} {id!r} came before; every {noun} needs its own")
+            raise BadRecord(path, f"{noun} {number}", f"{name} {id!r} is repeated; every {noun} needs its own id")
         seen.add(id)
 
 

@@ -83,9 +83,7 @@ class _Made:
         # Not splitlines(): a line separator of Unicode may stand within a text.
         found = beside(self.path, name).read_text("utf-8").split("\n")[:-1]
         if len(found) != len(self.places):
-            raise BadInput(
-                f"{beside(self.path, name)} has {len(found)} lines for {len(self.places)} items; make the shard again."
-            )
+            raise BadInput(f"{beside(self.path, name)} has {len(found)} lines for {len(self.places)} items; run the shard again.")
         return found
 
 
@@ -110,11 +108,11 @@ def _made(path: Path) -> _Made:
     """The finished shard at `path`, its files there and as its run left them."""
     if not path.is_file():
         if path.with_name(f"{path.name}.partial").exists():
-            raise BadInput(f"{path} is not finished; run the command that makes it again, it goes on where it stopped.")
-        raise BadInput(f"There is no shard at {path}; make it with `counterpoint run … --shard i/n --out {path}`.")
+            raise BadInput(f"{path} is not finished; run its command again, which resumes where it stopped.")
+        raise BadInput(f"There is no shard at {path}; write it with `counterpoint run … --shard i/n --out {path}`.")
     described = manifest_path(path)
     if not described.exists():
-        raise BadInput(f"{path} has no manifest beside it; bring {described.name} along with it.")
+        raise BadInput(f"{path} has no manifest beside it; copy {described.name} here too.")
     try:
         manifest = json.loads(described.read_text("utf-8"))
         files = {str(name): str(sha256) for name, sha256 in manifest[FILES].items()}
@@ -123,17 +121,17 @@ def _made(path: Path) -> _Made:
         number, of, items = (int(told[key]) for key in ("number", "of", "items"))
         made = _Made(path, manifest, number=number, of=of, items=items, places=[int(place) for place in told["places"]])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise BadInput(f"{described} cannot be read as the manifest of a run; make the shard again.") from None
+        raise BadInput(f"{described} cannot be read as the manifest of a run; run the shard again.") from None
     if part is None:
-        raise BadInput(f"{path} is a whole run and no shard of one; merge takes what `counterpoint run … --shard i/n` wrote.")
+        raise BadInput(f"{path} is a whole run, not a shard; merge takes what `counterpoint run … --shard i/n` wrote.")
     if not {RUN} <= files.keys() <= {RUN, ANSWERS}:
-        raise BadInput(f"{described} names other files than a run has; make the shard again.")
+        raise BadInput(f"{described} lists the wrong files for a run; run the shard again.")
     for name, sha256 in files.items():
         file = beside(path, name)
         if not file.is_file():
-            raise BadInput(f"{path} lacks {file.name}, which belongs to it; bring it along.")
+            raise BadInput(f"{path} lacks {file.name}, which belongs to it; copy it here too.")
         if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
-            raise BadInput(f"{file} is not what its run wrote (its manifest has another hash); fetch or make the shard again.")
+            raise BadInput(f"{file} is not what its run wrote (its manifest has a different hash); copy or run the shard again.")
     return made
 
 
@@ -143,7 +141,8 @@ def _refuse_difference(first: _Made, other: _Made) -> None:
     differ = ", ".join(sorted(name for name in ones.keys() | others.keys() if ones.get(name) != others.get(name)))
     if differ:
         raise BadInput(
-            f"{other.path} is not of the same run as {first.path} ({differ} differ); make one of them with the other's settings."
+            f"{other.path} is not part of the same run as {first.path} ({differ} differ); run one of them again with the "
+            "other's settings."
         )
 
 
@@ -159,7 +158,7 @@ def _refuse_doubled_or_missing(made: Sequence[_Made]) -> None:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
         raise BadInput(f"{len(missing)} of the {of} shards are missing ({few}); name every shard of the run.")
     if sorted(place for one in made for place in one.places) != list(range(items)):
-        raise BadInput(f"The shards do not hold each of the {items} items once, as their manifests have it; make them again.")
+        raise BadInput(f"The shards do not contain each of the {items} items once, as their manifests require; run them again.")
 
 
 def _joined(made: Sequence[_Made], name: str) -> str:

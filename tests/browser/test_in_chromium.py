@@ -190,7 +190,7 @@ def test_a_question_is_answered_and_a_citation_leads_to_its_sentence(open_page: 
     cite.hover()
     note = page.locator(".note")
     expect(note).to_contain_text("Zeta lowers blood pressure in most adults with hypertension.")
-    expect(note).to_contain_text("Stands word for word in the abstract")
+    expect(note).to_contain_text("Quoted word for word from the abstract")
     page.get_by_role("button", name="Show in the abstract").click()
     expect(note).to_have_count(0)
     expect(page.locator(".sources .here")).to_have_text("Here: Zeta lowers blood pressure in most adults with hypertension.")
@@ -238,9 +238,9 @@ def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
     expect(page.locator(".pair .against")).to_contain_text(said)
     expect(page.locator(".pair .card")).to_have_count(2)
     expect(page.locator(".pair blockquote .turned").first).to_have_text("increased")
-    expect(page.locator(".sum")).to_contain_text("1 paper that may speak against it")
+    expect(page.locator(".sum")).to_contain_text("1 paper may contradict it")
     page.locator(".cite").first.focus()
-    expect(page.locator(".note")).to_contain_text(">99% likely to bear this out")
+    expect(page.locator(".note")).to_contain_text(">99% likely to support this")
 
 
 def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float, float]) -> Any:
@@ -315,12 +315,12 @@ def test_too_little_is_told_plainly(open_page: Open) -> None:
         "text": "",
         "sentences": [],
         "conflicts": [],
-        "note": "The index holds too little on this.",
+        "note": "The index has too little on this.",
     }
     answer["documents"] = [{**one, "cited": False} for one in answer["documents"]]
     page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
-    expect(page.get_by_role("heading", name="Too little to answer from")).to_be_visible()
-    expect(page.locator(".too-little")).to_contain_text("The index holds too little on this.")
+    expect(page.get_by_role("heading", name="Not enough evidence to answer")).to_be_visible()
+    expect(page.locator(".too-little")).to_contain_text("The index has too little on this.")
     expect(page.locator(".prose:visible, .conflicts:visible, .sources:visible")).to_have_count(0)
     expect(page.get_by_role("button", name="RIS")).to_have_count(0)
 
@@ -468,7 +468,7 @@ def test_faults_are_told_where_the_eye_is(open_page: Open) -> None:
     expect(page.locator(".card").first).to_be_visible()
     page.route("**/v1/ground/stream", stream(("stage", {"name": "judge", "side": "support", "detail": "Judging."})))
     page.locator("#text").press("Enter")
-    expect(page.locator("#problem")).to_contain_text("broke off")
+    expect(page.locator("#problem")).to_contain_text("stopped before the answer was complete")
 
 
 def test_a_key_is_asked_for_and_sent(open_page: Open) -> None:
@@ -521,7 +521,7 @@ def paper_given(page: Page, paper: str = PAPER, hypothesis: str = HYPOTHESIS, k:
     page.get_by_text("Read a paper").click()
     page.get_by_role("textbox", name="Hypothesis").fill(hypothesis)
     page.get_by_label("Paper pasted").fill(paper)
-    page.get_by_label("Sentences to choose").fill(str(k))
+    page.get_by_label("Number of sentences").fill(str(k))
 
 
 def found_in(page: Page) -> list[str]:
@@ -555,7 +555,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     for card, sentence in zip(page.locator(".chosen .card").all(), shown, strict=True):
         card.get_by_text("In context").click()
         expect(card.locator(".here")).to_have_text(f"Here: {sentence}")
-        card.get_by_text("What it is made of").click()
+        card.get_by_text("Parts of the score").click()
         parts = [float(text.replace("−", "-")) for text in card.locator(".parts dd").all_text_contents()]
         assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=0.05)
     expect(page.get_by_role("button", name=re.compile("RIS|BibTeX|Markdown"))).to_have_count(0)
@@ -596,9 +596,9 @@ def test_a_file_is_read_and_sent_as_what_it_is(open_page: Open, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("paper.pdf", b"%PDF-1.7 text", "no UTF-8 text"),
-        ("paper.txt", b"\xff\xfe\x00", "no UTF-8 text"),
-        ("paper.json", b'{"title": "Zeta"}', "no list of sentences"),
+        ("paper.pdf", b"%PDF-1.7 text", "not UTF-8 text"),
+        ("paper.txt", b"\xff\xfe\x00", "not UTF-8 text"),
+        ("paper.json", b'{"title": "Zeta"}', "not a list of sentences"),
     ],
 )
 def test_a_file_that_is_no_paper_is_told_and_leaves_what_was_there(open_page: Open, name: str, content: bytes, told: str) -> None:
@@ -684,7 +684,7 @@ def test_a_link_holds_no_text_of_the_paper_and_waits_for_it(open_page: Open, add
     expect(again.locator("#count")).to_have_value("2")
     expect(again.get_by_label("Results only")).to_be_checked()
     expect(again.locator("#problem")).to_be_empty()
-    expect(again.locator("#paper-note")).to_contain_text("A link holds no paper")
+    expect(again.locator("#paper-note")).to_contain_text("Links do not include the paper")
     again.wait_for_timeout(300)
     assert bodies == [[]]
 

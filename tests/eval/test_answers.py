@@ -210,11 +210,11 @@ def test_both_judges_have_their_figures(index: Index, topics_file: Path, tmp_pat
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        (3, "record 1: an object was expected, not 3"),
-        ({"responses": []}, "record 1: metadata with a topic_id was expected"),
+        (3, "record 1: expected an object, not 3"),
+        ({"responses": []}, "record 1: expected metadata with a topic_id"),
         ({"metadata": {"topic_id": "1"}}, "topic 1: responses should be a list of sentences, not nothing"),
-        ({"metadata": {"topic_id": "77"}, "responses": []}, "topic 77: the topics have none with this id"),
-        ({"metadata": {"topic_id": "1"}, "responses": ["x"]}, "topic 1, sentence 1: an object with a text was expected"),
+        ({"metadata": {"topic_id": "77"}, "responses": []}, "topic 77: no topic has this id"),
+        ({"metadata": {"topic_id": "1"}, "responses": ["x"]}, "topic 1, sentence 1: expected an object with a text"),
         ({"metadata": {"topic_id": 1}, "responses": [{"text": "x", "citations": "11"}]}, "citations should be a list of PMIDs"),
     ],
 )
@@ -234,7 +234,7 @@ def test_runs_are_named_by_their_files_and_given_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="given twice"):
         read_runs([first, first], {"1", "2", "3"})
     write_run(first, [RUN[0], RUN[0]])
-    with pytest.raises(BadInput, match="topic 1: it is there more than once"):
+    with pytest.raises(BadInput, match="topic 1: it appears more than once"):
         read_runs([first], {"1"})
 
 
@@ -248,11 +248,11 @@ def test_the_command_measures_and_writes(index: Index, topics_file: Path, tmp_pa
     out, page = tmp_path / "out.json", tmp_path / "out.md"
     result = call("answers", run, *settings, "--json", out, "--markdown", page)
     assert result.exit_code == 0, result.output
-    assert "What the answers are like" in result.stdout
+    assert "Properties of the answers" in result.stdout
     assert json.loads(out.read_text())["runs"][0]["answered"] == 2
     assert "## Measures" in page.read_text()
     for wrong, told in (
-        (("--json", run), "name the same file"),
+        (("--json", run), "must name different files"),
         (("--index", tmp_path / "nowhere"), "There is no index at"),
         (("--profile", "huge"), "no profile called 'huge'"),
     ):

@@ -185,7 +185,7 @@ def test_a_baseline_that_cannot_be_trained_is_told_before_any_model_is_loaded(
     train.write_text(TRAIN.replace(",92", ",1").replace(",93", ",2"))
     done = run("claims", "--train", train)
     assert done.exit_code == 2
-    assert "no claim with the stance contradict about a paper that is not measured" in " ".join(done.output.split())
+    assert "no claim with the stance contradict about a paper outside the measured set" in " ".join(done.output.split())
     assert judge[0].read == []
     wordless = [PaperClaim("7", "…", "support"), PaperClaim("8", "!", "contradict")]
     with pytest.raises(BadInput, match="expected claims made of words"):
@@ -197,27 +197,30 @@ def test_a_baseline_that_cannot_be_trained_is_told_before_any_model_is_loaded(
     [
         ("", "is empty; expected a CSV whose header names pmid, claim, stance"),
         ("\n \n", "is empty"),
-        ("pmid,claim,stance\n", "holds no claim; expected a line"),
-        ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, came pmid;claim;stance"),
-        ("pmid,claim\n1,a\n", "line 1: expected a header with the column stance, came pmid, claim"),
-        ("pmid,claim,stance,pmid\n1,a,support,1\n", "line 1: expected the column pmid once in the header, came it 2 times"),
-        ("pmid,claim,stance\n1,a,support\n1,b,yes\n", "line 3: expected support or contradict in stance, came 'yes'"),
-        ("pmid,claim,stance\n\n1,a,\n", "line 3: expected support or contradict in stance, came ''"),
-        ("pmid,claim,stance\n,a,support\n", "line 2: expected the PMID of a paper in pmid, came nothing"),
+        ("pmid,claim,stance\n", "contains no claim; expected a line"),
+        ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, got pmid;claim;stance"),
+        ("pmid,claim\n1,a\n", "line 1: expected a header with the column stance, got pmid, claim"),
+        ("pmid,claim,stance,pmid\n1,a,support,1\n", "line 1: expected the column pmid once in the header, found it 2 times"),
+        ("pmid,claim,stance\n1,a,support\n1,b,yes\n", "line 3: expected support or contradict in stance, got 'yes'"),
+        ("pmid,claim,stance\n\n1,a,\n", "line 3: expected support or contradict in stance, got ''"),
+        ("pmid,claim,stance\n,a,support\n", "line 2: expected the PMID of a paper in pmid, got nothing"),
         ("pmid,claim,stance\n1, ,support\n", "line 2: The claim is empty; give one sentence"),
         (f"pmid,claim,stance\n1,{'a' * 2001},support\n", "line 2: The claim has 2,001 characters"),
-        ("pmid,claim,stance\n1,a, and b,support\n", "line 2: expected 3 columns as in the header, came 4; quote what holds"),
-        ("pmid,claim,stance\n1,a\n", "line 2: expected 3 columns as in the header, came 2"),
+        (
+            "pmid,claim,stance\n1,a, and b,support\n",
+            "line 2: expected 3 columns as in the header, got 4; quote fields that contain",
+        ),
+        ("pmid,claim,stance\n1,a\n", "line 2: expected 3 columns as in the header, got 2"),
         (
             'pmid,claim,stance\n1,"a\nb",support\n1,"a"b,support\n',
-            "line 4: expected a row of a CSV, came one that cannot be read",
+            "line 4: expected a row of a CSV, got one that cannot be read",
         ),
         (
             "pmid,claim,stance\n1,a,support\n1,a,contradict\n",
-            "line 3: expected each claim once for a paper, came the one of line 2",
+            "line 3: expected each claim once per paper; this one repeats line 2",
         ),
-        ("pmid,claim,stance\n1,a,support\n9,a,support\n8,b,support\n", "line 3: expected the PMID of a paper that the index at"),
-        ("pmid,claim,stance\n1,a,support\n9,a,support\n8,b,support\n", "came 9 (and 1 further PMIDs that it lacks)"),
+        ("pmid,claim,stance\n1,a,support\n9,a,support\n8,b,support\n", "line 3: expected the PMID of a paper in the index at"),
+        ("pmid,claim,stance\n1,a,support\n9,a,support\n8,b,support\n", "got 9 (and 1 more PMIDs that are not in it)"),
     ],
 )
 def test_a_file_at_fault_is_told_by_its_line(run: Command, text: str, told: str) -> None:
@@ -229,7 +232,7 @@ def test_a_file_at_fault_is_told_by_its_line(run: Command, text: str, told: str)
 def test_what_is_no_utf_8_or_no_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "claims.csv"
     path.write_bytes("pmid,claim,stance\n1,a,support\n1,naïve,support\n".encode("latin-1"))
-    with pytest.raises(BadInput, match="line 3: expected UTF-8, came the byte 0xef; save the file as UTF-8"):
+    with pytest.raises(BadInput, match="line 3: expected UTF-8, got the byte 0xef; save the file as UTF-8"):
         read_paper_claims(path)
     with pytest.raises(BadInput, match="cannot be read"):
         read_paper_claims(tmp_path / "nowhere.csv")
@@ -240,7 +243,7 @@ def test_what_is_no_utf_8_or_no_file_is_told(tmp_path: Path) -> None:
 def test_a_report_never_replaces_what_it_is_made_from(run: Command, tmp_path: Path) -> None:
     done = run("claims", "--json", tmp_path / "claims.csv")
     assert done.exit_code == 2
-    assert "give the report a name of its own" in " ".join(done.output.split())
+    assert "give the report another name" in " ".join(done.output.split())
     assert (tmp_path / "claims.csv").read_text() == FILE
     assert "does not exist" in run("titles", "--json", tmp_path / "no" / "out.json").output
 
@@ -254,7 +257,7 @@ def test_a_stopped_run_goes_on_and_ends_as_an_undisturbed_one(
     judge[0] = StoppingJudge(after=3)
     stopped = run(command, "--json", out)
     assert stopped.exit_code == 2
-    assert "they are kept in" in stopped.output
+    assert "they are saved in" in stopped.output
     assert not out.exists()
     [kept] = (tmp_path / "work").glob("counterpoint-*.jsonl")
     done = kept.read_text().splitlines()
@@ -286,7 +289,7 @@ def test_titles_are_their_papers_claims(run: Command, tmp_path: Path) -> None:
     report = json.loads(out.read_text())
     # Papers 1 and 3 state something; 5 has no abstract.
     assert "Own titles of 2 papers (200 were asked for), drawn with seed 13" in done.output
-    assert "2 of them turned round; 0 left out of that" in done.output
+    assert "2 of them reversed; 0 left out" in done.output
     assert shares(group(report, "own title")) == {"supported": 0.5, "contradicted": 0, "unsure": 0.5, "absent": 0}
     assert shares(group(report, "turned round")) == {"contradicted": 0, "supported": 0.5, "unsure": 0.5, "absent": 0}
     assert {one["name"] for one in report["groups"]} == {"own title", "turned round", "by negation", "by opposite", "both"}
@@ -305,7 +308,7 @@ def test_an_index_without_a_title_that_states_something_is_told(run: Command, tm
     index.close()
     done = run("titles", "--index", index.folder)
     assert done.exit_code == 2
-    assert "holds no paper with an abstract and a title that states a finding" in " ".join(done.output.split())
+    assert "contains no paper with an abstract and a title that states a finding" in " ".join(done.output.split())
 
 
 def test_the_same_seed_draws_the_same_papers_and_more_of_them_the_same_first(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_a_report_is_read_as_it_was_written(data: Path, tmp_path: Path, judge: l
     assert "0.750" in text
     assert "1 found, 1 filtered" in text
     path.write_text("{}")
-    with pytest.raises(BadInput, match="is no report"):
+    with pytest.raises(BadInput, match="is not a report"):
         read_report(path)
     with pytest.raises(BadInput, match="cannot be read"):
         read_report(tmp_path / "nowhere.json")
@@ -133,7 +133,7 @@ def test_a_report_is_read_as_it_was_written(data: Path, tmp_path: Path, judge: l
 def test_a_stopped_evaluation_goes_on_and_ends_as_an_undisturbed_one(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
     whole = report_of(data, tmp_path / "whole", "v5", "counterpoint")
     judge[0] = StoppingJudge(after=4)
-    with pytest.raises(Interrupted, match="Stopped after 2 of 8 claims, each variant's counted; they are kept"):
+    with pytest.raises(Interrupted, match="Stopped after 2 of 8 claims, counting each variant; they are saved"):
         report_of(data, tmp_path / "work", "v5", "counterpoint")
     [kept] = (tmp_path / "work").glob("v5-*.jsonl")
     done = kept.read_text().splitlines()

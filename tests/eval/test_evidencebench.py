@@ -103,7 +103,7 @@ def test_the_expected_recall_is_the_mean_over_draws() -> None:
         ({"aspect2sentence_indices": {"a0": [1]}}, "a1 has no sentence"),
         ({"aspect_list_ids": []}, "no aspects"),
         ({"hypothesis": 3}, "hypothesis"),
-        ({"paper_as_candidate_pool": [], "sentence_types_in_candidate_pool": []}, "has no sentence"),
+        ({"paper_as_candidate_pool": [], "sentence_types_in_candidate_pool": []}, "contains no sentence"),
     ],
 )
 def test_a_record_that_does_not_fit_is_told_by_its_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
@@ -114,9 +114,9 @@ def test_a_record_that_does_not_fit_is_told_by_its_line(tmp_path: Path, changed:
 
 
 def test_a_paper_that_is_there_twice_or_not_at_all_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="one is there twice"):
+    with pytest.raises(BadInput, match="one appears twice"):
         read_cases([written(tmp_path, record(), record())])
-    with pytest.raises(BadInput, match="holds no record"):
+    with pytest.raises(BadInput, match="contains no record"):
         read_cases([written(tmp_path)])
 
 

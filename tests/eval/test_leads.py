@@ -47,8 +47,8 @@ def test_questions_are_read_in_both_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "holds no question"),
-        ('{"question": "Does zeta work?", "answer": "perhaps"}\n', "came 'perhaps'"),
+        ("", "contains no question"),
+        ('{"question": "Does zeta work?", "answer": "perhaps"}\n', "got 'perhaps'"),
         ('{"question": " ", "answer": "yes"}\n', "expected a question"),
         ('{"question": "Does zeta work?", "answer": "yes", "pmids": "1"}\n', "expected a list of PMIDs"),
     ],
@@ -115,7 +115,7 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     arguments = ["eval", "leads", str(file), "--index", str(index.folder), "--given", "--work", str(tmp_path / "work")]
     done = CliRunner().invoke(app, [*arguments, "--json", str(out)])
     assert done.exit_code == 0, done.output
-    assert "2 questions; the commonest answer alone is right for 50.0%" in done.stdout
+    assert "2 questions; always giving the most common answer is right for 50.0%" in done.stdout
     assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
     none = CliRunner().invoke(app, [*arguments, "--skip", "2"])
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
@@ -124,4 +124,4 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
         assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
         assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
     same = CliRunner().invoke(app, [*arguments, "--json", str(file)])
-    assert (same.exit_code, "which is read" in same.stderr) == (2, True)
+    assert (same.exit_code, "which is an input" in same.stderr) == (2, True)

@@ -74,7 +74,7 @@ def test_predictions_must_fit_the_claims(tmp_path: Path) -> None:
     claims = read_claims(write(tmp_path / "claims.jsonl", {"id": 1, "claim": "a"}, {"id": 2, "claim": "b"}))
     with pytest.raises(BadInput, match="1 claims have none"):
         official_figures(claims, {"1": {}})
-    with pytest.raises(BadInput, match="9 is no claim"):
+    with pytest.raises(BadInput, match="9 is not a claim"):
         official_figures(claims, {"1": {}, "2": {}, "9": {}})
 
 
@@ -94,14 +94,14 @@ def test_claims_are_read_with_every_name_of_a_label_plain_or_gzipped(tmp_path: P
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ('{"id": 1}\n', "line 1: a SciFact claim"),
-        ("[]\n", "no JSON object"),
-        ("{\n", "no JSON object"),
+        ('{"id": 1}\n', "line 1: expected a SciFact claim"),
+        ("[]\n", "not a JSON object"),
+        ("{\n", "not a JSON object"),
         ('{"id": 1, "claim": " "}\n', "line 1: The claim is empty"),
-        ('{"id": 1, "claim": "a"}\n{"id": 1, "claim": "b"}\n', "line 2: the claim 1 is there a second time"),
-        ('{"id": 1, "claim": "a", "evidence": {"2": [{"sentences": [0], "label": "MAYBE"}]}}\n', "'MAYBE' is none of SUPPORT"),
+        ('{"id": 1, "claim": "a"}\n{"id": 1, "claim": "b"}\n', "line 2: the claim 1 appears twice"),
+        ('{"id": 1, "claim": "a", "evidence": {"2": [{"sentences": [0], "label": "MAYBE"}]}}\n', "'MAYBE' is not one of SUPPORT"),
         ('{"id": 1, "claim": "a", "evidence": {"2": []}}\n', "should have one label"),
-        ("\n", "holds no claims"),
+        ("\n", "contains no claims"),
     ],
 )
 def test_claims_that_cannot_be_used_are_told(tmp_path: Path, lines: str, told: str) -> None:
@@ -142,5 +142,5 @@ def test_predictions_are_written_as_they_are_read(tmp_path: Path) -> None:
 def test_predictions_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="line 1: a prediction such as"):
         read_predictions(write(tmp_path / "a.jsonl", {"id": 1}))
-    with pytest.raises(BadInput, match="line 2: the claim 1 is there a second time"):
+    with pytest.raises(BadInput, match="line 2: the claim 1 appears twice"):
         read_predictions(write(tmp_path / "b.jsonl", {"id": 1, "evidence": {}}, {"id": 1, "evidence": {}}))

@@ -90,7 +90,7 @@ def test_the_papers_figures_stand_beside_ours(parsed: Parsed) -> None:
 
 
 def test_the_page_says_that_the_papers_measure_is_blind(parsed: Parsed) -> None:
-    assert "This measure is blind to stance" in parsed.text
+    assert "This measure ignores stance" in parsed.text
     assert "0.602 weighted, less than the best of the paper's systems (paper V5, final: 0.790)" in parsed.text
     better = html(page(made(blind={"mrr.whole.weighted": Figure(0.812, 0.7, 0.9)})))
     assert "0.812 weighted, more than the best" in better
@@ -105,7 +105,7 @@ def test_figures_of_other_claims_are_not_compared_with_the_papers() -> None:
 
 
 def test_without_a_baseline_nothing_is_compared() -> None:
-    assert "No variant is compared" in html(page(made(variant("ours", 0.2), baseline=None)))
+    assert "No variants are compared" in html(page(made(variant("ours", 0.2), baseline=None)))
     assert "no other variant was evaluated" in html(page(made(variant("v5", 0.2))))
 
 
@@ -237,14 +237,14 @@ def test_a_stance_without_gold_and_a_variant_that_returns_nothing_have_their_pla
 def test_figures_that_a_report_lacks_leave_a_dash() -> None:
     bare = replace(variant("v5", 0.1), figures={"pairs.support.f1": Figure(None, None, None)})
     shown = Parsed(html(page(made(bare, blind={}, published={}))))
-    assert "nothing was measured of supports" in shown.text
+    assert "nothing was measured for supports" in shown.text
     assert "–" in shown.cells
 
 
 @pytest.mark.parametrize(
     ("report", "told"),
     [
-        (replace(made(), variants=()), "holds no variants"),
+        (replace(made(), variants=()), "contains no variants"),
         (replace(made(), published={"table_1": {"paper V5, final": "much"}}), "published figures"),
         (made(replace(variant("v5", 0.1), sides={"support": side()})), "v5 has no contradict side"),
         (replace(made(), fates={"found": "returned"}), "which it does not define"),
@@ -290,11 +290,11 @@ def test_what_cannot_be_done_is_one_sentence(measured: Path, tmp_path: Path) -> 
     broken.write_text("{}")
     for arguments, told in (
         ((tmp_path / "nowhere.json", "--out", out), "cannot be read"),
-        ((broken, "--out", out), "is no report"),
+        ((broken, "--out", out), "is not a report"),
         ((measured, "--out", tmp_path / "nowhere" / "out.html"), "does not exist"),
         ((measured, "--out", tmp_path), "is a folder"),
-        ((measured, "--out", measured), "name the same file"),
-        ((measured, "--out", out, "--markdown", tmp_path / "." / "out.html"), "name the same file"),
+        ((measured, "--out", measured), "must name different files"),
+        ((measured, "--out", out, "--markdown", tmp_path / "." / "out.html"), "must name different files"),
     ):
         done = cli(*arguments)
         assert (done.exit_code, done.output.count("\n")) == (2, 1), done.output

@@ -80,7 +80,7 @@ def test_without_streaming_too(server: ChatServer, index: Index) -> None:
     server.script = lambda body: Reply(whole, headers={"Content-Type": "application/json"})
     assert len(ask(server, index, stream=False).sentences) == 1
     server.script = in_turn(Reply(whole[:90], headers={"Content-Type": "application/json"}), text(GOOD))
-    with pytest.raises(ChatUnanswered, match="broke off its answer"):
+    with pytest.raises(ChatUnanswered, match="gave an incomplete answer"):
         ask(server, index, stream=False)
 
 
@@ -90,9 +90,13 @@ def test_without_streaming_too(server: ChatServer, index: Index) -> None:
         (fault(429, Retry_After="0"), "HTTP status 429", 503),
         (fault(500), "HTTP status 500", 502),
         (fault(401), "HTTP status 401", 502),
-        (Reply(text(GOOD).raw[:150], headers={"Content-Type": "text/event-stream"}), "broke off its answer", 502),
-        (Reply(text(GOOD).raw[:150], headers={"Content-Type": "text/event-stream"}, declared=9999), "broke off its answer", 502),
-        (text(GOOD, finish=None), "broke off its answer", 502),
+        (Reply(text(GOOD).raw[:150], headers={"Content-Type": "text/event-stream"}), "gave an incomplete answer", 502),
+        (
+            Reply(text(GOOD).raw[:150], headers={"Content-Type": "text/event-stream"}, declared=9999),
+            "gave an incomplete answer",
+            502,
+        ),
+        (text(GOOD, finish=None), "gave an incomplete answer", 502),
         (text(""), "gave an empty answer", 502),
         (text("", refusal="I cannot help."), "refused to answer", 502),
         (text("", finish="content_filter"), "refused to answer", 502),

@@ -45,6 +45,6 @@ class ScriptedAnswerer:
                 self.left[topic.id] -= 1
                 raise ChatUnanswered("The model m at http://x gave an empty answer.")
         if "nothing" in topic.question:
-            return made_answer(topic, [], self.index, note="The index holds too little on this.")
+            return made_answer(topic, [], self.index, note="The index has too little on this.")
         pmid = "x14" if "omega" in topic.question else "11"
         return made_answer(topic, [("Zeta lowers it.", [pmid, "13"]), ("So it is.", ["12"])], self.index)

@@ -121,7 +121,7 @@ def test_a_build_that_was_cut_short_does_not_redo_what_it_has(
         during_batch(patch, 4, lambda: signal.raise_signal(signal.SIGINT))
         stopped = told("index", "build", corpus, "--out", tmp_path / "out")
     assert stopped == (
-        "Stopped before the index was complete; what was read so far is kept, and the same command goes on from there."
+        "Stopped before the index was complete; what was read so far is saved, and the same command resumes from there."
     )
     assert not (tmp_path / "out").exists()
     assert annotated == [str(n) for n in range(1, 7)]
@@ -163,7 +163,7 @@ def test_two_builds_into_one_folder_are_not_let_at_once(corpus: Path, tmp_path: 
     out = tmp_path / "out"
     during_batch(monkeypatch, 1, lambda: said.append(told("index", "build", corpus, "--out", out)))
     build([corpus], out)
-    assert "Another build or update is at work" in said[0]
+    assert "Another build or update is running" in said[0]
     assert len(pmids(Index(out), "zinc")) == 12
 
 
@@ -173,7 +173,7 @@ def test_two_updates_of_one_index_are_not_let_at_once(corpus: Path, tmp_path: Pa
     build([corpus], out)
     during_batch(monkeypatch, 1, lambda: said.append(told("index", "update", out, corpus)))
     update(out, [corpus])
-    assert "Another build or update is at work" in said[0]
+    assert "Another build or update is running" in said[0]
     assert read_manifest(out).version == 2
 
 
@@ -283,7 +283,7 @@ def test_a_store_that_cannot_grow_is_a_full_disk(
     few_pages: pytest.MonkeyPatch, bulky: Path, corpus: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    assert "free some space and run the same command again to go on" in told("index", "build", bulky, "--out", out)
+    assert "free some space and run the same command again to resume" in told("index", "build", bulky, "--out", out)
     assert not out.exists()
     few_pages.undo()
     assert build([bulky], out).manifest.counts.documents == 1500
@@ -400,11 +400,11 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "manifest a list": (overwrite("manifest.json", "[]"), "its manifest.json cannot be read"),
     "manifest too deep": (overwrite("manifest.json", "[" * 100_000), "its manifest.json cannot be read"),
     "other format": (edit(format=99), "has format 99 and this Counterpoint reads format 1"),
-    "lacks counts": (edit(counts=None), "lacks entries, or holds wrong ones"),
-    "counts a list": (edit(counts=[1]), "lacks entries, or holds wrong ones"),
-    "files a list": (edit(files=[1]), "lacks entries, or holds wrong ones"),
-    "no files": (edit(files={}), "lacks entries, or holds wrong ones"),
-    "data a number": (edit(data=1), "lacks entries, or holds wrong ones"),
+    "lacks counts": (edit(counts=None), "has missing or wrong entries"),
+    "counts a list": (edit(counts=[1]), "has missing or wrong entries"),
+    "files a list": (edit(files=[1]), "has missing or wrong entries"),
+    "no files": (edit(files={}), "has missing or wrong entries"),
+    "data a number": (edit(data=1), "has missing or wrong entries"),
     "store missing": (remove("*/store.sqlite"), "the file v0001/store.sqlite is missing"),
     "store truncated": (overwrite("*/store.sqlite", lambda old: old[:-100]), "v0001/store.sqlite has"),
     "Lucene file missing": (remove("*/lucene/segments_*"), "is missing"),
@@ -502,8 +502,8 @@ GOOD = b'{"pmid": "1", "title": "", "abstract": "Zinc."}'
 BAD_SOURCES: dict[str, tuple[str, bytes | None, str]] = {
     "no JSON": ("a.jsonl", GOOD + b"\nhello\n", "line 2: "),
     "no id": ("a.jsonl", GOOD + b'\n{"title": "", "abstract": ""}\n', "line 2: "),
-    "repeated id": ("a.jsonl", GOOD + b"\n" + GOOD + b"\n", "record 2 (id 1): this id came before"),
-    "truncated gzip": ("a.xml.gz", None, "cut off, fetch it again"),
+    "repeated id": ("a.jsonl", GOOD + b"\n" + GOOD + b"\n", "record 2 (id 1): this id is repeated"),
+    "truncated gzip": ("a.xml.gz", None, "cut off, so fetch it again"),
     "no document": ("a.xml", b"<PubmedArticleSet/>", "There is no document in"),
     "only deletions": ("a.xml", b"<PubmedArticleSet><DeleteCitation><PMID>1</PMID></DeleteCitation></PubmedArticleSet>",
                        "There is no document in"),
@@ -532,9 +532,9 @@ def test_bad_records_within_the_limit_are_counted_and_listed(write_corpus: Write
     assert "More than 1 bad records" in told(*command, 1)
     result = CliRunner().invoke(app, [*command, "2"])
     assert result.exit_code == 0, result.output
-    assert "2 bad records were left out:" in result.output
+    assert "2 bad records were skipped:" in result.output
     assert f"{path}, line 2: " in result.output
-    assert f"{path}, record 2 (id 1): this id came before" in result.output
+    assert f"{path}, record 2 (id 1): this id is repeated" in result.output
     assert "Built" in result.output
     assert read_manifest(tmp_path / "out").counts.documents == 2
     as_json = CliRunner().invoke(app, ["index", "info", str(tmp_path / "out"), "--json"]).output

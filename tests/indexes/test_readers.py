@@ -432,47 +432,47 @@ def test_sources_are_files_in_order_of_name(tmp_path: Path) -> None:
 
 
 JSON_FAULTS = [
-    ("counterpoint", "nonsense", "expected one JSON object, came no JSON"),
+    ("counterpoint", "nonsense", "expected one JSON object, got invalid JSON"),
     ("counterpoint", '{"pmid": "1"} {"pmid": "2"}', "Extra data"),
-    ("counterpoint", '{"pmid": "1"', "expected one JSON object, came no JSON"),
-    ("counterpoint", "[1, 2]", "expected one JSON object, came a list"),
-    ("counterpoint", "3", "came a bare value"),
-    ("counterpoint", '{"pmid": ' + "9" * 5000 + "}", "came one too large to read"),
-    ("counterpoint", '{"pmid": ' + "[" * 100_000 + "}", "came one too large to read"),
-    ("counterpoint", {"title": "", "abstract": ""}, 'expected the key "pmid", came an object with the keys abstract'),
-    ("counterpoint", {}, "came an object without keys"),
+    ("counterpoint", '{"pmid": "1"', "expected one JSON object, got invalid JSON"),
+    ("counterpoint", "[1, 2]", "expected one JSON object, got a list"),
+    ("counterpoint", "3", "got a bare value"),
+    ("counterpoint", '{"pmid": ' + "9" * 5000 + "}", "got one too large to read"),
+    ("counterpoint", '{"pmid": ' + "[" * 100_000 + "}", "got one too large to read"),
+    ("counterpoint", {"title": "", "abstract": ""}, 'expected the key "pmid", got an object with the keys abstract'),
+    ("counterpoint", {}, "got an object without keys"),
     ("counterpoint", {"pmid": "1", "abstract": ""}, 'expected the key "title"'),
     ("counterpoint", {"pmid": "1", "title": ""}, 'expected the key "abstract"'),
-    ("counterpoint", COUNTERPOINT | {"pmid": None}, 'whole number, in "pmid", came null'),
-    ("counterpoint", COUNTERPOINT | {"pmid": True}, "came true"),
-    ("counterpoint", COUNTERPOINT | {"pmid": 1.5}, "came the number 1.5"),
-    ("counterpoint", COUNTERPOINT | {"pmid": ["1"]}, "came a list"),
-    ("counterpoint", COUNTERPOINT | {"pmid": " "}, "came an empty text"),
+    ("counterpoint", COUNTERPOINT | {"pmid": None}, 'whole number, in "pmid", got null'),
+    ("counterpoint", COUNTERPOINT | {"pmid": True}, "got true"),
+    ("counterpoint", COUNTERPOINT | {"pmid": 1.5}, "got the number 1.5"),
+    ("counterpoint", COUNTERPOINT | {"pmid": ["1"]}, "got a list"),
+    ("counterpoint", COUNTERPOINT | {"pmid": " "}, "got an empty text"),
     ("counterpoint", COUNTERPOINT | {"pmid": "1 2"}, "without blanks"),
     ("counterpoint", COUNTERPOINT | {"pmid": "1\n2"}, "without blanks"),
     ("counterpoint", COUNTERPOINT | {"pmid": "\ud800"}, "without blanks or control characters"),
-    ("counterpoint", COUNTERPOINT | {"title": 5}, 'expected text in "title", came the number 5'),
-    ("counterpoint", COUNTERPOINT | {"abstract": 5}, 'in "abstract", came the number 5'),
-    ("counterpoint", COUNTERPOINT | {"abstract": {"text": ""}}, 'in "abstract", came an object'),
-    ("counterpoint", COUNTERPOINT | {"abstract": ["", None]}, 'in the list "abstract", came null'),
+    ("counterpoint", COUNTERPOINT | {"title": 5}, 'expected text in "title", got the number 5'),
+    ("counterpoint", COUNTERPOINT | {"abstract": 5}, 'in "abstract", got the number 5'),
+    ("counterpoint", COUNTERPOINT | {"abstract": {"text": ""}}, 'in "abstract", got an object'),
+    ("counterpoint", COUNTERPOINT | {"abstract": ["", None]}, 'in the list "abstract", got null'),
     ("counterpoint", COUNTERPOINT | {"abstract": [{"label": "AIM"}]}, 'expected the key "text"'),
     ("counterpoint", COUNTERPOINT | {"abstract": [{"label": 1, "text": ""}]}, 'expected text in "label"'),
-    ("counterpoint", COUNTERPOINT | {"year": "1999"}, "came the text '1999'"),
-    ("counterpoint", COUNTERPOINT | {"year": True}, 'in "year", came true'),
-    ("counterpoint", COUNTERPOINT | {"year": 19990101}, 'in "year", came the number 19990101'),
+    ("counterpoint", COUNTERPOINT | {"year": "1999"}, "got the text '1999'"),
+    ("counterpoint", COUNTERPOINT | {"year": True}, 'in "year", got true'),
+    ("counterpoint", COUNTERPOINT | {"year": 19990101}, 'in "year", got the number 19990101'),
     ("counterpoint", COUNTERPOINT | {"types": "Letter"}, 'expected a list of texts in "types"'),
-    ("counterpoint", COUNTERPOINT | {"types": [1]}, 'in the list "types", came the number 1'),
+    ("counterpoint", COUNTERPOINT | {"types": [1]}, 'in the list "types", got the number 1'),
     ("counterpoint", COUNTERPOINT | {"retracted": "yes"}, 'expected true or false in "retracted"'),
-    ("counterpoint", COUNTERPOINT | {"Journal": "Sleep"}, 'expected the key "journal", came "Journal"'),
-    ("counterpoint", COUNTERPOINT | {"retraced": True}, 'expected the key "retracted", came "retraced"'),
+    ("counterpoint", COUNTERPOINT | {"Journal": "Sleep"}, 'expected the key "journal", got "Journal"'),
+    ("counterpoint", COUNTERPOINT | {"retraced": True}, 'expected the key "retracted", got "retraced"'),
     ("pyserini", {"contents": "x"}, 'expected the key "id"'),
     ("pyserini", {"id": "1"}, 'expected the key "contents"'),
-    ("pyserini", {"id": "1", "contents": ["x"]}, 'expected text in "contents", came a list'),
-    ("pyserini", {"id": "", "contents": "x"}, "came an empty text"),
+    ("pyserini", {"id": "1", "contents": ["x"]}, 'expected text in "contents", got a list'),
+    ("pyserini", {"id": "", "contents": "x"}, "got an empty text"),
     ("scifact", SCIFACT | {"abstract": "x"}, "expected a list of sentences"),
-    ("scifact", SCIFACT | {"abstract": ["x", 1]}, 'expected texts in the list "abstract", came the number 1'),
+    ("scifact", SCIFACT | {"abstract": ["x", 1]}, 'expected texts in the list "abstract", got the number 1'),
     ("scifact", {"title": "", "abstract": []}, 'expected the key "doc_id"'),
-    ("scifact", SCIFACT | {"doc_id": None}, "came null"),
+    ("scifact", SCIFACT | {"doc_id": None}, "got null"),
 ]
 
 
@@ -500,7 +500,7 @@ def test_a_line_that_is_not_utf8_is_a_bad_record(tmp_path: Path) -> None:
     skip = SkipBad(1)
     assert len(documents(path, on_bad=skip)) == 2
     assert skip.faults[0].record == "line 2"
-    assert "expected UTF-8, came the byte 0xe9" in skip.faults[0].expected
+    assert "expected UTF-8, got the byte 0xe9" in skip.faults[0].expected
 
 
 @pytest.mark.parametrize(
@@ -508,8 +508,8 @@ def test_a_line_that_is_not_utf8_is_a_bad_record(tmp_path: Path) -> None:
     [
         ("", "article 2 (after article 1 (PMID 7))", "expected a PMID"),
         ("<PMID/>", "article 2 (after article 1 (PMID 7))", "expected an id"),
-        ("<PMID> </PMID>", "article 2 (after article 1 (PMID 7))", "came an empty text"),
-        ('<PMID Version="two">8</PMID>', "article 2 (PMID 8)", "Version, came 'two'"),
+        ("<PMID> </PMID>", "article 2 (after article 1 (PMID 7))", "got an empty text"),
+        ('<PMID Version="two">8</PMID>', "article 2 (PMID 8)", "Version, got 'two'"),
     ],
 )
 def test_a_bad_article_is_named_and_can_be_left_out(tmp_path: Path, pmid: str, named: str, says: str) -> None:
@@ -568,7 +568,7 @@ def test_a_wrong_name_is_told_before_the_first_record(tmp_path: Path) -> None:
         sources([tmp_path / "none.jsonl"])
     with pytest.raises(BadInput, match="is a directory"):
         read(tmp_path)
-    with pytest.raises(BadInput, match=r"holds no source: .*\.jsonl"):
+    with pytest.raises(BadInput, match=r"contains no source file: .*\.jsonl"):
         sources([tmp_path])
 
 
@@ -582,11 +582,11 @@ def test_a_wrong_name_is_told_before_the_first_record(tmp_path: Path) -> None:
         (b"\x7fELF\x00\x01\x02", "binary or UTF-16"),
         (json.dumps(PYSERINI).encode("utf-16"), "binary or UTF-16"),
         (b"%PDF-1.4 \xe2\xe3", "no known format"),
-        (b'[{"id": "1", "contents": "x"}]', "no known format: expected PubMed XML, or JSON lines .*; came a list"),
-        (b'{"claim": "x", "id": 3}', r"contents, id \(pyserini\).*came an object with the keys claim, id"),
-        (b"pmid,title\n1,x\n", "no known format.*came no JSON"),
-        (b"<article><front/></article>", "expected the root element <PubmedArticleSet>, came <article>"),
-        (b"<html><br></html>", "came <html>"),
+        (b'[{"id": "1", "contents": "x"}]', "no known format: expected PubMed XML, or JSON lines .*; got a list"),
+        (b'{"claim": "x", "id": 3}', r"contents, id \(pyserini\).*got an object with the keys claim, id"),
+        (b"pmid,title\n1,x\n", "no known format.*got invalid JSON"),
+        (b"<article><front/></article>", "expected the root element <PubmedArticleSet>, got <article>"),
+        (b"<html><br></html>", "got <html>"),
         (b"<<<<", "expected well-formed XML"),
         (gzip.compress(b"{}" * 100, mtime=0)[:5], "at its start: expected more gzip data"),
     ],
@@ -634,7 +634,7 @@ def test_gzip_that_is_damaged(tmp_path: Path) -> None:
     path.write_bytes(packed[:-8] + bytes(4) + packed[-4:])
     found, message = until_fault(path)
     assert len(found) == 1000
-    assert "after line 1000: expected sound gzip data" in message
+    assert "after line 1000: expected valid gzip data" in message
 
 
 def test_lines_that_end_in_the_middle_of_one(tmp_path: Path) -> None:
@@ -642,7 +642,7 @@ def test_lines_that_end_in_the_middle_of_one(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     found, message = until_fault(path)
     assert len(found) == 1
-    assert "line 2: expected the object to end, came the end of the file" in message
+    assert "line 2: expected the object to end, reached the end of the file" in message
 
 
 @pytest.mark.parametrize("end", ["", "<PubmedArticle>", "<b></i>", "</PubmedArticleSet><x/>", "\x01"])
@@ -666,7 +666,7 @@ def test_a_file_without_line_breaks_is_not_read_whole(tmp_path: Path, monkeypatc
     monkeypatch.setattr(jsonl, "LONGEST", 5000)
     found, message = until_fault(path, format="pyserini")
     assert len(found) == 1
-    assert "line 2: expected one object a line" in message
+    assert "line 2: expected one object per line" in message
 
 
 def test_a_disk_that_fails_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -678,5 +678,5 @@ def test_a_disk_that_fails_in_the_middle(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(gzip.GzipFile, "readline", fail)
-    with pytest.raises(BadRecord, match=r"came a disk error \(Input/output error\)"):
+    with pytest.raises(BadRecord, match=r"got a disk error \(Input/output error\)"):
         list(records)

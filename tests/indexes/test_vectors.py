@@ -167,7 +167,9 @@ def test_other_ways_of_keeping_vectors_are_the_factory_string(folder: Path) -> N
         add_vectors(folder, encoder)
 
 
-@pytest.mark.parametrize(("factory", "says"), [("Banana", "no index of 'Banana'"), ("IVF4,Flat", "must be trained first")])
+@pytest.mark.parametrize(
+    ("factory", "says"), [("Banana", "cannot make an index 'Banana'"), ("IVF4,Flat", "must be trained first")]
+)
 def test_a_factory_string_that_cannot_be_used_is_told(folder: Path, factory: str, says: str) -> None:
     with pytest.raises(BadConfig, match=says):
         add_vectors(folder, WordEncoder(), factory=factory)
@@ -221,7 +223,7 @@ class Stopped(WordEncoder):
 @pytest.mark.parametrize(
     ("error", "told_as", "says"),
     [
-        (KeyboardInterrupt(), Interrupted, "counterpoint index dense .*out` with the same profile goes on from there"),
+        (KeyboardInterrupt(), Interrupted, "counterpoint index dense .*out` with the same profile resumes from there"),
         (OSError(errno.ENOSPC, "No space left on device"), OutOfSpace, "free some space, and `counterpoint index dense"),
     ],
 )
@@ -304,7 +306,7 @@ def test_two_tries_at_one_index_are_not_let_at_once(folder: Path) -> None:
             return super().documents(documents)
 
     add_vectors(folder, Nosy())
-    assert "Another build or update is at work" in said[0]
+    assert "Another build or update is running" in said[0]
 
 
 # --- after an update
@@ -318,10 +320,10 @@ def test_an_update_makes_the_vectors_stale_until_what_changed_is_encoded(folder:
     changed, new = ({"pmid": pmid, "title": "", "abstract": text} for pmid, text in (("3", "Tin."), ("8", "Tin tin.")))
     update(folder, [write_corpus(same, changed, new, name="news.jsonl")])
     with pytest.raises(
-        IndexUnusable, match=r"updated after .* up to date with `counterpoint index dense .*`, which encodes only"
+        IndexUnusable, match=r"updated after .* update them with `counterpoint index dense .*`, which encodes only"
     ):
         Index(folder).dense("words@1")
-    assert "of an earlier version (`counterpoint index dense" in call("index", "info", folder).output
+    assert "for an earlier version (`counterpoint index dense" in call("index", "info", folder).output
     encoder = WordEncoder()
     assert add_vectors(folder, encoder).encoded == 2
     assert encoder.given == ["3", "8"]
@@ -383,7 +385,7 @@ def test_vectors_of_another_encoder_are_not_searched_and_not_lost_by_accident(fo
     assert (part(folder).encoder, part(folder).width) == ("others@2", 8)
     assert len(list(folder.glob("v0001/dense/*"))) == 2
     assert reader.search(WordEncoder().queries(["gold"]), 1)[0][0].pmid == "7"
-    with pytest.raises(IndexUnusable, match="are 256 wide and the query's 8"):
+    with pytest.raises(IndexUnusable, match="have 256 dimensions and the query's 8"):
         reader.search(other.queries(["gold"]), 1)
 
 
@@ -392,7 +394,7 @@ def test_an_encoder_that_computes_no_number_is_told(folder: Path) -> None:
         def queries(self, texts: Sequence[str]) -> Vectors:
             return np.full((len(texts), 4), np.nan, dtype=np.float32)
 
-    with pytest.raises(ModelUnusable, match="words@1 computed no number"):
+    with pytest.raises(ModelUnusable, match="words@1 returned values that are not numbers"):
         add_vectors(folder, Broken())
 
 
@@ -415,7 +417,7 @@ def test_vectors_that_are_not_the_manifests_are_told(folder: Path) -> None:
     add_vectors(folder, WordEncoder())
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"width": 256', '"width": 257'))
-    with pytest.raises(IndexUnusable, match="does not hold what the manifest says"):
+    with pytest.raises(IndexUnusable, match="does not match the manifest"):
         Index(folder).dense("words@1")
 
 
@@ -457,7 +459,7 @@ def test_build_update_and_dense_on_the_command_line(
     out = tmp_path / "out"
     result = call("index", "build", write_corpus(*TEXTS), "--out", out, "--dense")
     assert result.exit_code == 0, result.output
-    assert f"{out} has the vectors of 7 documents: 7 encoded" in result.output
+    assert f"{out} has vectors for 7 documents: 7 encoded" in result.output
     assert "vectors          7, 256 wide, 0.0 MB, Flat, by words@1" in call("index", "info", out).output
     as_json = json.loads(call("index", "info", out, "--json").output)
     assert (as_json["dense"]["encoder"], as_json["dense"]["documents"]) == ("words@1", 7)
@@ -485,7 +487,7 @@ def test_dense_is_told_what_is_wrong_before_anything_is_built(write_corpus: Writ
 @pytest.mark.usefixtures("word_encoders")
 def test_vectors_of_another_encoder_are_replaced_on_demand(folder: Path) -> None:
     add_vectors(folder, WordEncoder("others@2"))
-    assert "add --overwrite to replace them by those of words@1" in told("index", "dense", folder)
+    assert "add --overwrite to replace them with those of words@1" in told("index", "dense", folder)
     assert "7 encoded" in call("index", "dense", folder, "--overwrite").output
 
 

@@ -79,8 +79,8 @@ def test_a_stance_without_a_quote_is_refused_and_neutral_needs_none(server: Chat
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (message("not JSON"), "did not answer in the form"),
-        (message('{"label": "maybe", "quote": "", "reason": ""}'), "did not answer in the form"),
+        (message("not JSON"), "did not answer in the requested format"),
+        (message('{"label": "maybe", "quote": "", "reason": ""}'), "did not answer in the requested format"),
         (message(None), "empty answer"),
         (message(None, refusal="No."), "refused to answer"),
         (fault(500), "HTTP status 500"),
@@ -93,7 +93,7 @@ def test_whatever_the_server_does_wrong_the_small_models_verdict_holds(server: C
     (verdict,) = ask(server, "Aspirin was studied.")
     assert verdict.label == "neutral"
     assert told in verdict.reason
-    assert "small model's verdict holds" in verdict.reason
+    assert "small model's verdict is used" in verdict.reason
     assert verdict.decided is None, "its probabilities are weighed as ever: it did not decide against them"
 
 
@@ -131,7 +131,7 @@ def test_a_profile_may_give_a_budget_and_a_pace(server: ChatServer, monkeypatch:
     *_, last = list(judge(CLAIM, [Premise(f"Aspirin {n}.") for n in range(4)]))
     assert len(server.bodies) == 2, "each answer took 120 tokens"
     assert "used its budget of 200 tokens" in last.reason
-    assert "small model's verdict holds" in last.reason
+    assert "small model's verdict is used" in last.reason
     assert paces == [7]
     with pytest.raises(BadConfig, match="budget 0"):
         load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": {**options, "budget": 0}}}))

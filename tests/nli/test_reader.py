@@ -215,7 +215,7 @@ class TestGrounding:
     def test_an_abstract_is_read_for_its_decision_alone(self, tmp_path: Path) -> None:
         text = Path("configs/v5.yaml").read_text("utf-8").replace("level: sentence", "level: abstract")
         (tmp_path / "mine.yaml").write_text(text, "utf-8")
-        with pytest.raises(BadConfig, match="give the level abstract with the rule likeliest"):
+        with pytest.raises(BadConfig, match="use the level abstract with the rule likeliest"):
             load_config(str(tmp_path / "mine.yaml"))
 
 
@@ -253,7 +253,7 @@ class TestShippedModel:
     def test_a_folder_of_another_model_is_refused(self) -> None:
         from nli.judges.embedded import STANCE_MODEL
 
-        with pytest.raises(ModelUnusable, match="does not hold a document reader"):
+        with pytest.raises(ModelUnusable, match="does not contain a document reader"):
             DocumentReader(STANCE_MODEL)
 
     def test_the_models_together_stay_under_150_megabytes(self) -> None:

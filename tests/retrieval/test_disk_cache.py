@@ -118,7 +118,7 @@ def test_a_full_disk_does_not_stop_verdicts(tmp_path: Path) -> None:
         cwd=Path(__file__).parents[2], check=False,
     )  # fmt: skip
     assert (ran.returncode, ran.stdout.strip()) == (0, "5"), ran.stderr
-    assert ran.stderr.count("results are not kept from now on") == 1
+    assert ran.stderr.count("results are no longer cached") == 1
 
 
 def test_a_verdict_is_asked_for_once_and_comes_back_to_the_last_bit(tmp_path: Path) -> None:

@@ -82,13 +82,13 @@ DENSE: dict[str, Any] = {"sources": ["dense"], "encoder": "dense"}
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"sources": []}, "sources names bm25, dense, or both, each once"),
+        ({"sources": []}, "sources should name bm25, dense or both, each once"),
         ({"sources": ["bm25", "bm25"], "rrf": 60}, "each once"),
-        ({"encoder": "other"}, "name dense among the sources, or leave it out"),
-        ({"queries": "adversarial"}, "give them with sources: [dense]"),
-        ({"sources": ["bm25", "dense"], "queries": "adversarial"}, "give them with sources: [dense]"),
-        ({**DENSE, "rrf": 20}, "rrf and each are for several rankings"),
-        ({**DENSE, "each": 200}, "rrf and each are for several rankings"),
+        ({"encoder": "other"}, "add dense to the sources, or leave out encoder"),
+        ({"queries": "adversarial"}, "use them with sources: [dense]"),
+        ({"sources": ["bm25", "dense"], "queries": "adversarial"}, "use them with sources: [dense]"),
+        ({**DENSE, "rrf": 20}, "rrf and each fuse several rankings"),
+        ({**DENSE, "each": 200}, "rrf and each fuse several rankings"),
         ({"sources": ["pubmed"]}, "contradict.retrieve.sources"),
     ],
 )

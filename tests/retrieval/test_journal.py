@@ -42,6 +42,6 @@ def test_another_origin_has_another_file(tmp_path: Path, changed: dict[str, obje
 def test_a_file_with_records_of_other_facts_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "run.partial"
     Journal(path, {"k": 5, "n": 1}).add("a", 1)
-    with pytest.raises(BadInput, match=r"\(k differ\); go on with its own settings, name another file, or delete it"):
+    with pytest.raises(BadInput, match=r"\(k differ\); resume with its own settings, name another file, or delete it"):
         Journal(path, {"k": 6, "n": 1})
     assert Journal(path, {"k": 5, "n": 1}).records == {"a": 1}

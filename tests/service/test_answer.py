@@ -82,7 +82,9 @@ def test_where_replacing_is_off_the_sentence_is_removed_and_says_why(index: Inde
     rules = {**config().attribute.model_dump(), "replace": 0, "rewrite": False}
     answer = answered(index, "Zeta lowers blood pressure in most adults [11].", attribute=rules)
     assert answer.outcome == "too little"
-    assert answer.removed == (RemovedSentence("Zeta lowers blood pressure in most adults.", "[11] is none of the 3 documents"),)
+    assert answer.removed == (
+        RemovedSentence("Zeta lowers blood pressure in most adults.", "[11] is not one of the 3 documents"),
+    )
     assert "1 sentence" in answer.note
 
 
@@ -98,7 +100,7 @@ def test_no_more_than_the_words_allowed_whatever_is_written(index: Index) -> Non
     answer = answered(index, " ".join(f"Zeta lowers blood pressure in most adults [{one}]." for _ in range(100)))
     assert 240 <= answer.words <= 250
     assert len(answer.sentences) + len(answer.removed) == 100
-    assert answer.removed[0].reason == "the answer may have 250 words"
+    assert answer.removed[0].reason == "the answer is limited to 250 words"
 
 
 def test_a_sentence_that_does_not_hold_is_rewritten_once(index: Index) -> None:
@@ -107,7 +109,7 @@ def test_a_sentence_that_does_not_hold_is_rewritten_once(index: Index) -> None:
     assert kept(answer) == [("Zeta lowers blood pressure.", ["1"])]
     vain = answered(index, f"Zeta cures everybody of everything known [{one}].", f"Zeta is magic and cures all [{one}].")
     assert vain.removed[0].text == "Zeta cures everybody of everything known."
-    assert vain.removed[0].reason.endswith("rewritten once, in vain")
+    assert vain.removed[0].reason.endswith("one rewrite did not help")
 
 
 def test_conflicts_stated_by_the_generator_are_checked_part_by_part(index: Index) -> None:
@@ -135,7 +137,7 @@ def test_too_little_is_told_and_no_generator_is_asked(index: Index) -> None:
     answerer = make_answerer(index, generator, enough={"about": 0.5, "among": 3})
     answer = answerer.answer(Topic("8", "What is nondisjunction of chromosomes?"))
     assert (answer.outcome, answer.sentences) == ("too little", ())
-    assert answer.note.startswith("The index holds too little on this")
+    assert answer.note.startswith("The index has too little on this")
 
 
 def test_a_generator_that_cannot_be_had_is_an_error_or_quotations_stand_in(index: Index) -> None:
@@ -216,7 +218,7 @@ def test_an_answer_variant_takes_another_grounding_variant() -> None:
     assert other.conflicts
     assert other.lead.grounding == other.conflicts.grounding == "v5"
     assert load_answer_config("counterpoint", "counterpoint") == shipped_one
-    with pytest.raises(BadConfig, match="paper-v4 looks for no lead and no conflicts"):
+    with pytest.raises(BadConfig, match="paper-v4 uses neither a lead nor conflicts"):
         load_answer_config("paper-v4", "v5")
 
 
@@ -227,7 +229,7 @@ def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) 
     settings["conflicts"]["mots"] = 3
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(settings))
-    with pytest.raises(BadConfig, match="the keys known there are grounding, most, at_least, tell"):
+    with pytest.raises(BadConfig, match="the known keys are grounding, most, at_least, tell"):
         load_answer_config(str(path))
     assert AnswerConfig.model_validate(load_answer_config("counterpoint").model_dump())
 

@@ -177,7 +177,7 @@ def test_run_and_check_run(index: Index, tmp_path: Path) -> None:
     out.write_text(out.read_text().replace('"supported_citations": []', '"supported_citations": [77]'))
     result = call("check-run", "task-a", out, "--input", input_file, "--index", index.folder)
     assert result.exit_code == 1
-    assert result.stdout == "item 1, sentence 1: supported_citations holds 77, which is not in the index\n"
+    assert result.stdout == "item 1, sentence 1: supported_citations contains 77, which is not in the index\n"
     topics = tmp_path / "topics.json"
     topics.write_text(json.dumps({"topics": [{"id": 1, "topic": "t", "question": "q", "narrative": "n"}]}))
     assert_told(call("run", "task-a", topics, *settings), "input of Task B")

@@ -38,15 +38,15 @@ def test_v5_is_the_papers() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the keys known there are sources, k, query"),
-        (("filter: negex", "fliter: negex"), "unknown key 'fliter' in contradict; the keys known there are retrieve"),
+        (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the known keys are sources, k, query"),
+        (("filter: negex", "fliter: negex"), "unknown key 'fliter' in contradict; the known keys are retrieve"),
         (("k: 1000", "k: many"), "contradict.retrieve.k should be a valid integer, not the text 'many'."),
         (("k: 1000", 'k: "1000"'), "contradict.retrieve.k should be a valid integer, not the text '1000'."),
         (("k: 1000", "k: 0"), "contradict.retrieve.k should be greater than or equal to 1, not 0."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
         (("rule: first", "rule: last"), "contradict.select.rule"),
-        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first, likeliest and penalised go by a judge"),
-        (("name: v5", "nom: v5"), "unknown key 'nom'; the keys known there are name, description, contradict, support."),
+        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first, likeliest and penalised need a judge"),
+        (("name: v5", "nom: v5"), "unknown key 'nom'; the known keys are name, description, contradict, support."),
         (("contradict:", "contradict: ["), "not YAML"),
     ],
 )
@@ -83,11 +83,11 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
         (JUDGE.format("precision: half"), "judges.stance.precision should be 'auto', 'float32' or 'bfloat16', not the text"),
         (
             JUDGE.format("colour: red"),
-            "unknown key 'colour' in judges.stance; the keys known there are kind, model, prefix, max_tokens, decode_tokens, "
+            "unknown key 'colour' in judges.stance; the known keys are kind, model, prefix, max_tokens, decode_tokens, "
             "batch_size, window, device, revision, precision.",
         ),
         ("judges: {stance: {kind: t5}}", "the key 'judges.stance.model' is missing."),
-        ("judges: {stance: {model: m}}", "the key 'judges.stance.kind' is missing; it says which model is meant."),
+        ("judges: {stance: {model: m}}", "the key 'judges.stance.kind' is missing; it names the kind of model."),
         ("judges: {stance: t5}", "judges.stance should be keys and values, not the text 't5'."),
         ("judges: [t5]", "judges should be keys and values, not ['t5']."),
         (
@@ -95,7 +95,7 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
             "relevance has the unknown kind 'best'; known kinds are embedded, reader, cross-encoder.",
         ),
         ("rerankers: {relevance: {kind: [t5]}}", "relevance has the unknown kind \"['t5']\"; known kinds are embedded"),
-        ("judges: {stance: {kind: chat, model: m, small: x}}", "unknown key 'small' in judges.stance; the keys"),
+        ("judges: {stance: {kind: chat, model: m, small: x}}", "unknown key 'small' in judges.stance; the known keys"),
         (
             "generators: {writer: {kind: chat, model: m, stop: END}}",
             "generators.writer.stop should be a list, not the text 'END'.",
@@ -104,7 +104,7 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
             "generators: {writer: {kind: chat, model: m, price: [1, x]}}",
             "writer.price.1 should be a valid number, not the text 'x'.",
         ),
-        ("models: {}", "unknown key 'models'; the keys known there are name, description, skim, rerankers,"),
+        ("models: {}", "unknown key 'models'; the known keys are name, description, skim, rerankers,"),
     ],
 )
 def test_a_wrong_profile_is_told_when_it_is_read(tmp_path: Path, models: str, told: str) -> None:

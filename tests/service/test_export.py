@@ -133,8 +133,8 @@ def test_an_answer_as_markdown_has_references_conflicts_and_what_was_removed() -
 
 
 def test_a_declined_answer_says_why() -> None:
-    declined = Answer(Topic("1", "Why?"), "too little", (), (), (), (), "extractive", note="The index holds too little on this.")
-    assert "*The index holds too little on this.*" in markdown(declined)
+    declined = Answer(Topic("1", "Why?"), "too little", (), (), (), (), "extractive", note="The index has too little on this.")
+    assert "*The index has too little on this.*" in markdown(declined)
     assert "References" not in markdown(declined)
     assert documents(declined) == ()
 

@@ -317,7 +317,7 @@ def test_only_those_most_alike_are_reranked(index: Index) -> None:
 
 
 def test_frugal_needs_a_decision_to_ask() -> None:
-    with pytest.raises(ValueError, match="frugal goes by the decision"):
+    with pytest.raises(ValueError, match="frugal needs a decision"):
         Branch.model_validate(
             {
                 "retrieve": {"sources": ["bm25"], "k": 20, "query": "claim"}, "drop_known": False,
@@ -378,7 +378,7 @@ def test_one_is_not_told_as_many(index: Index) -> None:
     alone = replace(found, uncertain=found.uncertain[:1], checked=counts)
     assert summary(alone) == (
         "No contradiction found among 1 sentence checked in 1 of 2 documents. No support found among 1 of 2 documents. "
-        "1 document came close and is listed apart."
+        "1 document came close and is listed as uncertain."
     )
 
 

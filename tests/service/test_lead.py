@@ -111,16 +111,16 @@ def test_the_papers_that_count_most_stand_first() -> None:
     ("verdict", "certainty", "pro", "contra", "silent", "text"),
     [
         ("yes", 0.9, ["a randomised trial"], [], 0,
-         "Yes: zeta lowers blood pressure, by the one paper that tells (a randomised trial)."),
+         "Yes: zeta lowers blood pressure, by the one paper with a clear finding (a randomised trial)."),
         ("yes", 0.7, ["a randomised trial"] * 2, ["a study"], 0,
-         "Probably yes: zeta lowers blood pressure, by 2 of 3 papers that tell (2 randomised trials)."),
+         "Probably yes: zeta lowers blood pressure, by 2 of 3 papers with a clear finding (2 randomised trials)."),
         ("no", 0.5, [], ["a study in animals or cells", "a cohort study"], 0,
-         "Possibly not: both papers that tell (a study in animals or cells and a cohort study) did not find that zeta lowers "
-         "blood pressure."),
+         "Possibly not: both papers with a clear finding (a study in animals or cells and a cohort study) did not find "
+         "that zeta lowers blood pressure."),
         ("mixed", 0.5, ["a study"], ["a randomised trial"] * 2, 0,
          "Mixed: 1 paper (a study) finds that zeta lowers blood pressure, 2 papers (2 randomised trials) do not."),
         ("unclear", 0.5, [], [], 2,
-         "Unclear: of the 2 papers found on this, none says plainly whether zeta lowers blood pressure."),
+         "Unclear: of the 2 papers found on this, none clearly says whether zeta lowers blood pressure."),
     ],
 )  # fmt: skip
 def test_how_a_lead_is_said(verdict: Any, certainty: float, pro: list[str], contra: list[str], silent: int, text: str) -> None:
@@ -307,7 +307,7 @@ def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) 
     assert (answer.outcome, answer.sentences, answer.lead) == ("too little", (), None)
     assert answer.note.startswith("Not studied here: none of the ")
     assert "whether theta lowers blood pressure." in answer.note
-    assert "The nearest: “" in answer.note
+    assert "Nearest papers: “" in answer.note
 
 
 def test_the_lead_comes_over_the_wire(index: Index) -> None:

@@ -20,16 +20,16 @@ export function answered(answer) {
   fillRemoved(at(".removed"), answer.removed);
   fillRest(at(".rest"), answer.documents.filter((one) => !one.cited), told);
   fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer.provenance)]);
-  announce(told ? `The answer is there. ${summaryOf(answer, cited.length)}` : `Too little to answer from. ${answer.note}`);
+  announce(told ? `The answer is ready. ${summaryOf(answer, cited.length)}` : `Not enough evidence to answer. ${answer.note}`);
   return shown;
 }
 
 function summaryOf({ sentences, conflicts, note }, papers) {
   const cited = sentences.flatMap((one) => one.citations);
   const quoted = cited.filter((one) => one.verbatim).length;
-  const how = [quoted && `${count(quoted, "citation")} word for word in the abstract`, cited.length - quoted && `${count(cited.length - quoted, "citation")} by the judge’s reading`];
+  const how = [quoted && `${count(quoted, "citation")} quoted word for word`, cited.length - quoted && `${count(cited.length - quoted, "citation")} supported according to the judge`];
   const first = `${count(sentences.length, "sentence")} from ${count(papers, "paper")}. Checked: ${how.filter(Boolean).join(", ")}.`;
-  const second = conflicts.length ? ` ${count(papersAgainst(conflicts), "paper")} that may speak against it.` : "";
+  const second = conflicts.length ? ` ${count(papersAgainst(conflicts), "paper")} may contradict it.` : "";
   return `${first}${second} ${note}`.trim();
 }
 
@@ -48,8 +48,8 @@ function fillProse(place, { sentences, documents }) {
 
 /** How well a sentence bears out what cites it, for a citation's note and, shorter, for the list of papers. */
 const borneOut = ({ verbatim, verdict }) =>
-  verbatim ? "Stands word for word in the abstract" : `${percent(verdict.support)} likely to bear this out, by the judge`;
-const shortly = ({ verbatim, verdict }) => (verbatim ? "word for word" : `${percent(verdict.support)} likely to bear it out`);
+  verbatim ? "Quoted word for word from the abstract" : `${percent(verdict.support)} likely to support this, according to the judge`;
+const shortly = ({ verbatim, verdict }) => (verbatim ? "word for word" : `${percent(verdict.support)} likely to support it`);
 
 // ---- Citations -------------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ function fillConflicts(section, { conflicts, sentences }) {
     const against = document.createElement("ol");
     const found = conflicts.filter((one) => one.sentence === place);
     against.append(...found.map(({ evidence }, index) => card({ ...evidence, rank: index + 1 }, "", "what the answer says")));
-    list.append(holding("li", "pair", said, holding("div", "contradict side", element("p", "Against it", "label"), against)));
+    list.append(holding("li", "pair", said, holding("div", "contradict side", element("p", "Contradicting evidence", "label"), against)));
   }
 }
 
@@ -200,7 +200,7 @@ function fillRemoved(folded, removed) {
 /** What was read and not cited. */
 function fillRest(folded, documents, told) {
   folded.hidden = !documents.length;
-  folded.querySelector("summary").textContent = told ? `${count(documents.length, "paper")} read and not cited` : `${count(documents.length, "paper")} that came nearest`;
+  folded.querySelector("summary").textContent = told ? `${count(documents.length, "paper")} read and not cited` : `${count(documents.length, "paper")} nearest to the question`;
   const line = ({ title, ...facts }) => holding("li", "", element("span", title || "(no title)"), element("span", `${factsOf(facts)}${facts.pmid}`, "reason"));
   folded.querySelector("ul").append(...documents.map(line));
 }

@@ -21,7 +21,7 @@ export function chosen(answer, body) {
 }
 
 function summaryOf({ evidence, read, judged }) {
-  const first = `${number(evidence.length)} of ${count(read, "sentence")} chosen, ${number(judged)} judged by the stance model.`;
+  const first = `${number(evidence.length)} of ${count(read, "sentence")} chosen; the stance model judged ${number(judged)}.`;
   const those = (label) => evidence.filter((one) => one.stance?.label === label).length;
   const [against, forIt] = [those("contradict"), those("support")];
   const sides = [...(against ? [`${number(against)} as contradicting`] : []), ...(forIt ? [`${number(forIt)} as supporting`] : [])];
@@ -47,15 +47,15 @@ function card(one, characters, resultsOnly) {
   if (takesSide(one)) shown.classList.add(one.stance.label);
   at(".rank").textContent = one.rank;
   at("h3").textContent = section;
-  at(".facts").textContent = [kind, `Sentence ${number(one.index + 1)}, headings counted`].filter(Boolean).join(" · ");
-  at(".badges").setAttribute("aria-label", "What the judge reads in it");
+  at(".facts").textContent = [kind, `Sentence ${number(one.index + 1)}, counting headings`].filter(Boolean).join(" · ");
+  at(".badges").setAttribute("aria-label", "The judge's verdict");
   fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "says"]] : []);
   at(".quotes").append(quoted(one, characters));
   if (one.stance) fillVerdict(shown, one.stance);
-  else at(".verdict").replaceWith(element("p", "Not judged: the stance model reads the abstract and what is nearest to the hypothesis.", "unjudged"));
+  else at(".verdict").replaceWith(element("p", "Not judged: the stance model reads only the abstract and the sentences most relevant to the hypothesis.", "unjudged"));
   at(".why").textContent = one.why;
   at(".score").textContent = `Score ${one.score.toFixed(2)}`;
-  at(".score").title = "Scores of different papers do not compare.";
+  at(".score").title = "Scores of different papers are not comparable.";
   shown.append(holding("div", "beside", at(".verdict, .unjudged"), at(".why"), at(".score"), partsOf(one, resultsOnly)));
   return shown;
 }
@@ -69,13 +69,13 @@ function quoted(one, characters) {
 }
 
 const PARTS = {
-  place: "Stands in the abstract",
-  role: "What it does: result, method, background",
-  relevance: "Near to the hypothesis",
-  stance: "Takes a side",
+  place: "In the abstract",
+  role: "Role: result, method or background",
+  relevance: "Relevance to the hypothesis",
+  stance: "Supports or contradicts",
   length: "Length",
-  figures: "Figures in it",
-  reporting: "Words that report a finding",
+  figures: "Numbers in it",
+  reporting: "Wording that reports a finding",
 };
 
 /** What the score is the sum of, folded away. */
@@ -84,8 +84,8 @@ function partsOf({ parts, score, repeats, rank }, resultsOnly) {
   // Without results-only these words count nothing.
   const counted = Object.entries(parts).filter(([name]) => name !== "reporting" || resultsOnly);
   fillTerms(list, [...counted.map(([name, value]) => [PARTS[name] ?? name, signed(value)]), ["Score", signed(score)]]);
-  const made = holding("details", "folded", element("summary", "What it is made of"), list);
-  if (rank > 1) made.append(element("p", `Its likeness to the nearest sentence above is ${repeats.toFixed(2)}; what repeats is chosen later.`, "reason"));
+  const made = holding("details", "folded", element("summary", "Parts of the score"), list);
+  if (rank > 1) made.append(element("p", `Similarity to the closest sentence above: ${repeats.toFixed(2)}. Repetition lowers a sentence's rank.`, "reason"));
   return made;
 }
 
@@ -122,10 +122,10 @@ function neighbours(characters, start, end) {
 
 function originOf({ models, how, results_only, read, judged }, body) {
   return [
-    ["Paper", `read as ${formatOf(body)}: ${count(read, "sentence")}, headings left out; ${number(judged)} of them judged`],
+    ["Paper", `read as ${formatOf(body)}: ${count(read, "sentence")}, without headings; ${number(judged)} of them judged`],
     ["Chosen by", how === "embedded" ? "the embedded models" : `a language model (${how})`],
     ["Models", models],
-    ["Results only", results_only ? "yes: what was found, not how it was done" : "no"],
+    ["Results only", results_only ? "yes: background and methods skipped" : "no"],
   ];
 }
 

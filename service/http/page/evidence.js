@@ -222,7 +222,7 @@ function abstractAround({ title, abstract }, sentence, marks) {
   heading.dir = whole.dir = "auto";
   if (text(sentence.start, sentence.end) !== sentence.text) {
     whole.append(text(0));
-    return [heading, whole, element("p", "The index has changed since: the sentence does not stand here any more.", "wait")];
+    return [heading, whole, element("p", "The index has changed since: this abstract no longer contains the sentence.", "wait")];
   }
   whole.append(text(0, sentence.start), here(...marked(sentence, marks)), text(sentence.end));
   return [heading, whole];

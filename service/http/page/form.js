@@ -6,7 +6,7 @@ import { fillPaper, notePaper, partOf, watchFiles } from "./paper.js";
 
 const WORDS = {
   claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
-  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with its citations and what was checked of them", more: "Narrative: who asks, and what for" },
+  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with checked citations", more: "Narrative: who asks, and why" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
   text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer, as plain text or Markdown" },
 };
@@ -96,7 +96,7 @@ export function fromHash() {
   if (mode !== "text") byId("text").value = get(mode === "paper" ? "hypothesis" : mode);
   byId("count").value = given.get("k") ?? SENTENCES;
   byId("results-only").checked = get("results_only") === "true";
-  if (mode === "paper") notePaper(byId("paper").value ? "" : "A link holds no paper: paste it or choose its file.");
+  if (mode === "paper") notePaper(byId("paper").value ? "" : "Links do not include the paper: paste it or choose its file.");
   byId("question").value = mode === "claim" ? get("question") : "";
   byId("known").value = get("known");
   byId("narrative").value = get("narrative");

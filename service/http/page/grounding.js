@@ -55,7 +55,7 @@ function fillUncertain(side, evidence) {
 }
 
 function nothingFound(counts, noun) {
-  if (!counts.documents) return "Nothing could be checked: no document of the index matches this claim.";
+  if (!counts.documents) return "Nothing could be checked: no document in the index matches this claim.";
   const where = counts.judged ? `${count(counts.judged, "sentence")} checked` : count(counts.candidates, "candidate sentence");
   const some = counts.read && counts.read < counts.documents ? `${number(counts.read)} of ` : "";
   return `No ${noun} found among ${where} in ${some}${count(counts.documents, "document")}.`;
@@ -64,9 +64,9 @@ function nothingFound(counts, noun) {
 const CHECKED = [
   ["documents", "Documents retrieved"],
   ["sentences", "Sentences in them"],
-  ["candidates", "Sentences past the filter"],
+  ["candidates", "Sentences that passed the filter"],
   ["judged", "Sentences judged"],
-  ["read", "Documents these are of"],
+  ["read", "Documents with judged sentences"],
 ];
 
 function countsRow([key, name], { contradict, support }) {

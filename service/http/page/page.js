@@ -124,7 +124,7 @@ function stopWaiting() {
 async function showFault(error, signal) {
   if (!(error instanceof Told)) {
     console.error(error);
-    return showProblem("The answer could not be shown.", { detail: "The browser's console has the reason.", retry: true });
+    return showProblem("The answer could not be shown.", { detail: "See the browser's console for the reason.", retry: true });
   }
   if (error.status === 401) return askForKey(error);
   if (error.status !== 503) return showProblem(error.message, { ...error, field: error.field || fieldOf(error) });
@@ -132,7 +132,7 @@ async function showFault(error, signal) {
   if (signal.aborted) return undefined;
   if (state?.status !== "loading") return showProblem(error.message, { retry: true });
   // Loading is the only one that ends by itself.
-  showProblem("The service is still loading.", { detail: "The answer comes as soon as it is ready.", retry: true, waiting: true });
+  showProblem("The service is still loading.", { detail: "Your answer will follow as soon as it is ready.", retry: true, waiting: true });
   return askWhenReady(signal);
 }
 

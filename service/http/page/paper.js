@@ -84,7 +84,7 @@ export function watchFiles(wanted, told) {
 }
 
 async function takeFile(files) {
-  if (files.length !== 1) throw faulty(`Came ${count(files.length, "file")}: expected one paper.`);
+  if (files.length !== 1) throw faulty(`${count(files.length, "file")} given: expected one paper.`);
   const [file] = files;
   const text = await read(file);
   fillPaper(text, `“${file.name}” is in the field, as ${formatOf(partOf(text))}.`);
@@ -97,11 +97,11 @@ async function takeFile(files) {
 async function read(file) {
   if (file.size > MOST_BYTES) throw faulty(`“${file.name}” has more than ${MOST_BYTES / 1e6} MB: expected one paper.`);
   const bytes = await file.arrayBuffer().catch(() => {
-    throw faulty(`“${file.name}” could not be read: expected a file, and leave to read it.`);
+    throw faulty(`“${file.name}” could not be read: expected a file that the browser may read.`);
   });
   const text = decoded(bytes);
-  if (text === null) throw faulty(`“${file.name}” is no UTF-8 text: ${EXPECTED}; out of a PDF, copy the text.`);
-  if (/\.json$/i.test(file.name) && !partOf(text).sentences) throw faulty(`“${file.name}” is no list of sentences: ${EXPECTED}.`);
+  if (text === null) throw faulty(`“${file.name}” is not UTF-8 text: ${EXPECTED}; for a PDF, copy and paste its text.`);
+  if (/\.json$/i.test(file.name) && !partOf(text).sentences) throw faulty(`“${file.name}” is not a list of sentences: ${EXPECTED}.`);
   return text;
 }
 

@@ -59,7 +59,7 @@ async function streamed(address, last, body, signal, tell) {
     if (name === "error") throw new Told(data.error ?? data.detail ?? "The service failed.", { status: data.status ?? 0, retry: true });
     tell(name, data);
   }
-  throw new Told("The service broke off before it was done.", { retry: true });
+  throw new Told("The service stopped before the answer was complete.", { retry: true });
 }
 
 async function json(response) {
@@ -114,7 +114,7 @@ const ADDRESSES = { claim: "ground", question: "answer", text: "text" };
 export async function exported(mode, body, format) {
   const response = await post(`v1/${ADDRESSES[mode]}?format=${format}`, body);
   const type = response.headers.get("content-type") ?? "";
-  if (/json/.test(type)) throw new Told("This service does not write that format.");
+  if (/json/.test(type)) throw new Told("This service does not support that format.");
   return { content: await response.blob(), type };
 }
 

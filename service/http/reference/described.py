@@ -100,7 +100,7 @@ def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[st
         for one in found.get("parameters", ())
     ]
     answers = [
-        Field(status, _answered(one.get("content", {})), "", one["description"].replace("Successful Response", "what was asked"))
+        Field(status, _answered(one.get("content", {})), "", one["description"].replace("Successful Response", "the result"))
         for status, one in sorted(found["responses"].items())
     ]
     return Call(
@@ -139,7 +139,7 @@ def _note(schema: Mapping[str, Any], required: bool) -> str:
     if required:
         told.insert(0, "required")
     elif schema.get("default") not in (None, "", []):
-        told.insert(0, f"{json.dumps(schema['default'])} if left out")
+        told.insert(0, f"default {json.dumps(schema['default'])}")
     return ", ".join(told)
 
 

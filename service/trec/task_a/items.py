@@ -45,12 +45,12 @@ def read_items(path: Path) -> list[Item]:
     records = read_json_or_lines(path)
     if any(isinstance(record, dict) and ("topics" in record or "narrative" in record) for record in records):
         raise BadInput(
-            f"{path} holds topics with narratives, which is the input of Task B; "
+            f"{path} contains topics with narratives, the input of Task B; "
             "Task A reads a list of items with meta_data and answer."
         )
     items = [_item(path, number, record) for number, record in enumerate(records, 1)]
     if not items:
-        raise BadInput(f"{path} holds no items; Task A reads a list of items with meta_data and answer.")
+        raise BadInput(f"{path} contains no items; Task A reads a list of items with meta_data and answer.")
     refuse_repeats(path, "item", "qa_id", (item.qa_id for item in items))
     for item in items:
         item.claims()
@@ -60,11 +60,11 @@ def read_items(path: Path) -> list[Item]:
 def _item(path: Path, number: int, record: Any) -> Item:
     place = f"item {number}"
     if not isinstance(record, dict):
-        raise BadRecord(path, place, f"an object was expected, not {kind(record)}")
+        raise BadRecord(path, place, f"expected an object, not {kind(record)}")
     refuse_unknown(path, place, record, _ITEM)
     metadata = record.get("meta_data", record.get("metadata"))
     if not isinstance(metadata, dict):
-        raise BadRecord(path, place, f"meta_data (or metadata) with qa_id and question was expected; it has {keys(record)}")
+        raise BadRecord(path, place, f"meta_data (or metadata) with qa_id and question is missing; the record has {keys(record)}")
     refuse_unknown(path, f"{place}, meta_data", metadata, _METADATA)
     qa_id = metadata.get("qa_id")
     if not is_id(qa_id):
@@ -84,7 +84,7 @@ def _sentence(path: Path, place: str, record: Any) -> AnswerSentence:
     if isinstance(record, dict):
         refuse_unknown(path, place, record, _SENTENCE)
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-        raise BadRecord(path, place, f"an object with a text was expected, not {kind(record)}")
+        raise BadRecord(path, place, f"expected an object with a text, not {kind(record)}")
     if not record["text"].strip():
         raise BadRecord(path, place, "the text is empty; every sentence must say something")
     existing = record.get("existing_supported_citations")

@@ -35,7 +35,7 @@ def _topic_faults(place: str, record: dict[str, Any], store: Store) -> Iterator[
         text = given.get("text") if isinstance(given, dict) else None
         words += len(text.split()) if isinstance(text, str) else 0
     if words > MAX_WORDS:
-        yield f"{place}: its sentences have {words} words and at most {MAX_WORDS} are allowed"
+        yield f"{place}: its sentences have {words} words; at most {MAX_WORDS} are allowed"
 
 
 def _sentence_faults(place: str, given: Any, store: Store) -> Iterator[str]:
@@ -48,6 +48,6 @@ def _sentence_faults(place: str, given: Any, store: Store) -> Iterator[str]:
     if not is_id_list(citations):
         yield f"{place}: citations should be a list of PMIDs"
     elif not citations:
-        yield f"{place}: it has no citation and at least one is needed"
+        yield f"{place}: it has no citation; at least one is required"
     else:
         yield from citation_faults(place, "citations", [str(pmid) for pmid in citations], store)

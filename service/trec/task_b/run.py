@@ -62,7 +62,7 @@ def run(
             last = str(list(faults.values())[-1])
             raise Unfinished(
                 f"{len(missing)} of {len(topics)} topics have no answer yet ({_named(missing)}; the last fault: "
-                f"{last.rstrip('.')}); the others are kept, and the same command goes on with these."
+                f"{last.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
         records = [json.loads(kept.records[topic.id]) for topic in topics]
         lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]

@@ -22,12 +22,12 @@ def read_topics(path: Path) -> list[Topic]:
         if not isinstance(records, list):
             raise BadInput(f"{path}: topics should be a list, not {kind(records)}; {_EXPECTED}.")
     if any(isinstance(record, dict) and {"answer", "meta_data"} & record.keys() for record in records):
-        raise BadInput(f"{path} holds items with answers, which is the input of Task A; {_EXPECTED}.")
+        raise BadInput(f"{path} contains items with answers, the input of Task A; {_EXPECTED}.")
     if any(isinstance(record, dict) and "responses" in record for record in records):
-        raise BadInput(f"{path} holds responses, which is a run of Task B and not its input; {_EXPECTED}.")
+        raise BadInput(f"{path} contains responses: it is a run of Task B, not its input; {_EXPECTED}.")
     topics = [_topic(path, number, record) for number, record in enumerate(records, 1)]
     if not topics:
-        raise BadInput(f"{path} holds no topics; {_EXPECTED}.")
+        raise BadInput(f"{path} contains no topics; {_EXPECTED}.")
     refuse_repeats(path, "topic", "id", (topic.id for topic in topics))
     return topics
 
@@ -35,14 +35,14 @@ def read_topics(path: Path) -> list[Topic]:
 def _topic(path: Path, number: int, record: Any) -> Topic:
     place = f"topic {number}"
     if not isinstance(record, dict):
-        raise BadRecord(path, place, f"an object was expected, not {kind(record)}")
+        raise BadRecord(path, place, f"expected an object, not {kind(record)}")
     if "id" not in record:
-        raise BadRecord(path, place, f"an id was expected; it has {keys(record)}")
+        raise BadRecord(path, place, f"an id is missing; the record has {keys(record)}")
     if not is_id(record["id"]):
         raise BadRecord(path, place, f"id should be a text or number, not {kind(record['id'])}")
     place = f"topic {number} (id {record['id']})"
     if "question" not in record:
-        raise BadRecord(path, place, f"a question was expected; it has {keys(record)}")
+        raise BadRecord(path, place, f"a question is missing; the record has {keys(record)}")
     given = {name: record[name] for name in _FIELDS if name in record}
     for name, value in given.items():
         if not isinstance(value, str):

@@ -58,9 +58,9 @@ def test_trec_qrels_say_the_same(tmp_path: Path) -> None:
     ("which", "content", "told"),
     [
         (0, '{"_id": "d1", "title": "x"}\n', 'line 1: expected the key "text"'),
-        (0, "", "holds no document"),
-        (0, '{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}\n', "The document a is there twice"),
-        (0, "[]\n", "line 1: expected one JSON object, came a list"),
+        (0, "", "contains no document"),
+        (0, '{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}\n', "The document a appears twice"),
+        (0, "[]\n", "line 1: expected one JSON object, got a list"),
         (1, '{"_id": "q1", "text": "x"}\n', "judges the query q2"),
         (2, "q1 d1\n", "line 1: expected a query, a document and a grade"),
         (2, "q1 0 d1 high\n", "line 1"),
@@ -183,7 +183,7 @@ def test_the_command_measures_stops_and_goes_on(
     usual = ["eval", "beir", *named, "--work", str(tmp_path / "work"), "--rerank", "relevance", "--dense", "--json", str(out)]
     stopped = CliRunner().invoke(app, usual)
     assert stopped.exit_code == 2
-    assert "the same command goes on" in " ".join(stopped.output.split())
+    assert "the same command resumes" in " ".join(stopped.output.split())
     reranker = Counting()
     done = CliRunner().invoke(app, usual)
     assert done.exit_code == 0, done.output
@@ -201,4 +201,4 @@ def test_the_command_measures_stops_and_goes_on(
 def test_the_command_wants_one_collection(given: list[str]) -> None:
     failed = CliRunner().invoke(app, ["eval", "beir", *given])
     assert failed.exit_code == 2
-    assert "either by --corpus, --queries and --qrels, or by --scifact" in " ".join(failed.output.split())
+    assert "with --corpus, --queries and --qrels, or with --scifact" in " ".join(failed.output.split())

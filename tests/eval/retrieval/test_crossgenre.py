@@ -147,7 +147,7 @@ def test_headlines_are_read_in_three_formats(tmp_path: Path) -> None:
         ({"headline": " ", "abstracts": []}, "expected words"),
         ({"headline": "x", "abstracts": [None]}, "expected an id"),
         ("{", "line 1: expected one JSON object"),
-        ("", "holds no headline"),
+        ("", "contains no headline"),
         ('{"id": 1, "headline": "x", "abstracts": []}\n{"id": 1, "headline": "y", "abstracts": []}', "the headline 1 twice"),
     ],
 )

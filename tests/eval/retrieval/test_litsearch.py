@@ -168,7 +168,7 @@ def test_the_command_tells_what_it_cannot_do(tmp_path: Path) -> None:
     usual = ["eval", "litsearch", "--queries", str(questions), "--work", str(tmp_path / "w")]
     usual += ["--corpus", str(write(tmp_path / "c.jsonl", PAPERS))]
     for more, told in (
-        ([], "looks for the paper 7"),
+        ([], "asks for the paper 7"),
         (["--llm", "vanilla"], "no language model"),
         (["--llm", "two", "--profile", "chat"], "it is vanilla or onehop"),
     ):

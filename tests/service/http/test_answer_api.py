@@ -108,7 +108,7 @@ def test_without_answers_the_rest_is_served(index: Index, path: str) -> None:
         raise BadConfig("The profile mine has no generator called 'writer'; it has none.")
 
     folder = index.folder
-    for answering, told in ((None, "started without answers"), (broken, "has no generator")):
+    for answering, told in ((None, "started without an answer variant"), (broken, "has no generator")):
         with TestClient(create_app(lambda: make_grounder(Index(folder))[0], answering)) as client:  # type: ignore[arg-type]
             wait_until_ready(client)
             response = client.post(path, json=QUESTION)

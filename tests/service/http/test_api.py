@@ -108,9 +108,9 @@ def test_odd_text_gets_a_good_answer(client: TestClient, claim: str) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"{", 'The body stops being JSON after 1 character; send one JSON object, {"claim": …}.'),
-        (b'{"claim": "a", }', 'The body stops being JSON after 15 characters; send one JSON object, {"claim": …}.'),
-        (b"claim=x", 'The body is no JSON; send one JSON object, {"claim": …}.'),
+        (b"{", 'The body is not valid JSON after 1 character; send one JSON object, {"claim": …}.'),
+        (b'{"claim": "a", }', 'The body is not valid JSON after 15 characters; send one JSON object, {"claim": …}.'),
+        (b"claim=x", 'The body is not JSON; send one JSON object, {"claim": …}.'),
         (b"", 'The body is empty; send one JSON object, {"claim": …}.'),
         (b"[]", 'The body should be an object, not a list; send one JSON object, {"claim": …}.'),
     ],
@@ -119,7 +119,7 @@ def test_what_is_no_whole_json_is_told_in_words_of_ours(client: TestClient, cont
     response = client.post("/ground", content=content, headers={"content-type": "application/json"})
     assert (response.status_code, response.json()["detail"]) == (422, told)
     other = client.post("/ground", content=b'{"claim": "x"}', headers={"content-type": "text/plain"})
-    assert other.json()["detail"].startswith("The body did not come as JSON; send one JSON object")
+    assert other.json()["detail"].startswith("The body was not sent as JSON; send one JSON object")
     assert other.json()["detail"].endswith("with the header Content-Type: application/json.")
 
 

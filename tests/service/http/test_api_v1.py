@@ -168,7 +168,7 @@ def test_the_stream_of_a_grounding_tells_its_stages_with_counts_and_ends_with_th
         ("contradict", "retrieve"), ("contradict", "judge"), ("contradict", "decided"),
         ("support", "retrieve"), ("support", "rerank"), ("support", "decided"),
     ]  # fmt: skip
-    assert stages[0]["detail"] == "Searching 24 documents for what may contradict the claim."
+    assert stages[0]["detail"] == "Searching 24 documents for evidence that may contradict the claim."
     assert (stages[2]["documents"], stages[2]["found"]) == (2, 1)
     assert told[-1] == ("grounding", client.post("/v1/ground", json=CLAIM).json())
     problem(client.post("/v1/ground/stream", json={"claim": ""}), 422)
@@ -192,7 +192,7 @@ def test_other_formats(client: TestClient, path: str, body: object, format: str,
 
 def test_an_unknown_format_is_told(client: TestClient) -> None:
     told = problem(client.post("/v1/ground?format=pdf", json=CLAIM), 422)["detail"]
-    assert told == "format should be json, markdown, ris or bibtex, not the text “pdf”; name one of these."
+    assert told == "format should be json, markdown, ris or bibtex, not the text “pdf”; use one of these."
 
 
 def test_a_document_with_its_sentences(client: TestClient) -> None:
@@ -233,7 +233,7 @@ def test_a_search_is_paged_without_gap_or_repeat(client: TestClient) -> None:
         ({"q": "x", "limit": "many"}, "limit should be a whole number, not the text “many”;"),
         ({"q": "x", "cursor": "!!"}, "cursor"),
         ({"q": "x", "cursor": "OTk5OTk5IHg"}, "cursor cannot be read"),
-        ({"q": "x", "cursor": "MSB4"}, "index was changed"),
+        ({"q": "x", "cursor": "MSB4"}, "index has changed"),
     ],
 )
 def test_a_search_at_fault(client: TestClient, params: dict[str, str], told: str) -> None:

@@ -75,7 +75,7 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
     found = {one.name: one for one in calls(document)}
     assert found["ground"].others == ("/ground",)
     assert [one.name for one in found["ground"].body] == ["claim", "question", "known_pmids"]
-    assert [one.note for one in found["search"].parameters] == ["required", "20 if left out, at least 1, at most 100",
+    assert [one.note for one in found["search"].parameters] == ["required", "default 20, at least 1, at most 100",
                                                                 "at most 200 characters"]  # fmt: skip
     assert found["search"].example.endswith("/v1/search --data-urlencode 'q=beta-carotene lung cancer'")
     assert found["document"].example.endswith("/v1/documents/demo-glucose-leuven-2001")

@@ -242,7 +242,7 @@ def test_a_full_queue_is_503_with_a_time_to_try_again_and_what_was_accepted_is_a
         for path in ("/v1/ground", "/v1/ground/stream", "/v1/search?q=x"):
             refused = client.get(path) if "search" in path else client.post(path, json=CLAIM)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "10")
-            assert "waiting already" in refused.json()["detail"]
+            assert "already waiting" in refused.json()["detail"]
         assert client.get("/health").status_code == 200
         gate.open.set()
         assert [one.result().status_code for one in accepted] == [200, 200]

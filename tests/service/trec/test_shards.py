@@ -150,7 +150,7 @@ def manifest(path: Path) -> Path:
         (lambda s: edited(s[1], "lowers", "raises", s), "is not what its run wrote"),
         (lambda s: edited(manifest(s[1]), "{", "[", s), "cannot be read as the manifest"),
         (lambda s: edited(manifest(s[1]), '"places"', '"spots"', s), "cannot be read as the manifest"),
-        (lambda s: edited(manifest(s[1]), '"run":', '"../run":', s), "names other files"),
+        (lambda s: edited(manifest(s[1]), '"run":', '"../run":', s), "lists the wrong files"),
         (lambda s: edited(manifest(s[1]), '"team_id": "team"', '"team_id": "ours"', s), "(team_id differ)"),
         (lambda s: edited(manifest(s[1]), '"of": 3', '"of": 4', s), "(number of shards differ)"),
         (lambda s: edited(manifest(s[1]), '"number": 2', '"number": 3', s), "are both shard 3"),
@@ -169,10 +169,10 @@ def test_what_is_no_whole_set_of_shards_is_refused(three: Path, tmp_path: Path, 
 def test_shards_made_otherwise_a_whole_run_and_the_output_are_refused(index: Index, items_file: Path, tmp_path: Path) -> None:
     [first, _] = shards_of(index, items_file, tmp_path / "parts", 2)
     other = task_a(index, items_file, tmp_path / "other.jsonl", Shard(2, 2), config="bm25")
-    with pytest.raises(BadInput, match=r"not of the same run as .* \(config, provenance differ\)"):
+    with pytest.raises(BadInput, match=r"not part of the same run as .* \(config, provenance differ\)"):
         merge([first, other], tmp_path / "merged.jsonl")
     whole = task_a(index, items_file, tmp_path / "whole.jsonl")
-    with pytest.raises(BadInput, match="is a whole run and no shard"):
+    with pytest.raises(BadInput, match="is a whole run, not a shard"):
         merge([whole], tmp_path / "merged.jsonl")
     with pytest.raises(BadInput, match="is one of the shards"):
         merge([first, other], first)

@@ -77,7 +77,7 @@ def test_json_lines_are_read_too(tmp_path: Path) -> None:
         ("[]", "no items"),
         ("not json", "line 1"),
         ('[{"meta_data": {"qa_id": "1"', "line 1"),
-        ("[1]", "item 1: an object was expected"),
+        ("[1]", "item 1: expected an object"),
         ('[{"answer": []}]', "meta_data"),
         ('[{"meta_data": {"qa_id": null, "question": "q"}, "answer": []}]', "qa_id"),
         ('[{"meta_data": {"qa_id": "1", "question": 3}, "answer": []}]', "question"),
@@ -93,7 +93,7 @@ def test_json_lines_are_read_too(tmp_path: Path) -> None:
         ),
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answers": []}]', "the key 'answers' is unknown; expected meta_data"),
         ('[{"meta_data": {"qa_id": "1", "query": "q"}, "answer": []}]', "the key 'query' is unknown; expected qa_id, question"),
-        (json.dumps([ITEMS[0], ITEMS[0]]), "came before"),
+        (json.dumps([ITEMS[0], ITEMS[0]]), "is repeated"),
         (json.dumps([{**ITEMS[1], "answer": [{"text": "a " * 50_000}]}]), "99,999 characters"),
     ],
 )
@@ -217,7 +217,7 @@ Spoil = Callable[[list[dict[str, Any]]], object]
     ("spoil", "told"),
     [
         (lambda r: r.pop(), "item 8: it is missing"),
-        (lambda r: r.append(r[0]), "item 7: it is there more than once"),
+        (lambda r: r.append(r[0]), "item 7: it appears more than once"),
         (lambda r: r[1]["metadata"].update(qa_id="9"), "item 9: the input has no item with this qa_id"),
         (lambda r: r[0]["metadata"].pop("team_id"), "item 7: metadata.team_id is missing"),
         (lambda r: r[0]["metadata"].update(run_id="other"), "name 2 different teams or runs"),
@@ -225,9 +225,9 @@ Spoil = Callable[[list[dict[str, Any]]], object]
         (lambda r: r[0]["answer"][1].update(text="Other."), "item 7, sentence 2: the text is not the input's"),
         (
             lambda r: r[0]["answer"][1].update(supported_citations=[11, 12, 13, 14], contradicted_citations=[]),
-            "item 7, sentence 2: supported_citations has 4 PMIDs and at most 3 are allowed",
+            "item 7, sentence 2: supported_citations has 4 PMIDs; at most 3 are allowed",
         ),
-        (lambda r: r[0]["answer"][1].update(contradicted_citations=[99]), "holds 99, which is not in the index"),
+        (lambda r: r[0]["answer"][1].update(contradicted_citations=[99]), "contains 99, which is not in the index"),
         (
             lambda r: r[0]["answer"][0].update(supported_citations=[11]),
             "item 7, sentence 1: supported_citations repeats the existing citation 11",

@@ -69,17 +69,17 @@ def test_both_forms_and_json_lines_are_read(topics_file: Path, tmp_path: Path) -
         ("not json", "line 1"),
         ('[{"id": 1', "line 1"),
         ("[" * 100_000, "nested too deeply"),
-        ("[1]", "topic 1: an object was expected"),
-        ('[{"question": "q"}]', "topic 1: an id was expected; it has question"),
+        ("[1]", "topic 1: expected an object"),
+        ('[{"question": "q"}]', "topic 1: an id is missing; the record has question"),
         ('[{"id": null, "question": "q"}]', "topic 1: id should be a text or number, not nothing"),
         ('[{"id": true, "question": "q"}]', "not true or false"),
         ('[{"id": " ", "question": "q"}]', "id should be"),
-        ('[{"id": 1, "topic": "t"}]', "topic 1 (id 1): a question was expected; it has id, topic"),
+        ('[{"id": 1, "topic": "t"}]', "topic 1 (id 1): a question is missing; the record has id, topic"),
         ('[{"id": 1, "question": 3}]', "question should be a text, not 3"),
         ('[{"id": 1, "question": " \\n "}]', "topic 1 (id 1): The question is empty"),
         ('[{"id": 1, "question": "q", "narrative": null}]', "narrative should be a text, not nothing"),
         (json.dumps([{"id": 1, "question": "q", "narrative": "a " * 50_000}]), "99,999 characters"),
-        ('[{"id": 1, "question": "q"}, {"id": "1", "question": "q"}]', "topic 2: id '1' came before"),
+        ('[{"id": 1, "question": "q"}, {"id": "1", "question": "q"}]', "topic 2: id '1' is repeated"),
     ],
 )
 def test_wrong_topics_are_told_in_one_sentence(tmp_path: Path, text: str, told: str) -> None:
@@ -115,7 +115,7 @@ def test_the_full_answers_stand_beside_the_run(index: Index, topics_file: Path, 
     first, _, third = [json.loads(line) for line in answers_path(out).read_text().splitlines()]
     sentence = first["sentences"][0]["citations"][0]["sentence"]
     assert DOCUMENTS[0]["abstract"][sentence["start"] : sentence["end"]] == sentence["text"] == "Zeta is for lower pressure."
-    assert (third["outcome"], third["note"]) == ("too little", "The index holds too little on this.")
+    assert (third["outcome"], third["note"]) == ("too little", "The index has too little on this.")
 
 
 def test_a_broken_run_goes_on_and_ends_with_the_same_bytes(index: Index, topics_file: Path, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_topics_that_stay_without_an_answer_are_told_and_the_others_kept(index: 
         make_run(ScriptedAnswerer(index, silent=["7", "9"]), topics_file, out)
     assert str(error.value) == (
         "2 of 3 topics have no answer yet (7, 9; the last fault: The model m at http://x gave an empty answer); "
-        "the others are kept, and the same command goes on with these."
+        "the others are saved, and the same command resumes with these."
     )
     assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 2
 
@@ -184,7 +184,7 @@ Spoil = Callable[[list[dict[str, Any]]], object]
     ("spoil", "told"),
     [
         (lambda r: r.pop(), "topic 9: it is missing"),
-        (lambda r: r.append(r[0]), "topic 7: it is there more than once"),
+        (lambda r: r.append(r[0]), "topic 7: it appears more than once"),
         (lambda r: r[1]["metadata"].update(topic_id="99"), "topic 99: the input has no topic with this topic_id"),
         (lambda r: r[1]["metadata"].pop("topic_id"), "topic at record 2: the input has no topic"),
         (lambda r: r[0]["metadata"].pop("team_id"), "topic 7: metadata.team_id is missing"),
@@ -194,16 +194,16 @@ Spoil = Callable[[list[dict[str, Any]]], object]
         (lambda r: r[0].pop("responses"), "topic 7: responses should be a list"),
         (lambda r: r[0]["responses"].append("text"), "topic 7, sentence 3: an object with text and citations"),
         (lambda r: r[0]["responses"][1].update(text=" "), "topic 7, sentence 2: the text is missing"),
-        (lambda r: r[0]["responses"][1].update(text="a " * 248), "topic 7: its sentences have 251 words and at most 250"),
+        (lambda r: r[0]["responses"][1].update(text="a " * 248), "topic 7: its sentences have 251 words; at most 250"),
         (lambda r: r[0]["responses"][1].update(citations=[]), "topic 7, sentence 2: it has no citation"),
         (lambda r: r[0]["responses"][1].update(citations=None), "topic 7, sentence 2: citations should be a list of PMIDs"),
         (lambda r: r[0]["responses"][1].update(citations=[11, [12]]), "citations should be a list of PMIDs"),
         (
             lambda r: r[0]["responses"][0].update(citations=[11, 12, 13, "x14"]),
-            "topic 7, sentence 1: citations has 4 PMIDs and at most 3 are allowed",
+            "topic 7, sentence 1: citations has 4 PMIDs; at most 3 are allowed",
         ),
         (lambda r: r[0]["responses"][0].update(citations=[11, "11"]), "topic 7, sentence 1: citations repeats 11"),
-        (lambda r: r[0]["responses"][0].update(citations=[77]), "sentence 1: citations holds 77, which is not in the index"),
+        (lambda r: r[0]["responses"][0].update(citations=[77]), "sentence 1: citations contains 77, which is not in the index"),
     ],
 )
 def test_every_fault_is_named(index: Index, topics_file: Path, tmp_path: Path, spoil: Spoil, told: str) -> None:
@@ -243,13 +243,13 @@ def test_the_commands_make_a_run_and_check_it(
     assert "Error: 1 of 3 topics have no answer yet (8; " in unfinished.stderr
     done = call(*settings)
     assert done.exit_code == 0
-    assert "3 topics, 4 sentences; for 1 topics the index holds too little" in done.stderr
-    assert "(2 topics were there from an earlier try)" in done.stderr
+    assert "3 topics, 4 sentences; on 1 topics the index has too little" in done.stderr
+    assert "(2 topics were done in an earlier attempt)" in done.stderr
     assert "already exists" in call(*settings).stderr
     check_it = ("check-run", "task-b", out, "--topics", topics_file, "--index", index.folder)
     assert call(*check_it).exit_code == 0
     out.write_text(out.read_text().replace("[11, 13]", "[]"))
     faulty = call(*check_it)
     assert faulty.exit_code == 1
-    assert faulty.stdout == "topic 7, sentence 1: it has no citation and at least one is needed\n"
+    assert faulty.stdout == "topic 7, sentence 1: it has no citation; at least one is required\n"
     assert call("check-run", "task-b", out, "--topics", tmp_path / "no.json", "--index", index.folder).exit_code == 2
