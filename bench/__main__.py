@@ -19,7 +19,7 @@ from typing import Any
 from bench.harness import report
 from bench.harness.alone import alone
 from bench.harness.setting import ROOT, NotHere, Options, Row, commit, machine
-from retrieval.core.code_hash import code_sha256
+from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, CounterpointError
 from retrieval.store.manifest import read_manifest, write_atomically
 
@@ -81,7 +81,7 @@ def measured(chosen: argparse.Namespace) -> int:
         report.around(chosen.table)  # told now, not after hours
     measured_of = {
         "commit": commit(),
-        "code": code_sha256(CODE),
+        "code": hash_code(CODE),
         "corpus_sha256": manifest.corpus_sha256,
         "documents": manifest.counts.documents,
     }

@@ -26,7 +26,7 @@ from tqdm import tqdm
 
 from indexes.readers import detect, read
 from nli.text.sentences import sentence_spans
-from retrieval.core.errors import BadInput, CounterpointError, writing
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.documents import Store
 from retrieval.store.manifest import STORE, read_manifest
 
@@ -136,7 +136,7 @@ def generate(n: int, out: Path, source: Path = DEMO, seed: int = 0) -> None:
     if n < 1:
         raise BadInput(f"A corpus has at least 1 document, not {n}.")
     partial = out.with_name(f".{out.name}.partial")
-    with writing("the corpus", out):
+    with translate_write_errors("the corpus", out):
         like = likeness_of(source)
         try:
             with open(partial, "wb") as raw:

@@ -170,7 +170,7 @@ def pyserini_seconds(corpus: Path, folder: Path) -> tuple[float, float]:
 
     It makes neither sentences nor cues nor a store of texts. Its input, one file of id and contents, is written first, untimed.
     """
-    from retrieval.bm25.java import executable
+    from retrieval.bm25.java import make_java_command
 
     source, out = folder / f"{corpus.stem}.contents", folder / f"{corpus.stem}.pyserini"
     shutil.rmtree(out, ignore_errors=True)
@@ -182,7 +182,7 @@ def pyserini_seconds(corpus: Path, folder: Path) -> tuple[float, float]:
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         # Its buffer alone is larger than the heap that our searches have.
-        [*executable("4g"), "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", str(source),
+        [*make_java_command("4g"), "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", str(source),
          "-index", str(out), "-threads", str(os.cpu_count()), "-keepStopwords", "-optimize"],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

@@ -25,18 +25,18 @@ from indexes.lucene_writer import LuceneWriter, contents, link
 from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
-from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, writing
+from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, translate_write_errors
 from retrieval.store.manifest import (
     DENSE,
     FORMAT,
     LUCENE,
     NAME,
     STORE,
+    IndexSource,
     Manifest,
-    Source,
-    data_files,
+    list_data_files,
+    name_staging_folder,
     read_manifest,
-    staging_folder,
 )
 
 _BATCH = 1000
@@ -76,7 +76,7 @@ def build(
     if alone:
         _expect(files)
     stopped = "what was read so far is kept, and the same command goes on from there"
-    with stoppable("the index", stopped), writing("the index", out.parent, GO_ON):
+    with stoppable("the index", stopped), translate_write_errors("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
         with only_one(root):
             old = _version(root)
@@ -106,7 +106,11 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
     read_manifest(folder)
     files = _detected(paths, format)
     again = f"the index is as it was before: {AGAIN}"
-    with stoppable("the index", "the index is as it was before"), writing("the update", folder, again), only_one(folder):
+    with (
+        stoppable("the index", "the index is as it was before"),
+        translate_write_errors("the update", folder, again),
+        only_one(folder),
+    ):
         # Read under the lock: another update may just have ended.
         old = read_manifest(folder)
         if old.settings != plan.settings():
@@ -141,7 +145,7 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
 def _expect(files: _Files, held: int = 0) -> None:
     """Prepare Java for the size of the process's one job: the sources, and the bytes that an index holds already."""
     if held + sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
-        java.expect_brief()
+        java.expect_short_run()
 
 
 def _detected(paths: Sequence[Path], format: str) -> _Files:
@@ -153,7 +157,7 @@ def _root(target: Path, out: Path, overwrite: bool) -> Path:
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         if os.path.ismount(target):
             raise BadInput(f"{out} is where a disk is mounted, and an index appears by renaming; name a new folder inside it.")
-        return staging_folder(target)
+        return name_staging_folder(target)
     if not (target / NAME).is_file() or not any(target.glob(f"v[0-9]*/{LUCENE}")):
         raise BadInput(f"{out} exists and is not an index, so it is not overwritten; name a new folder.")
     if not overwrite:
@@ -192,7 +196,7 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
             with bar:
                 records, changed = _read_source(store, lucene, number, path, kind, skip, bar)
             bad = len(skip.faults) - bad_before
-            read_sources.append(Source(str(path), kind, path.stat().st_size, records, bad))
+            read_sources.append(IndexSource(str(path), kind, path.stat().st_size, records, bad))
             touched += changed
         counts, digest = store.summary()
         if not counts.documents:
@@ -213,7 +217,7 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
         sources=(*(old.sources if old else ()), *read_sources),
         settings=plan.settings(),
         versions=plan.versions(),
-        files=data_files(data),
+        files=list_data_files(data),
         dense=old.dense if old else None,
     )
     return Report(manifest, tuple(skip.faults), touched)

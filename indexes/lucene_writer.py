@@ -16,8 +16,8 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any
 
-from retrieval.bm25.java import HEAP_VARIABLE, java_class
-from retrieval.bm25.lucene import pyserini, start_on_lucene_thread
+from retrieval.bm25.java import HEAP_VARIABLE, load_java_class
+from retrieval.bm25.lucene import load_pyserini, start_on_lucene_thread
 from retrieval.core.errors import BadConfig, BadInput
 
 # Pyserini fixes 2 GB, more than the whole heap we give to Java; Lucene itself recommends some hundred megabytes at most.
@@ -93,7 +93,7 @@ class LuceneWriter:
         if self._writer is None:
             arguments = ["-index", str(self.folder), "-keepStopwords"]
             threads = os.cpu_count() or 1
-            self._indexer = pyserini().indexer(args=arguments, append=self._append, threads=threads)
+            self._indexer = load_pyserini().indexer(args=arguments, append=self._append, threads=threads)
             self._writer = self._indexer.writer
             self._writer.getConfig().setRAMBufferSizeMB(_BUFFER_MB)
 
@@ -110,10 +110,10 @@ class LuceneWriter:
 
     def _remove(self, pmids: Sequence[str]) -> None:
         # As one query: the bridge to Java cannot tell `deleteDocuments(Term...)` from `deleteDocuments(Query...)`.
-        term, ids = java_class("org.apache.lucene.index.Term"), java_class("java.util.ArrayList")()
+        term, ids = load_java_class("org.apache.lucene.index.Term"), load_java_class("java.util.ArrayList")()
         for pmid in pmids:
             ids.add(term("id", pmid).bytes())
-        self._writer.deleteDocuments(java_class("org.apache.lucene.search.TermInSetQuery")("id", ids))
+        self._writer.deleteDocuments(load_java_class("org.apache.lucene.search.TermInSetQuery")("id", ids))
 
     def _finish(self) -> None:
         # A single segment that still counts deleted documents is rewritten by this too.

@@ -16,13 +16,13 @@ from tqdm import tqdm
 from indexes.guard import only_one, stoppable
 from indexes.lucene_writer import contents
 from indexes.vector_cache import VectorCache
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, translate_write_errors
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder, Vectors
-from retrieval.dense.search import DenseIndex, packed_ids, read_ids
+from retrieval.dense.search import DenseIndex, pack_ids, read_ids
 from retrieval.store.documents import Store
-from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, data_files, read_manifest
+from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest
 
 FLAT = "Flat"
 """Every vector as it is, compared with every query: exact. Other strings of FAISS's factory trade exactness for room or time."""
@@ -49,7 +49,9 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
     command = f"`counterpoint index dense {folder}{' --overwrite' if overwrite else ''}` with the same profile"
     with (
         stoppable("the dense part", f"the vectors made so far are kept, and {command} goes on from there"),
-        writing("the vectors", folder, f"those made so far are kept: free some space, and {command} goes on from there"),
+        translate_write_errors(
+            "the vectors", folder, f"those made so far are kept: free some space, and {command} goes on from there"
+        ),
         only_one(folder),
     ):
         manifest = read_manifest(folder)
@@ -66,7 +68,7 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
 
 def _made(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old: DensePart | None) -> DenseReport:
     data = folder / manifest.data
-    cache = VectorCache(folder, f"{encoder.name} {code_sha256([type(encoder).__module__])}")
+    cache = VectorCache(folder, f"{encoder.name} {hash_code([type(encoder).__module__])}")
     with closing(cache):
         vectors = _Making(encoder, cache, _kept(data, old) if old else lambda _: {})
         index: Any = None
@@ -168,7 +170,7 @@ def _write(data: Path, part: DensePart, index: Any, pmids: list[str], texts: lis
     # Through a file of ours: given a path, FAISS passes over a disk that is full for the very last bytes.
     writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG makes it when it is imported
     _write_whole(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
-    _write_whole(data / part.ids, lambda file: file.write(packed_ids(pmids, texts)))
+    _write_whole(data / part.ids, lambda file: file.write(pack_ids(pmids, texts)))
 
 
 def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -187,7 +189,7 @@ def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:
     """Let the manifest name the new part, and drop the files of the one before."""
     data, own = folder / manifest.data, {part.vectors, part.ids}
-    files = {name: size for name, size in data_files(data).items() if not name.startswith(f"{DENSE}/") or name in own}
+    files = {name: size for name, size in list_data_files(data).items() if not name.startswith(f"{DENSE}/") or name in own}
     replace(manifest, files=files, dense=part).write(folder)
     for path in (data / DENSE).iterdir():
         if f"{DENSE}/{path.name}" not in own:

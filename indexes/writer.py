@@ -14,7 +14,7 @@ from nli.text.cues import cue_list, cues_by_sentence
 from nli.text.sentences import document_spans
 from retrieval.core.values import Document
 from retrieval.store.documents import COLUMNS, SCHEMA, Row, pack, unpack
-from retrieval.store.manifest import Counts
+from retrieval.store.manifest import IndexCounts
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""
@@ -153,7 +153,7 @@ class StoreWriter:
         while found := rows.fetchmany(batch):
             yield found
 
-    def summary(self) -> tuple[Counts, str]:
+    def summary(self) -> tuple[IndexCounts, str]:
         """Mark what is retracted; the store's counts and the hash of its texts, in one pass."""
         documents = sentences = cues = cue_sentences = total = 0
         retracted: set[str] = set()
@@ -169,7 +169,7 @@ class StoreWriter:
             cue_sentences += len({cue[0] for cue in found})
             if "Retract" in notices:
                 retracted |= {target for kind, target in json.loads(notices) if kind in _RETRACTING}
-        return Counts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
+        return IndexCounts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
 
     def _mark(self, retracted: set[str]) -> int:
         """Mark what notices in the store point to, whichever came first, and no longer what none does; how many are marked."""

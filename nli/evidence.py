@@ -20,7 +20,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.core.values import Premise, Verdict
 from retrieval.dense.encoder import Encoder
-from retrieval.rerank.diverse import diverse
+from retrieval.rerank.diverse import diversify
 from retrieval.rerank.reranker import Reranker
 
 Floats = NDArray[np.float64]
@@ -158,7 +158,7 @@ def choose(
     scores = parts.sum(axis=1)
     able = np.array([not sentence.heading for sentence in paper.sentences])
     vectors = reading.vectors
-    rows = diverse(
+    rows = diversify(
         np.where(able, scores, -np.inf),
         lambda row: vectors @ vectors[row],
         # Taken off instead of mixed in, so that a weight of 0 is the plain ranking.

@@ -30,11 +30,11 @@ from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker,
 from retrieval.core.values import Premise
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.runtime.engine import EncodedPair, PairTokenizer
-from retrieval.training.command import told, training_options
+from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import MarkedEncoder, load_base
 from retrieval.training.export import export
-from retrieval.training.folds import held_out
-from retrieval.training.loop import Example, Recipe, train, weights
+from retrieval.training.folds import is_held_out
+from retrieval.training.loop import PairExample, Recipe, read_weights, train
 
 LEXICON = Path(__file__).parent / "wording" / "polarity.txt"
 MAX_TOKENS = 112
@@ -60,10 +60,10 @@ def tokenizer() -> PairTokenizer:
     return PairTokenizer(Tokenizer.from_file(str(base_folder() / "tokenizer.json")), MAX_TOKENS, Marker(Lexicon.read(LEXICON)))
 
 
-def examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Random) -> list[Example]:
+def examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Random) -> list[PairExample]:
     """Pairs ready for the loop; some of them without directions in their marks."""
     return [
-        Example(
+        PairExample(
             EncodedPair(pair.ids, without_directions(pair.types)) if rng.random() < DROPPED_DIRECTIONS else pair, source.label
         )
         for pair, source in zip(encoded(pairs, tokenize), pairs, strict=True)
@@ -80,12 +80,12 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     shutil.copyfile(LEXICON, folder / "polarity.txt")
     judge = EmbeddedJudge(folder)
     library = evaluate.Abstracts(data, judge, EmbeddedReranker(remembered_mb=600))
-    claims = library.judged("train", held_out)
+    claims = library.judged("train", is_held_out)
     elsewhere = [
-        *library.judged("train", held_out, away=True),
-        *library.strangers("healthver", held_out, len(claims)),
+        *library.judged("train", is_held_out, away=True),
+        *library.strangers("healthver", is_held_out, len(claims)),
     ]
-    lay = evaluate.abstracts(data, "healthver", "train", judge, held_out)
+    lay = evaluate.abstracts(data, "healthver", "train", judge, is_held_out)
     written = json.loads((folder / "model.json").read_text("utf-8")) | fitted_parts(claims, elsewhere, lay)
     (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
@@ -152,10 +152,10 @@ def blend(model: nn.Module, start: Mapping[str, Tensor]) -> None:
     )
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, calibrate and export; 2 where the data folder cannot be used."""
-    parser = training_options("python -m nli.train", "stance")
+    parser = make_option_parser("python -m nli.train", "stance")
     parser.add_argument(
         "--start",
         type=Path,
@@ -174,12 +174,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ready = [examples(stage, tokenize, rng) for stage in stages]
     model = load_base(MarkedEncoder(len(LABELS), PARTS), base_folder())
     if options.start:
-        model.load_state_dict(weights(options.start))
+        model.load_state_dict(read_weights(options.start))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     recipe = Recipe(seed=options.seed, most_batches=options.batches)
     train(model, ready, recipe, options.out / "checkpoint.pt", device)
     if options.start:
-        blend(model, weights(options.start))
+        blend(model, read_weights(options.start))
     card = {"name": "stance-minilm", "labels": list(LABELS), "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2"}
     finish(model.cpu(), options.data, options.out / "stance", card)
 

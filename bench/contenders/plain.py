@@ -27,10 +27,10 @@ from nli.judges.judge import Judge
 from nli.text.cues import as_typed, cues_by_sentence
 from nli.text.scope import termset
 from nli.text.sentences import document_spans
-from retrieval.bm25.lucene import K1, B, pyserini
+from retrieval.bm25.lucene import K1, B, load_pyserini
 from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict
 from retrieval.index import Index
-from retrieval.rerank.reranker import Reranker, passage
+from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.manifest import LUCENE
 
 Search = Callable[[str, int], list[str]]
@@ -94,7 +94,7 @@ class Plain:
             unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
             looked.documents = [one for one in unknown if one.pmid not in without]
         with looked.timed("rerank"):
-            scores = self.reranker(claim.text, [passage(document) for document in looked.documents])
+            scores = self.reranker(claim.text, [make_passage(document) for document in looked.documents])
         order = sorted(range(len(scores)), key=lambda place: -scores[place])
         looked.found = [(looked.documents[place].pmid, None) for place in order[:RETURNED]]
         return looked
@@ -118,7 +118,7 @@ class Plain:
 
 def pyserini_search(index: Index) -> Search:
     """BM25 by Pyserini's own searcher on the Lucene part of an index, with the paper's constants."""
-    pyserini()  # starts Java and hushes it; Pyserini's modules must come after that
+    load_pyserini()  # starts Java and hushes it; Pyserini's modules must come after that
     # They make a client of OpenAI's when they are imported, and fail where there is no key. It is never used.
     os.environ.setdefault("OPENAI_API_KEY", "none")
     from pyserini.analysis import get_lucene_analyzer

@@ -29,7 +29,7 @@ from nli.wording.marking import mark
 from retrieval.core.values import Claim, Premise
 from retrieval.index import Index
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.engine import read_card
 
 OPTIONS = ("rounds", "pairs", "seed")
@@ -103,7 +103,7 @@ def abstracts(index: Index, claim: Claim, n: int, seen: set[str]) -> list[Premis
     """The first `n` documents that BM25 finds and no earlier round had, as the reranker reads them."""
     new = [hit.pmid for hit in index.search(claim.text, n + len(seen)) if hit.pmid not in seen][:n]
     seen.update(new)
-    return [Premise(passage(entry.document)) for entry in index.entries(new)]
+    return [Premise(make_passage(entry.document)) for entry in index.entries(new)]
 
 
 def cross_encoder(folder: Path, shipped: Path, types: Sequence[int], labels: int) -> Callable[[Pairs], object]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from eval.answers.report import NamedJudge
 from nli.judges.chat import ChatJudge
 from nli.judges.judge import Judge, Remembering
-from retrieval.runtime.chat import Usage
+from retrieval.runtime.chat import UsageCounter
 from service.configuration.config import Profile, load_profile
 from service.configuration.defaults import PROFILE
 from service.configuration.models import load_judge
@@ -23,7 +23,7 @@ class Judges:
 
     by_key: dict[str, Judge]
     named: tuple[NamedJudge, ...]
-    usage: Usage | None = None
+    usage: UsageCounter | None = None
 
 
 def load_judges(profile: Profile) -> Judges:

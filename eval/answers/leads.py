@@ -19,8 +19,8 @@ from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
 from indexes.readers import jsonl
 from indexes.readers.records import RecordError
-from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
-from retrieval.store.journal import Journal, Origin, digest
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
+from retrieval.store.journal import Journal, Origin, hash_json
 from service.answering.lead import Leads, Studied
 from service.trec.journal import code_of
 
@@ -91,8 +91,8 @@ def lead_all(
     `given` reads the question's own papers in place of what a search finds.
     """
     origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
-    keys = [digest(asdict(one)) for one in questions]
-    with writing("the results", work, GO_ON):
+    keys = [hash_json(asdict(one)) for one in questions]
+    with translate_write_errors("the results", work, GO_ON):
         journal = Journal.of(origin, work, "leads")
         try:
             for one, key in zip(tqdm(questions, desc="asking", unit=" questions", disable=None), keys, strict=True):

@@ -11,11 +11,11 @@ from eval.answers.runs import Response
 from generation.draft import Source
 from nli.judges.judge import Judge
 from retrieval.core.values import Label, Topic
-from retrieval.dense.encoder import Encoder, normalised
-from retrieval.rerank.reranker import passage
+from retrieval.dense.encoder import Encoder, normalise
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Store
-from retrieval.words.aboutness import about
-from retrieval.words.lexical import terms
+from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.lexical import split_terms
 from service.answering.attribution import premise, verbatim
 
 
@@ -73,7 +73,7 @@ class Observer:
         source = Source(1, entry.document, entry.sentences())
         quoted = verbatim(text, source.sentences) is not None
         premises = [premise(source, one) for one in source.sentences]
-        subject = about(text, passage(entry.document))
+        subject = measure_aboutness(text, make_passage(entry.document))
         labels = {name: judge.decision(list(judge(text, premises)), about=subject).label for name, judge in self._judges.items()}
         return JudgedCitation(sentence, pmid, quoted, labels)
 
@@ -82,7 +82,7 @@ def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
     """The mean cosine over all pairs of an answer's sentences, each as the encoder reads a query; None below two sentences."""
     if len(texts) < 2:
         return None
-    vectors = normalised(encoder.queries(texts))
+    vectors = normalise(encoder.queries(texts))
     above = np.triu_indices(len(texts), k=1)
     return float((vectors @ vectors.T)[above].mean())
 
@@ -93,4 +93,4 @@ def taken_up(narrative: str, answer: str) -> float | None:
     Words are stemmed lightly (retrieval.words.lexical) and nothing but the same word counts: no synonym, and no sense. The words
     by which a narrative asks ("information", "looking") are in the sum, so that no answer reaches 1. None without a narrative.
     """
-    return about(narrative, answer) if terms(narrative) else None
+    return measure_aboutness(narrative, answer) if split_terms(narrative) else None

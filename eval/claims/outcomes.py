@@ -13,7 +13,7 @@ from eval.claims.reading import PaperClaim
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult, Returned, observe
 from eval.variants.evaluation import journal_of
-from retrieval.core.errors import GO_ON, Interrupted, writing
+from retrieval.core.errors import GO_ON, Interrupted, translate_write_errors
 from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig
@@ -49,7 +49,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     A claim is grounded once, whichever papers it is about.
     """
     seen: list[Seen] = []
-    with writing("the results", work, GO_ON):
+    with translate_write_errors("the results", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         journal = journal_of(grounder, work)
         try:

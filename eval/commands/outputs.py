@@ -35,9 +35,9 @@ def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
 
 def write_report(out: Path, text: str, what: str = "the report") -> None:
     """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `retrieval.core.errors.writing` does."""
-    from retrieval.core.errors import writing
+    from retrieval.core.errors import translate_write_errors
     from retrieval.store.manifest import write_atomically
 
-    with writing(what, out):
+    with translate_write_errors(what, out):
         write_atomically(out, text)
     say(f"Wrote {out}.")

@@ -62,7 +62,7 @@ def scifact(
         from eval.scifact.predictions import predictions_text
         from eval.variants.evaluation import configurations, evaluate
         from eval.variants.lines import report_lines
-        from retrieval.core.errors import BadInput, writing
+        from retrieval.core.errors import BadInput, translate_write_errors
         from retrieval.store.manifest import write_atomically
         from service.trec.journal import check_target
 
@@ -79,10 +79,10 @@ def scifact(
         with _working_folder(outputs) as folder:
             done = evaluate(files, configs, profile, folder, typed())
         if predictions:
-            with writing("the predictions", predictions):
+            with translate_write_errors("the predictions", predictions):
                 write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
         if json:
-            with writing("the report", json):
+            with translate_write_errors("the report", json):
                 write_atomically(json, report_json(done.report))
         typer.echo("\n".join(report_lines(done.report)))
         for out in outputs:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from eval.evidence.evidencebench import Case
 from nli.evidence import EvidenceReader, Reading
-from retrieval.core.errors import GO_ON, writing
+from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.core.values import Verdict
 from retrieval.dense.encoder import Vectors
 from retrieval.store.journal import Origin
@@ -29,7 +29,7 @@ class Readings:
 
     def of(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Reading]]:
         """Each case with its reading, from the folder or made now; a bar tells how far it is."""
-        with writing("the readings", self._folder, GO_ON):
+        with translate_write_errors("the readings", self._folder, GO_ON):
             self._folder.mkdir(parents=True, exist_ok=True)
             for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
                 path = self._origin(case).path(self._folder, "reading", ".npz")

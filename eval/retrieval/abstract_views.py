@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nli.text.headings import heading_kind
 from retrieval.core.errors import BadInput
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
 
 _EDGE = 3
@@ -39,7 +39,7 @@ def viewed(entry: Entry, view: str, titles: bool) -> str:
     text = VIEWS[view](entry)
     if not titles:
         return text
-    return passage(replace(entry.document, abstract=text))
+    return make_passage(replace(entry.document, abstract=text))
 
 
 def check_view(view: str) -> None:

@@ -9,7 +9,7 @@ from eval.retrieval.collection import Collection
 from eval.retrieval.kept_index import KEPT, KeptScores, StandardBM25, by_vectors, ids, open_index, reranked, run_of, watched
 from eval.retrieval.ranking import RankingReport, Run, make_report
 from indexes.guard import stoppable
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from service.configuration.config import Profile
 from service.configuration.models import load_encoder, load_reranker
 from service.reading.evidence import ENCODER
@@ -46,7 +46,7 @@ def measure(
             again: dict[str, list[str]] = {}
             for one, text in watched(f"reranking by {reranker.name}", collection.queries):
                 pmids = [hit.pmid for hit in ours[one]]
-                texts = [passage(entry.document) for entry in index.entries(pmids[:depth])]
+                texts = [make_passage(entry.document) for entry in index.entries(pmids[:depth])]
                 scores = dict(zip(pmids[:depth], reranker(text, texts), strict=True))
                 again[one] = reranked(scores, pmids, depth)
             runs[f"BM25, the best {depth} reranked by {reranker.name}"] = again

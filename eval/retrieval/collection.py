@@ -17,10 +17,10 @@ from indexes.readers import jsonl
 from indexes.readers.fields import identifier, required, text
 from indexes.readers.records import RecordError
 from indexes.readers.scifact import read as read_scifact
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import BadInput, BadRecord, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
 from retrieval.core.values import Document
-from retrieval.store.journal import Origin, content_sha256
+from retrieval.store.journal import Origin, hash_file
 from retrieval.store.manifest import write_atomically
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -84,9 +84,9 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
 
 def written_documents(source: Path, work: Path, documents: Any) -> Path:
     """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
-    path = Origin(content_sha256(source), source.name, code_sha256([documents.__module__])).path(work, "documents", ".jsonl")
+    path = Origin(hash_file(source), source.name, hash_code([documents.__module__])).path(work, "documents", ".jsonl")
     if not path.exists():
-        with writing("the documents", work):
+        with translate_write_errors("the documents", work):
             work.mkdir(parents=True, exist_ok=True)
             write_atomically(path, "".join(_lines(documents())))
     return path

@@ -21,12 +21,12 @@ from indexes.readers import jsonl
 from indexes.readers.fields import came_keys, identifier, text
 from indexes.readers.records import RecordError
 from retrieval.bm25.bm25_plus import DELTA, TermIndex
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.index import Index
 from retrieval.store.journal import Origin
 from retrieval.store.manifest import write_atomically
-from retrieval.words.lay import Tokens, expand, lay_query, lower_case_words, stems
+from retrieval.words.lay import Tokens, expand, make_lay_query, split_lower_case, stem_texts
 from service.trec.task_b.topics import read_topics
 
 DEPTH = 500
@@ -47,12 +47,12 @@ class Method:
     delta: float
 
 
-TERMS: dict[str, Tokens] = {"words": lower_case_words, "stems": stems}
+TERMS: dict[str, Tokens] = {"words": split_lower_case, "stems": stem_texts}
 QUERIES: dict[str, tuple[str, str, Callable[[str], str]]] = {
     "plain": ("words", "lower-cased words", str),
     "stems": ("stems", "stems without stop words", str),
     "abbreviations": ("stems", "stems, abbreviations written out", expand),
-    "lay": ("stems", "stems, abbreviations, question words dropped", lay_query),
+    "lay": ("stems", "stems, abbreviations, question words dropped", make_lay_query),
 }
 """By the end of a method's name: the terms of documents and queries, in words, and what is done to a query first."""
 METHODS = {
@@ -175,7 +175,7 @@ def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> 
     """The corpus in this view as postings; its terms are kept in `work`, as analysing them takes longest."""
     # Two builds can hold the same texts in other sections, which decide what a view shows.
     content = [index.manifest.id, index.manifest.version, index.manifest.created]
-    origin = Origin(content, [terms, view, titles], code_sha256([__name__]))
+    origin = Origin(content, [terms, view, titles], hash_code([__name__]))
     path = origin.path(work, "terms", ".txt")
     if not path.exists():
         pmids = [pmid for batch in index.store.texts(_CHUNK) for pmid, _, _ in batch]
@@ -185,7 +185,7 @@ def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> 
             some = pmids[int(at) : int(at) + _CHUNK]
             found = TERMS[terms]([viewed(entry, view, titles) for entry in index.entries(some)])
             made += [f"{pmid}\t{' '.join(each)}\n" for pmid, each in zip(some, found, strict=True)]
-        with writing("the terms", work, GO_ON):
+        with translate_write_errors("the terms", work, GO_ON):
             work.mkdir(parents=True, exist_ok=True)
             write_atomically(path, "".join(made))
     with path.open(encoding="utf-8") as file:

@@ -21,13 +21,13 @@ from indexes.guard import stoppable
 from indexes.readers import jsonl
 from indexes.readers.fields import identifier, required, text
 from indexes.readers.records import RecordError
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat
-from retrieval.store.journal import Journal, Origin, digest
+from retrieval.store.journal import Journal, Origin, hash_json
 
 Reading = Literal["title-abstract", "full"]
 DEPTH = 200
@@ -111,16 +111,16 @@ class KeptOrders:
 
     def __init__(self, chat: Chat, work: Path) -> None:
         self._chat, self._work = chat, work
-        origin = Origin(None, [chat.model, chat.base_url], code_sha256(["generation.prompts.paper_order"]))
-        with writing("the model's answers", work, GO_ON):
+        origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.paper_order"]))
+        with translate_write_errors("the model's answers", work, GO_ON):
             self._journal = Journal.of(origin, work, "orders")
 
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
         """The order of these papers, from the journal or asked for now."""
-        key = digest([question, [(one.pmid, one.title, one.abstract) for one in papers]])
+        key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
         if self._journal.get(key) is None:
             found = list(order_by(self._chat, question, papers))
-            with writing("the model's answers", self._work, GO_ON):
+            with translate_write_errors("the model's answers", self._work, GO_ON):
                 self._journal.add(key, found)
         return [int(place) for place in self._journal.get(key)]
 

@@ -15,7 +15,7 @@ from eval.scifact.journal import ClaimJournal
 from eval.scifact.observing import ClaimResult, observe
 from eval.scifact.predictions import Predicted
 from eval.variants.reporting import Ran, make_report
-from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
 from retrieval.store.journal import Origin
 from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
 from service.configuration.files import shipped
@@ -57,7 +57,7 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
     """
     claims = read_claims(files.claims)
     shelf = _Shelf(_roomy(load_profile(profile)))
-    with writing("the evaluation's results", folder, GO_ON):
+    with translate_write_errors("the evaluation's results", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
         # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
         models = [shelf.models(config) for config in configs]

@@ -16,7 +16,7 @@ from eval.scifact.figures import measures, ranking_tallies, tallies
 from eval.scifact.files import Files, LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult
 from eval.variants.expected import PUBLISHED
-from retrieval.core.code_hash import code_sha256
+from retrieval.core.code_hash import hash_code
 from retrieval.core.values import BranchCounts, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile
@@ -74,7 +74,7 @@ def make_report(
         published=PUBLISHED,
         provenance=Provenance(
             counterpoint=version("counterpoint"),
-            code=code_sha256(["eval.variants.evaluation"]),
+            code=hash_code(["eval.variants.evaluation"]),
             command=command,
             claims_file=files.claims.name,
             claims_sha256=hashlib.sha256(files.claims.read_bytes()).hexdigest(),

@@ -10,7 +10,7 @@ from generation.prompts.prompt import Prompt, filled
 from retrieval.core.answers import Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic
-from retrieval.runtime.torch_runtime import Precision, Row, Runtime, refuse_below
+from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
 
 _SMALLEST = 20
 """Words of each abstract below which an answer is not worth asking for."""
@@ -53,9 +53,9 @@ class CausalGenerator:
     def _ask(self, prompt: Callable[[int], Prompt], max_tokens: int) -> Draft:
         ids = self._fitting(prompt, self._runtime.limit - max_tokens)
         runtime = self._runtime
-        with runtime.running():
+        with runtime.run_exclusively():
             written = runtime.network.generate(
-                **runtime.batch([Row(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
+                **runtime.make_batch([TokenRow(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
             )
         new = written[0].tolist()[len(ids) :]
         text = runtime.tokenizer.decode(new, skip_special_tokens=True)

@@ -20,10 +20,10 @@ from generation.sentences.phrases import phrases
 from generation.sentences.roles import ORDER, role
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
-from retrieval.rerank.diverse import Floats, diverse
+from retrieval.rerank.diverse import Floats, diversify
 from retrieval.rerank.reranker import Reranker
-from retrieval.words.aboutness import rare_words, share, words
-from retrieval.words.subject import subject
+from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
+from retrieval.words.subject import find_subject
 
 _PARTS: dict[Part, float] = {"conclusions": 1.0, "results": 0.6, "unknown": 0.5, "background": 0.1, "methods": 0.0}
 
@@ -81,12 +81,12 @@ class ExtractiveGenerator:
         """
         if any(source.finding for source in sources):
             return Draft(sentences=tuple(told_findings(sources, self._sentences, min(self._words, limits.words))))
-        wanted = subject(topic.question)
+        wanted = find_subject(topic.question)
         able_to = all_candidates(sources)
         if not _ASKS_BACKGROUND.search(topic.question):
             # What a paper says of others, or before it begins, carries no statement.
             able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
-        shares = [(one, share(wanted, words(one.text))) for one in able_to]
+        shares = [(one, weigh_share(wanted, find_terms(one.text))) for one in able_to]
         most = max((held for _, held in shares), default=0.0)
         if most < self._subject or not most:
             return Draft()
@@ -105,13 +105,13 @@ class ExtractiveGenerator:
         self, topic: Topic, wanted: dict[str, float], able: Sequence[Candidate], alike: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """[candidates]: how much each is worth quoting."""
-        told, by = subject(topic.narrative), self._weights
+        told, by = find_subject(topic.narrative), self._weights
         last = max(one.source.number for one in able)
         elsewhere = np.array([[one.source.number != other.source.number for other in able] for one in able])
         relevance = np.array(self._reranker(topic.question, [one.text for one in able]) if self._reranker else [0.0] * len(able))
         return (
-            by.question * np.array([share(wanted, words(one.text)) for one in able])
-            + by.narrative * np.array([share(told, words(one.text)) for one in able])
+            by.question * np.array([weigh_share(wanted, find_terms(one.text)) for one in able])
+            + by.narrative * np.array([weigh_share(told, find_terms(one.text)) for one in able])
             + by.relevance * _scaled(relevance)
             + by.document * np.array([1 - (one.source.number - 1) / last for one in able])
             + by.centrality * _scaled((alike * elsewhere).sum(axis=1))
@@ -136,7 +136,7 @@ class ExtractiveGenerator:
         def less(worths: Floats, repeated: Floats) -> Floats:
             return worths * (1 - self._novelty * repeated)
 
-        return diverse(scores, lambda row: alike[row], less, self._sentences, fits)
+        return diversify(scores, lambda row: alike[row], less, self._sentences, fits)
 
     def _cited(self, place: int, able: Sequence[Candidate], alike: NDArray[np.float64]) -> tuple[Cited, ...]:
         """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""
@@ -147,7 +147,7 @@ class ExtractiveGenerator:
 
 def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
     """[texts, texts]: the cosine of their words, weighted by rarity; 0 on the diagonal."""
-    weighted = [rare_words(text) for text in texts]
+    weighted = [find_rare_words(text) for text in texts]
     lengths = [sum(weight * weight for weight in one.values()) ** 0.5 or 1.0 for one in weighted]
     found = np.zeros((len(texts), len(texts)))
     for i, one in enumerate(weighted):

@@ -102,7 +102,7 @@ class ChatJudge:
 
     def _ask(self, claim: str, premise: Premise, small: Verdict) -> Verdict:
         try:
-            opinion = self._chat.structured(SYSTEM, prompt(claim, premise), Opinion)
+            opinion = self._chat.complete_structured(SYSTEM, prompt(claim, premise), Opinion)
         except ChatUnanswered as error:
             return replace(small, reason=f"{error} The small model's verdict holds.")
         quote = " ".join(opinion.quote.split())

@@ -16,7 +16,7 @@ from nli.judges.judge import lazily
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Document, Premise, Verdict
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.torch_runtime import Precision, Runtime, refuse_below
 
 Label = Literal["support", "neutral", "contradict"]
@@ -106,4 +106,4 @@ class ClassifierJudge:
     def _read(self, premise: Premise) -> str:
         if self._context == "sentence":
             return premise.text
-        return passage(Document(pmid="", title=premise.title, abstract=premise.text))
+        return make_passage(Document(pmid="", title=premise.title, abstract=premise.text))

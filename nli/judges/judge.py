@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Protocol, runtime_checkable
 
 from nli.decision.document import Decision
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.disk_cache import Kept, key
+from retrieval.core.code_hash import hash_code
+from retrieval.core.disk_cache import DiskCache, make_key
 from retrieval.core.values import Premise, Verdict
 
 WINDOW = 64
@@ -117,15 +117,15 @@ class Keeping:
     Only for judges that give a pair the same verdict whatever else they are asked about.
     """
 
-    def __init__(self, judge: Judge, kept: Kept) -> None:
+    def __init__(self, judge: Judge, kept: DiskCache) -> None:
         self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
-        self._made_by = (judge.name, code_sha256([type(judge).__module__]))
+        self._made_by = (judge.name, hash_code([type(judge).__module__]))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order, lazily."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
-            keys = [key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
+            keys = [make_key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
             known = {k: Verdict(*_BYTES.unpack(found)) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
             new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in known}
             if new:
@@ -140,14 +140,14 @@ class Keeping:
 class KeepingReader(Keeping):
     """The same for a reader: a reading of an abstract is kept as the verdicts on the whole and on each sentence."""
 
-    def __init__(self, reader: Reader, kept: Kept) -> None:
+    def __init__(self, reader: Reader, kept: DiskCache) -> None:
         super().__init__(reader, kept)
         self._reader = reader
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         asked = list(documents)
-        keys = [key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
+        keys = [make_key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
         known = {k: _unpacked(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
         new = {k: one for k, one in zip(keys, asked, strict=True) if k not in known}
         if new:
@@ -157,7 +157,7 @@ class KeepingReader(Keeping):
         return iter([known[k] for k in keys])
 
 
-def keeping(judge: Judge, kept: Kept) -> Judge:
+def keeping(judge: Judge, kept: DiskCache) -> Judge:
     """The judge with its verdicts kept on disk."""
     return KeepingReader(judge, kept) if isinstance(judge, Reader) else Keeping(judge, kept)
 

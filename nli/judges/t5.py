@@ -22,7 +22,7 @@ from nli.judges.judge import lazily
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise, Span, Verdict
-from retrieval.runtime.torch_runtime import Precision, Row, Runtime, by_length, refuse_below
+from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, batch_by_length, refuse_below
 
 logger = logging.getLogger(__name__)
 
@@ -101,12 +101,12 @@ class T5Judge:
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
         rows = self._rows(claim, premises)
         verdicts = [CERTAIN["neutral"]] * len(rows)
-        for indices in by_length(rows, self._batch_size):
+        for indices in batch_by_length(rows, self._batch_size):
             for i, (word, logits) in zip(indices, self._decode([rows[i] for i in indices]), strict=True):
                 verdicts[i] = verdict(word, logits)
         return verdicts
 
-    def _rows(self, claim: str, premises: Sequence[Premise]) -> list[Row]:
+    def _rows(self, claim: str, premises: Sequence[Premise]) -> list[TokenRow]:
         """Each prompt as tokens, at most `max_tokens` of them, the tail of the premise cut out where there are more."""
         tokenizer = self._runtime.tokenizer
         read = tokenizer.encode(claim, add_special_tokens=False)
@@ -116,7 +116,7 @@ class T5Judge:
         rows = []
         for (_, span), whole in zip(prompts, tokenizer.encode_batch([text for text, _ in prompts]), strict=True):
             kept = without_tail(whole.offsets, span, max(0, len(whole) - self._room))
-            rows.append(Row([whole.ids[i] for i in kept], [0] * len(kept)))
+            rows.append(TokenRow([whole.ids[i] for i in kept], [0] * len(kept)))
         return rows
 
     def _prompt(self, premise: str, hypothesis: str) -> tuple[str, Span]:
@@ -126,12 +126,12 @@ class T5Judge:
         start = len(before) if first == "{premise}" else len(before + given[first] + between)
         return before + given[first] + between + given[second] + after, (start, start + len(premise))
 
-    def _decode(self, rows: Sequence[Row]) -> list[tuple[str, list[float] | None]]:
+    def _decode(self, rows: Sequence[TokenRow]) -> list[tuple[str, list[float] | None]]:
         """The word that each prompt is answered with, and the logits of the three words' first tokens where usable."""
         runtime = self._runtime
-        with runtime.running():
+        with runtime.run_exclusively():
             written = runtime.network.generate(
-                **runtime.batch(rows),
+                **runtime.make_batch(rows),
                 max_new_tokens=self._decode_tokens,
                 do_sample=False,
                 num_beams=1,
@@ -142,7 +142,7 @@ class T5Judge:
         self._count_unknown(words)
         if self._firsts is None:
             return [(word, None) for word in words]
-        return list(zip(words, runtime.finite(written.logits[0][:, self._firsts]).tolist(), strict=True))
+        return list(zip(words, runtime.check_finite(written.logits[0][:, self._firsts]).tolist(), strict=True))
 
     def _count_unknown(self, words: Sequence[str]) -> None:
         odd = [word for word in words if word.strip().lower() not in WORDS]

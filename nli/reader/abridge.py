@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.text.roles import ROLES, shipped_roles, stretch
-from retrieval.words.aboutness import rare_words, share, words
+from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 
 RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")
 RESULTS_WEIGHT, CONCLUSION_WEIGHT = 0.2, 0.3
@@ -23,11 +23,13 @@ LAST, BEFORE_LAST = 0.2, 0.12
 
 def worth_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     """[sentences]: how much each one should be read for the claim; comparable within one abstract only."""
-    wanted, roles, count = rare_words(claim), shipped_roles(), len(sentences)
+    wanted, roles, count = find_rare_words(claim), shipped_roles(), len(sentences)
     found = np.zeros(count)
     for row, sentence in enumerate(sentences):
         shares = roles.of_text(sentence, stretch(row, count))
-        found[row] = share(wanted, words(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
+        found[row] = (
+            weigh_share(wanted, find_terms(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
+        )
     found[-1:] += LAST
     found[-2:-1] += BEFORE_LAST
     return found
@@ -39,11 +41,11 @@ def telling_shares(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     The reader's own score for a sentence is multiplied by it: background that names the claim's words often scores as high as the
     finding, and is not what the paper found.
     """
-    wanted, roles, count = rare_words(claim), shipped_roles(), len(sentences)
+    wanted, roles, count = find_rare_words(claim), shipped_roles(), len(sentences)
     found = np.zeros(count)
     for row, sentence in enumerate(sentences):
         shares = roles.of_text(sentence, stretch(row, count))
-        found[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + share(wanted, words(sentence)))
+        found[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + weigh_share(wanted, find_terms(sentence)))
     return found
 
 

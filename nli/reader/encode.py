@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from nli.reader.abridge import fitting, worth_reading
-from retrieval.words.spelling import american_text
+from retrieval.words.spelling import americanise_text
 
 START, CLOSE = "<s>", "</s>"
 CLAIM, TITLE, SENTENCE = range(3)
@@ -48,7 +48,7 @@ class DocumentTokenizer:
         """One document for one claim. `must` are sentences that are read before all others (training alone names any)."""
         most = [MOST_CLAIM, MOST_TITLE, *[MOST_SENTENCE] * len(sentences)]
         cut = [
-            american_text(text[: limit * _CHARACTERS_A_TOKEN])
+            americanise_text(text[: limit * _CHARACTERS_A_TOKEN])
             for text, limit in zip((claim, title, *sentences), most, strict=True)
         ]
         encodings = self._tokenizer.encode_batch(cut, add_special_tokens=False)

@@ -15,7 +15,7 @@ from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
-from retrieval.runtime.engine import EncodedPair, Engine, collate, name_of, open_graph, read_card, read_tokenizer
+from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
 CLOSING = 3
@@ -29,7 +29,7 @@ class DocumentReader:
 
     def __init__(self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
         self.card = read_card(folder)
-        self.name = name_of(self.card)
+        self.name = make_model_name(self.card)
         if self.card["labels"] != LABELS or self.card.get("reads") != "documents":
             raise ModelUnusable(f"{folder} does not hold a document reader; expected the labels {LABELS} and reads: documents.")
         self._tokenize = DocumentTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]))

@@ -25,12 +25,12 @@ from nli.training.labelled import NAMES, clean
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from retrieval.core.values import Document, Premise
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.command import told
-from retrieval.training.data import rows
-from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
-from retrieval.words.aboutness import about
+from retrieval.training.command import return_exit_code
+from retrieval.training.data import read_rows
+from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, f1, macro_f1
+from retrieval.words.aboutness import measure_aboutness
 
 DEPTH, RERANKED = 5, 20
 """Documents judged for each claim, and how many of BM25's best the reranker chooses them from."""
@@ -63,10 +63,10 @@ class Abstracts:
     """SciFact's abstracts in memory, with BM25 and the reranker over them, and a judge to read them."""
 
     def __init__(self, data: Path, judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
-        self.corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
+        self.corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
         self.ids = [int(document["doc_id"]) for document in self.corpus]
         self.place = {doc: index for index, doc in enumerate(self.ids)}
-        self._texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
+        self._texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
         self._index = TextIndex(self._texts)
         self._data, self._judge, self._reranker = data, judge, reranker
 
@@ -75,12 +75,12 @@ class Abstracts:
 
         `away` takes the gold and cited ones out of the collection first: what is left should be neutral.
         """
-        claims = [claim for claim in rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
+        claims = [claim for claim in read_rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
         return [self._of_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
 
     def strangers(self, dataset: str, wanted: Callable[[str], bool], most: int) -> list[list[Judged]]:
         """The best documents for `most` claims of another set's train split, of whose papers this collection holds none."""
-        pairs = rows(self._data, "stance/pairs.jsonl.gz")
+        pairs = read_rows(self._data, "stance/pairs.jsonl.gz")
         texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row["claim"])}
         claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())
         return [self._read(claim, {}, set(), set()) for claim in tqdm(claims[:most], desc=f"{dataset} claims, strangers here")]
@@ -107,7 +107,7 @@ class Abstracts:
                 self.ids[i], ranked.index(i) if i in ranked else RERANKED, bm25.index(i) if i in bm25 else RERANKED,
                 _label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), self.ids[i] in cited, labels,
                 logits_of(self._judge, claim, document["title"], document["abstract"]),
-                float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf, about(claim, self._texts[i]),
+                float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf, measure_aboutness(claim, self._texts[i]),
             ))  # fmt: skip
         return found
 
@@ -210,7 +210,9 @@ def abstracts(
 ) -> list[Abstract]:
     """Every row of a stance set, judged on its whole abstract: which sentence is the evidence is not given away."""
     chosen = [
-        r for r in rows(data, "stance/pairs.jsonl.gz") if r["dataset"] == dataset and r["split"] == split and wanted(r["claim"])
+        r
+        for r in read_rows(data, "stance/pairs.jsonl.gz")
+        if r["dataset"] == dataset and r["split"] == split and wanted(r["claim"])
     ]
     return [
         (NAMES[row["label"]], logits_of(judge, row["claim"], row["title"] or "", row["sentences"]))
@@ -236,11 +238,11 @@ def figures(claims: Claims, calibration: Calibration, open_: Decision, given: De
         ("ECE of sentences", lambda c: sentence_error(c, calibration)),
         ("ECE of documents", lambda c: document_error(c, far)),
     ):
-        value, low, high = interval(measure, claims, 300)
+        value, low, high = bootstrap_interval(measure, claims, 300)
         yield f"{name:32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}"
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures on SciFact dev and HealthVer dev."""
     parser = argparse.ArgumentParser(
@@ -256,7 +258,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(line)
     if options.healthver:
         reader = Reader(judge.calibration, decision_of(judge.card, "lay"))
-        value, low, high = interval(lambda some: lay_f1(some, reader), abstracts(options.data, "healthver", "dev", judge), 300)
+        value, low, high = bootstrap_interval(
+            lambda some: lay_f1(some, reader), abstracts(options.data, "healthver", "dev", judge), 300
+        )
         print(f"{'HealthVer dev, macro-F1':32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}")
 
 

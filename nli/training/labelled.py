@@ -10,17 +10,17 @@ from typing import Any
 
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out, held_out_of
-from retrieval.words.lexical import terms
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out, is_held_out_of
+from retrieval.words.lexical import split_terms
 
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 
 
 def overlap(claim: str, text: str) -> float:
     """The share of the claim's terms that the text holds."""
-    wanted = set(terms(claim))
-    return len(wanted & set(terms(text))) / max(len(wanted), 1)
+    wanted = set(split_terms(claim))
+    return len(wanted & set(split_terms(text))) / max(len(wanted), 1)
 
 
 def clean(claim: str) -> str:
@@ -49,10 +49,10 @@ def from_row(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator
 def labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, split: str = "train") -> list[Pair]:
     """Every pair of one set; of SciFact and HealthVer the held-out fold is left away."""
     found: list[Pair] = []
-    for row in rows(folder, "stance/pairs.jsonl.gz"):
+    for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != split or row["label"] not in NAMES:
             continue
-        if held_out_of(dataset, row["claim"]):
+        if is_held_out_of(dataset, row["claim"]):
             continue
         found.extend(from_row(row, neutrals, rng))
     return found
@@ -64,11 +64,11 @@ Rivals = list[tuple[str, list[dict[str, Any]]]]
 
 def scifact_rivals(folder: Path) -> Rivals:
     """For each SciFact train claim that is not held out: BM25's top documents without those that it cites."""
-    corpus = list(rows(folder, "scifact/corpus.jsonl.gz"))
+    corpus = list(read_rows(folder, "scifact/corpus.jsonl.gz"))
     index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
     found: Rivals = []
-    for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
-        if held_out(claim["claim"]):
+    for claim in read_rows(folder, "scifact/claims_train.jsonl.gz"):
+        if is_held_out(claim["claim"]):
             continue
         known = {int(cited) for cited in claim["cited_doc_ids"]} | {int(cited) for cited in claim["evidence"]}
         top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in known]

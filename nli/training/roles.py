@@ -17,7 +17,7 @@ from nli.text.headings import heading_kind
 from nli.text.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, stretch, tokens
 from nli.text.sentences import sentence_spans
 from retrieval.store.manifest import write_atomically
-from retrieval.training.data import rows
+from retrieval.training.data import read_rows
 
 FOLDS = 5
 RAREST = 8
@@ -32,7 +32,7 @@ Example = tuple[str, int, int, int]
 def examples(folder: Path) -> list[Example]:
     """Every sentence under a label that names a kind of section."""
     found: list[Example] = []
-    for number, row in enumerate(rows(folder, "relevance/pubmedqa.jsonl.gz")):
+    for number, row in enumerate(read_rows(folder, "relevance/pubmedqa.jsonl.gz")):
         labels, texts = [*row["LABELS"], "CONCLUSION"], [*row["CONTEXTS"], row["LONG_ANSWER"]]
         sentences = [
             (text[start:end], heading_kind(label))

@@ -25,8 +25,8 @@ from nli.training.flips import Flips
 from nli.training.labelled import overlap
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.words.lexical import terms
+from retrieval.training.data import read_rows
+from retrieval.words.lexical import split_terms
 
 _LEAD_IN = re.compile(
     r"^(?:[A-Z][A-Z /&]+:\s*)?(?:(?:in (?:conclusion|summary|addition|contrast)|conclusions?|results?|findings|interpretation|"
@@ -65,15 +65,15 @@ def shortened(sentence: str, rng: random.Random, brackets: bool = False) -> str:
 
 def abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of every PubMed abstract that is not gold for a SciFact dev claim."""
-    gold = {int(doc) for claim in rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
+    gold = {int(doc) for claim in read_rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
     hidden = {
-        " ".join(terms(document["title"]))
-        for document in rows(folder, "scifact/corpus.jsonl.gz")
+        " ".join(split_terms(document["title"]))
+        for document in read_rows(folder, "scifact/corpus.jsonl.gz")
         if int(document["doc_id"]) in gold
     }
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         title = record["title"] or ""
-        if title and " ".join(terms(title)) in hidden:
+        if title and " ".join(split_terms(title)) in hidden:
             continue
         sentences = [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
         if len(sentences) >= 4:
@@ -195,7 +195,7 @@ def from_prompts(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
     """Claims of every direction about the outcomes that evidence_inference's annotators judged."""
     prompts: list[dict[str, Any]] = [
         row
-        for row in rows(folder, "stance/pairs.jsonl.gz")
+        for row in read_rows(folder, "stance/pairs.jsonl.gz")
         if row["dataset"] == "evidence_inference" and row["split"] == "train" and row["direction"] in _WAY
     ]
     by_paper: dict[str, list[dict[str, Any]]] = defaultdict(list)

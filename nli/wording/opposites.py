@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from nli.wording.marking import DIRECTIONS, Lexicon, stem
-from retrieval.words.lexical import terms
+from retrieval.words.lexical import split_terms
 
 _TOKEN = re.compile(r"(?<![\w.-])\d+(?:[.,]\d+)*(?![\w-])|[^\W_]+(?:-[^\W_]+)*|[%.,;:()?!\[\]]")
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
@@ -162,7 +162,7 @@ def _is_adverb(word: str) -> bool:
 def _is_content(token: _Token) -> bool:
     word = token.word
     small = word in _MARKS or word in _CLAUSE or word in _JOINS or word in _PREPOSITIONS or word in _BE or word in _SMALL
-    return not (small or _is_number(token) or _is_adverb(word) or not terms(word) or stem(word) in _GENERIC)
+    return not (small or _is_number(token) or _is_adverb(word) or not split_terms(word) or stem(word) in _GENERIC)
 
 
 def _ends_clause(token: _Token) -> bool:
@@ -271,7 +271,7 @@ def _amounts(tokens: Sequence[_Token]) -> Iterator[_Amount]:
         unit = behind[0].word if behind else ""
         if unit in {"%", "percent"}:
             unit = "%"
-        elif unit in _NOT_UNITS or not terms(unit):
+        elif unit in _NOT_UNITS or not split_terms(unit):
             unit = ""
         near = frozenset(stem(one.word) for one in (*ahead, *behind) if _is_content(one) and not _turns(one.word))
         yield _Amount(token.text, stem(unit), _is_change(ahead, behind), near)

@@ -22,8 +22,8 @@ from retrieval.core.answers import Answer, CitedSentence, Conflict, RemovedSente
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
-from retrieval.rerank.reranker import passage
-from retrieval.words.spelling import american_text, both_spellings
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.spelling import add_other_spellings, americanise_text
 from service.answering.attribution import Attribution
 from service.answering.conflicts import Disagreements, between_sides
 from service.answering.lead import NEAREST, Leads, Studied, findings, lead_sentence, named, not_studied
@@ -189,12 +189,12 @@ class _Work:
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
         query = _query(self.topic, step.query)
-        hits = self.index.search(both_spellings(query) if step.spellings else query, step.k)
+        hits = self.index.search(add_other_spellings(query) if step.spellings else query, step.k)
         if rerank and rerank.depth:
             hits = hits[: rerank.depth]
         entries = self.index.entries([hit.pmid for hit in hits])
         both = zip(hits, entries, strict=True)
-        return [(hit, passage(entry.document)) for hit, entry in both if not entry.document.retracted]
+        return [(hit, make_passage(entry.document)) for hit, entry in both if not entry.document.retracted]
 
     def _reranked(self, found: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
         """The documents that the generator is given, best first."""
@@ -296,7 +296,7 @@ class _Work:
 
 def american(topic: Topic) -> Topic:
     """The topic in American spelling."""
-    parts = (american_text(part) for part in (topic.question, topic.topic, topic.narrative))
+    parts = (americanise_text(part) for part in (topic.question, topic.topic, topic.narrative))
     return Topic(topic.id, *parts)
 
 

@@ -17,8 +17,8 @@ from nli.judges.judge import Abstract, Judge, Reader, stated
 from nli.text.roles import finding_places
 from retrieval.core.answers import Citation
 from retrieval.core.values import Premise, Sentence, Stance, Verdict
-from retrieval.rerank.reranker import passage
-from retrieval.words.aboutness import about
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.aboutness import measure_aboutness
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4
@@ -108,7 +108,7 @@ class Attribution:
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
         """Other sources that bear the sentence out, among those that share most of its rare words."""
         others = [source for number, source in self._sources.items() if number not in tried]
-        shares = {source.number: about(sentence.text, passage(source.document)) for source in others}
+        shares = {source.number: measure_aboutness(sentence.text, make_passage(source.document)) for source in others}
         likely = sorted((n for n in shares if shares[n] >= SHARED), key=lambda n: (-shares[n], n))[: self._config.replace]
         found: dict[int, Citation] = {}
         for number in likely:

@@ -10,7 +10,7 @@ from nli.judges.judge import Judge
 from nli.text.designs import comparable, design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from service.answering.attribution import said
 from service.answering.lead import Studied
 from service.answering.relevance import about
@@ -39,7 +39,7 @@ def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
 
 def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
-    (shared,) = about(sentence.text, [passage(other)])
+    (shared,) = about(sentence.text, [make_passage(other)])
     return shared >= SHARED and any(comparable(design(one.document), design(other)) for one in sentence.citations)
 
 

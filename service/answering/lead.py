@@ -17,8 +17,8 @@ from nli.judges.judge import Reader
 from nli.text.designs import Design, design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
-from retrieval.rerank.reranker import passage
-from retrieval.words.spelling import american_text
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.spelling import americanise_text
 from service.answering.reading import read_findings
 from service.answering.relevance import met, same_kind
 from service.configuration.answers import Certainty, LeadStep
@@ -65,7 +65,7 @@ class Leads:
         turned = asked(question)
         if turned is None:
             return None
-        found = self._grounder.ground(Claim(american_text(turned.claim), question=american_text(question)))
+        found = self._grounder.ground(Claim(americanise_text(turned.claim), question=americanise_text(question)))
         read = _once([*found.contradicting, *found.supporting, *found.uncertain])
         called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
         near = [one for one in read if on_the_question(question, turned, one, self._step)]
@@ -79,7 +79,7 @@ class Leads:
         turned = asked(question)
         if turned is None:
             return None
-        index, claim = self._grounder.index, american_text(turned.claim)
+        index, claim = self._grounder.index, americanise_text(turned.claim)
         held = index.store.holds(list(pmids))
         entries = index.entries([pmid for pmid in pmids if pmid in held])
         near = [evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
@@ -111,7 +111,7 @@ def on_the_question(question: str, turned: Asked, one: Evidence, step: LeadStep)
         and one.sentence is not None
         and one.standing != "retracted"
         and design(one.document).weight > 0
-        and met(question, turned, passage(one.document)) >= step.met
+        and met(question, turned, make_passage(one.document)) >= step.met
         and same_kind(question, one.document)
     )
 

@@ -25,9 +25,9 @@ from nli.text.roles import ROLES, finding_places, shipped_roles, stretch
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
-from retrieval.words.spelling import american_text
-from retrieval.words.subject import subject
-from retrieval.words.synonyms import share_meant
+from retrieval.words.spelling import americanise_text
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.relevance import met, subject_of
 
 _CONCLUSION = ROLES.index("conclusion")
@@ -61,7 +61,7 @@ class Found:
 
 def read_findings(reader: Reader, question: str, asked: Asked, entries: Sequence[Entry]) -> list[Found]:
     """What each paper found, in order."""
-    claim = american_text(asked.claim)
+    claim = americanise_text(asked.claim)
     views = [_views(entry) for entry in entries]
     flat = [view for own in views for view in own]
     readings = iter(reader.read_abstracts(claim, flat))
@@ -103,7 +103,7 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
     worth: dict[int, float] = {}
     for place in finding_places([one.text for one in sentences]):
         text = quotable(sentences[place].text)
-        held, outcome = share_meant(question, subject(question), text), _outcome(question, asked, text)
+        held, outcome = weigh_shared_terms(question, find_subject(question), text), _outcome(question, asked, text)
         # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
         on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
         if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
@@ -123,9 +123,9 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
 
 def _on_it(question: str, asked: Asked, text: str) -> float:
     """How much a clause is about the outcome, and, less, about the subject."""
-    return _outcome(question, asked, text) + 0.5 * share_meant(question, subject(question), text)
+    return _outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
 
 
 def _outcome(question: str, asked: Asked, text: str) -> float:
     """The share that a text holds of what the question asks about its subject, in the same or other words."""
-    return share_meant(question, subject(asked.predicate) or subject(question), text)
+    return weigh_shared_terms(question, find_subject(asked.predicate) or find_subject(question), text)

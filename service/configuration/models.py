@@ -10,7 +10,7 @@ from typing import TypeVar
 from generation.draft import Generator
 from nli.judges import judge
 from nli.judges.judge import Judge
-from retrieval.core.disk_cache import kept
+from retrieval.core.disk_cache import open_cache
 from retrieval.core.errors import BadConfig
 from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
@@ -57,9 +57,9 @@ class Models:
         """The same models, each asked once for the same thing: both sides of a claim often read the same documents."""
         return Models(
             self.profile,
-            {name: rerank.Remembering(reranker) for name, reranker in self.rerankers.items()},
+            {name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
             {name: judge.remembering(one) for name, one in self.judges.items()},
-            {name: encoder.Remembering(one) for name, one in self.encoders.items()},
+            {name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
             self.generators,
         )
 
@@ -134,7 +134,7 @@ def load_judge(name: str, profile: Profile) -> Judge:
     """
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
     loaded = options.build()
-    verdicts = kept("verdicts") if options.alone else None
+    verdicts = open_cache("verdicts") if options.alone else None
     return judge.keeping(loaded, verdicts) if verdicts else loaded
 
 

@@ -10,9 +10,9 @@ from nli.decision.skim import most_promising, telling
 from nli.judges.judge import Abstract, Reader, stated
 from nli.reader.decision import decide
 from retrieval.core.values import Premise, Sentence
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
-from retrieval.words.aboutness import about
+from retrieval.words.aboutness import measure_aboutness
 from service.grounding.request import Request
 from service.grounding.values import Candidate, Decided, Judged, Text
 
@@ -133,7 +133,7 @@ def _relevance(request: Request, candidate: Candidate) -> tuple[float, float]:
     """What a decision is told of a document beside its sentences: how far it lies behind the best match, and its aboutness."""
     # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
     subject = request.claim.question or request.claim.text
-    return candidate.behind, about(subject, passage(candidate.entry.document))
+    return candidate.behind, measure_aboutness(subject, make_passage(candidate.entry.document))
 
 
 def _premise(entry: Entry, sentence: Sentence) -> Premise:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retrieval.core.values import Claim
-from retrieval.rerank.reranker import passage
-from retrieval.words.adversarial import adversarial_queries
-from retrieval.words.lexical import most_alike
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.adversarial import make_adversarial_queries
+from retrieval.words.lexical import find_most_alike
 from service.grounding.request import Request
 from service.grounding.retrieve import ranked_by, retrieve
 from service.grounding.values import Candidate
@@ -38,7 +38,7 @@ def _known_one_may_lead(request: Request) -> bool:
 def _retrieved(request: Request, known: frozenset[str] = frozenset(), without: frozenset[str] = frozenset()) -> list[Candidate]:
     """The ranking of the first step: others stand in the place of the `known`, none in that of those `without`."""
     step, claim, encoders = request.branch.retrieve, request.claim, request.models.encoders
-    texts = adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
+    texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
     queries = [_query(replace(claim, text=text), step.query) for text in texts]
     hits = [hit for hit in retrieve(step, queries, request.index, encoders, known) if hit.pmid not in without]
     entries, scored_by = request.index.entries([hit.pmid for hit in hits]), ranked_by(step, encoders)
@@ -49,9 +49,9 @@ def _reranked(request: Request, found: list[Candidate]) -> list[Candidate]:
     step = request.branch.rerank
     assert step is not None
     reranker, query = request.models.rerankers[step.model], _query(request.claim, step.query)
-    texts = [passage(one.entry.document) for one in found]
+    texts = [make_passage(one.entry.document) for one in found]
     if step.first:
-        kept = most_alike(query, texts, step.first)
+        kept = find_most_alike(query, texts, step.first)
         found, texts = [found[place] for place in kept], [texts[place] for place in kept]
     # sorted() is stable: of two equal scores the better rank before stands first.
     ranked = sorted(zip(found, reranker(query, texts), strict=True), key=lambda pair: -pair[1])

@@ -164,7 +164,7 @@ def shown(settings: Settings) -> dict[str, str]:
 
 def hand_down(settings: Settings) -> None:
     """Tell the layers below what is theirs for the whole process; raises `BadConfig` for what they refuse."""
-    disk_cache.keep_in(settings.cache, settings.cache_mb)
+    disk_cache.set_cache_folder(settings.cache, settings.cache_mb)
     java.use_heap(settings.jvm_heap)
 
 

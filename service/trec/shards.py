@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrieval.core.errors import BadInput, writing
+from retrieval.core.errors import BadInput, translate_write_errors
 from service.trec.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
 
 SHARD = "shard"
@@ -101,7 +101,7 @@ def merge(shards: Sequence[Path], out: Path) -> int:
         _refuse_difference(made[0], other)
     _refuse_doubled_or_missing(made)
     texts = {name: _joined(made, name) for name in made[0].manifest[FILES]}
-    with writing("the run", out):
+    with translate_write_errors("the run", out):
         publish(out, made[0].facts(), texts)
     return made[0].items
 

@@ -164,12 +164,12 @@ def test_the_torch_twins_agree_with_the_shipped_engine(demo_index: Index) -> Non
     from nli.judges.embedded import EmbeddedJudge
     from retrieval.core.values import Premise
     from retrieval.rerank.embedded import RELEVANCE_MODEL
-    from retrieval.rerank.reranker import passage
+    from retrieval.rerank.reranker import make_passage
     from retrieval.runtime.engine import TextEncoder
 
     entries = list(demo_index.entries([hit.pmid for hit in demo_index.search(CLAIM.text, 6)]))
     premises = [Premise(one.text, entry.document.title) for entry in entries for one in entry.sentences()][:24]
-    texts = [passage(entry.document) for entry in entries]
+    texts = [make_passage(entry.document) for entry in entries]
     # ONNX Runtime computes in float32 on every processor; OpenVINO in bfloat16 where the processor has it.
     shipped = EmbeddedJudge(engine="onnxruntime").logits(CLAIM.text, premises)
     assert np.abs(shipped - TorchJudge().logits(CLAIM.text, premises)).max() < 1e-4

@@ -16,7 +16,7 @@ from bench.generate import documents, generate, likeness, likeness_of
 from bench.growth import Measured, growth, projection, table
 from bench.scale import put_between_markers
 from nli.text.sentences import sentence_spans
-from retrieval.bm25.java import HEAP_VARIABLE, heap_size
+from retrieval.bm25.java import HEAP_VARIABLE, get_heap_size
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from tests.conftest import DEMO
 
@@ -152,10 +152,10 @@ def test_a_size_is_measured_end_to_end(tmp_path: Path) -> None:
 def test_a_heap_that_java_would_not_start_with_is_one_sentence(heap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEAP_VARIABLE, heap)
     with pytest.raises(BadConfig, match=f"COUNTERPOINT_JVM_HEAP should be .*, not '{heap}'"):
-        heap_size()
+        get_heap_size()
 
 
 @pytest.mark.parametrize("heap", ["64m", "65536K", "1g"])
 def test_a_sound_heap_is_taken(heap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEAP_VARIABLE, heap)
-    assert heap_size() == heap
+    assert get_heap_size() == heap

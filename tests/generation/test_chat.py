@@ -246,12 +246,12 @@ def test_a_fault_of_our_own_is_no_broken_connection_and_is_paid_for_once(
 
     server.script = lambda body: text(GOOD) if stream else whole([{"index": 0, "message": {"content": GOOD}}])
     chat = Chat("m", server.url, retries=3)
-    monkeypatch.setattr(chat, "_counted", broken)
+    monkeypatch.setattr(chat, "_count", broken)
     with pytest.raises(TypeError, match="ours"):
         chat.complete("s", "u", 10, stream=stream)
     with pytest.raises(TypeError, match="ours"):
         server.script = lambda body: whole([{"index": 0, "message": {"content": "{}"}}])
-        chat.structured("s", "u", Opinion)
+        chat.complete_structured("s", "u", Opinion)
     assert len(server.bodies) == 2
     with pytest.raises(BadConfig, match="price"):
         Chat("m", server.url, price=["2.5", "10"])  # type: ignore[list-item]
@@ -268,7 +268,7 @@ def test_a_reply_of_another_shape_is_told(server: ChatServer, choices: Any) -> N
     with pytest.raises(ChatUnanswered, match=r"answer"):
         chat.complete("s", "u", 10, stream=False)
     with pytest.raises(ChatUnanswered, match=r"answer"):
-        chat.structured("s", "u", Opinion)
+        chat.complete_structured("s", "u", Opinion)
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many", "completion_tokens": []}, 3])

@@ -20,7 +20,7 @@ from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
 from retrieval.store.documents import Entry
-from retrieval.store.manifest import Counts, read_manifest
+from retrieval.store.manifest import IndexCounts, read_manifest
 from service.cli.commands import app
 
 WriteCorpus = Callable[..., Path]
@@ -93,7 +93,7 @@ def test_what_is_built_is_found_with_negations_and_any_script(write_corpus: Writ
     assert ranking(index, "心臓 naïve") == ["ä😀"]
     assert ranking(index, "sinc") == ["ä😀"]
     assert ranking(index, "nothing-of-this") == ranking(index, " ") == ranking(index, "\ud800") == []
-    assert manifest.counts == Counts(documents=4, sentences=3, cues=2, cue_sentences=2, retracted=0)
+    assert manifest.counts == IndexCounts(documents=4, sentences=3, cues=2, cue_sentences=2, retracted=0)
     # A document without a word is kept, and can be looked up, though no query finds it.
     assert len(entry(index, "4")) == 0
     assert index.store.holds(["4", "5", "a1"]) == {"4", "a1"}

@@ -479,7 +479,7 @@ def test_a_wrong_heap_is_not_blamed_on_the_index(demo_folder: Path, monkeypatch:
     def refused() -> None:
         raise BadConfig("COUNTERPOINT_JVM_HEAP should be a size such as 512m or 4g, not 'x'.")
 
-    monkeypatch.setattr("retrieval.bm25.lucene.pyserini", refused)
+    monkeypatch.setattr("retrieval.bm25.lucene.load_pyserini", refused)
     with pytest.raises(BadConfig, match="not 'x'"):
         Index(demo_folder)
 

@@ -25,7 +25,7 @@ from indexes.build import build, update
 from indexes.vectors import add_vectors
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
 from retrieval.core.values import Document
-from retrieval.dense.encoder import Remembering, Vectors, normalised
+from retrieval.dense.encoder import CachingEncoder, Vectors, normalise
 from retrieval.index import Index
 from retrieval.store.manifest import DensePart, read_manifest
 from service.cli.commands import app
@@ -493,7 +493,7 @@ def test_vectors_of_another_encoder_are_replaced_on_demand(folder: Path) -> None
 
 
 def test_normalised_vectors_have_length_one_and_nothing_stays_nothing() -> None:
-    unit = normalised(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
+    unit = normalise(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
     assert unit.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 0.0]]
     assert unit.dtype == np.float32
 
@@ -507,7 +507,7 @@ def test_a_query_is_encoded_once_a_request() -> None:
             return super().queries(texts)
 
     inner = Counting()
-    once = Remembering(inner)
+    once = CachingEncoder(inner)
     for texts in (["a", "b", "a"], ["b"], ["c", "a"]):
         assert np.array_equal(once.queries(texts), WordEncoder().queries(texts))
     assert asked == ["a", "b", "c"]

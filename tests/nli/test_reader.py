@@ -18,7 +18,7 @@ from nli.reader.abridge import fitting, worth_reading
 from nli.reader.decision import at_odds, decide, marks
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
 from nli.reader.judge import CLOSING, READER_MODEL, DocumentReader
-from retrieval.core.disk_cache import Kept
+from retrieval.core.disk_cache import DiskCache
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Claim, Premise, Verdict
 from service.configuration.config import load_config, load_profile
@@ -165,7 +165,7 @@ class TestKeeping:
 
     def test_readings_outlive_the_process_to_the_last_bit(self, tmp_path: Path) -> None:
         first, second = ScriptedReader(self.script), ScriptedReader(self.script)
-        one, two = (keeping(inner, Kept(tmp_path / "v.sqlite", 1)) for inner in (first, second))
+        one, two = (keeping(inner, DiskCache(tmp_path / "v.sqlite", 1)) for inner in (first, second))
         assert isinstance(one, Reader)
         assert isinstance(two, Reader)
         assert list(one.read_abstracts("A claim.", self.documents)) == list(two.read_abstracts("A claim.", self.documents))

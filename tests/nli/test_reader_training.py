@@ -24,7 +24,7 @@ from nli.training.reader.loop import TOKENS, batches, example, loss_of
 from nli.training.reader.train import CLAIMS, FAMILIES, started, tokenizer
 from nli.training.reader.vocabulary import tokens_of
 from retrieval.core.errors import ModelUnusable
-from retrieval.training.export import export, restored
+from retrieval.training.export import export, restore_weights
 
 PAPER: dict[str, Any] = {
     "pmid": "1",
@@ -181,7 +181,7 @@ def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
     words = tmp_path / "words.json"
     tokenizer(["a"]).save(str(words))
     export(model, "logits", tmp_path / "model", words, {"name": "small"})
-    found = restored(tmp_path / "model" / "model.onnx")
+    found = restore_weights(tmp_path / "model" / "model.onnx")
     assert set(found) == set(model.state_dict())
     for name, values in model.state_dict().items():
         assert torch.allclose(found[name], values, atol=float(values.abs().max()) / 100), name

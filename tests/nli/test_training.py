@@ -20,7 +20,7 @@ from nli.training.flips import Flips
 from nli.training.labelled import labelled
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.turns import framed, from_numbers, hedged, turned_round
-from retrieval.training.folds import fold, held_out
+from retrieval.training.folds import assign_fold, is_held_out
 
 FLIPS = Flips()
 SUPPORTED = Pair("Aspirin reduces stroke.", "Stroke was reduced by aspirin.", "A trial", SUPPORT, "scifact")
@@ -85,9 +85,9 @@ def test_numbers_are_kept_changed_or_of_another_sentence(tmp_path: Path) -> None
 
 def test_the_same_claims_and_papers_are_held_out_for_every_model() -> None:
     # Models that ship were trained without these: another fold would measure them on what they have learned from.
-    assert [n for n in range(30) if held_out(f"Claim number {n} holds.")] == [1, 4, 10, 18, 20]
-    assert held_out(" Claim number 1 holds.\n")
-    assert [pmid for pmid in map(str, range(100, 120)) if held_out(pmid)] == ["105", "106", "111", "113", "117", "119"]
+    assert [n for n in range(30) if is_held_out(f"Claim number {n} holds.")] == [1, 4, 10, 18, 20]
+    assert is_held_out(" Claim number 1 holds.\n")
+    assert [pmid for pmid in map(str, range(100, 120)) if is_held_out(pmid)] == ["105", "106", "111", "113", "117", "119"]
 
 
 def test_the_held_out_fold_is_never_read(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_held_out_fold_is_never_read(tmp_path: Path) -> None:
     )
     for name in ("scifact", "healthver"):
         read = {pair.claim for pair in labelled(tmp_path, name, 1, random.Random(0))}
-        assert read == {claim for claim in claims if fold(claim) != 0}
+        assert read == {claim for claim in claims if assign_fold(claim) != 0}
     assert {pair.claim for pair in labelled(tmp_path, "check_covid", 1, random.Random(0))} == set(claims)
 
 

@@ -24,8 +24,8 @@ from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise
 from retrieval.rerank.cross_encoder import HuggingFaceReranker
 from retrieval.runtime import hub
-from retrieval.runtime.hub import find, weight_files
-from retrieval.runtime.torch_runtime import Row, Runtime, by_length
+from retrieval.runtime.hub import choose_weight_files, find_model
+from retrieval.runtime.torch_runtime import Runtime, TokenRow, batch_by_length
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
 QUERY = "aspirin reduces risk of stroke"
@@ -104,8 +104,8 @@ def test_no_texts_no_scores(ranker: HuggingFaceReranker) -> None:
 
 
 def test_batches_are_of_like_length_and_cover_every_row_once() -> None:
-    rows = [Row([1] * n, [0] * n) for n in (3, 9, 1, 9, 5)]
-    assert list(by_length(rows, 2)) == [[1, 3], [4, 0], [2]]
+    rows = [TokenRow([1] * n, [0] * n) for n in (3, 9, 1, 9, 5)]
+    assert list(batch_by_length(rows, 2)) == [[1, 3], [4, 0], [2]]
 
 
 @pytest.mark.parametrize("kept_first", [True, False])
@@ -375,7 +375,7 @@ def test_a_name_tells_the_weights_apart(models: Path, ranker: HuggingFaceReranke
     ],
 )
 def test_one_format_of_weights_is_chosen(names: list[str], expected: list[str]) -> None:
-    assert weight_files(names) == expected
+    assert choose_weight_files(names) == expected
 
 
 @pytest.mark.parametrize("kind", [HuggingFaceReranker, ClassifierJudge, T5Judge])
@@ -401,18 +401,18 @@ def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
         with pytest.raises(ModelUnusable, match="cannot be reached"):
-            find("some/model")
+            find_model("some/model")
 
 
 def test_names_that_cannot_be_models(tmp_path: Path, models: Path) -> None:
     with pytest.raises(ModelUnusable, match="no model folder /nowhere/model"):
-        find("/nowhere/model")
+        find_model("/nowhere/model")
     with pytest.raises(ModelUnusable, match="neither a local folder nor a Hugging Face name"):
-        find("a/b/c d")
+        find_model("a/b/c d")
     with pytest.raises(ModelUnusable, match=r"lacks config\.json"):
-        find(str(tmp_path))
+        find_model(str(tmp_path))
     with pytest.raises(BadConfig, match="no revisions"):
-        find(str(models / "nli"), "main")
+        find_model(str(models / "nli"), "main")
 
 
 def test_damaged_and_ill_fitting_files_are_one_sentence(models: Path, tmp_path: Path) -> None:

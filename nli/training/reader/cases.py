@@ -25,12 +25,12 @@ from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from nli.training.reader.examples import ordinary
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out
-from retrieval.words.aboutness import about
-from retrieval.words.lexical import most_alike
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out
+from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.lexical import find_most_alike
 
 RETRIEVED, RERANKED, READ = 20, 10, 5
 
@@ -83,7 +83,7 @@ class Collection:
     def __init__(self, papers: Sequence[Paper], reader: DocumentReader, reranker: EmbeddedReranker) -> None:
         self.papers, self._reader, self._reranker = papers, reader, reranker
         self.place = {paper.id: row for row, paper in enumerate(papers)}
-        self._texts = [passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
+        self._texts = [make_passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
         self._index = TextIndex(self._texts)
 
     def cases(
@@ -103,7 +103,7 @@ class Collection:
     def reranked(self, claim: str, found: Sequence[int]) -> tuple[list[int], list[float]]:
         """The papers that the reranker reads, best first, with their scores."""
         texts = [self._texts[row] for row in found]
-        kept = [found[place] for place in most_alike(claim, texts, RERANKED)]
+        kept = [found[place] for place in find_most_alike(claim, texts, RERANKED)]
         scored = self._reranker(claim, [self._texts[row] for row in kept])
         order = sorted(range(len(kept)), key=lambda place: -scored[place])
         return [kept[place] for place in order], [scored[place] for place in order]
@@ -121,21 +121,21 @@ class Collection:
         gap = scores[0] - scores[int(rank)] if rank < math.inf else math.inf
         return Case(
             claim, paper.id, about_it.label if about_it else NEUTRAL, about_it is not None, paper.id in cited, rank,
-            found.index(row) if row in found else math.inf, gap, about(claim, self._texts[row]), labels, logits,
+            found.index(row) if row in found else math.inf, gap, measure_aboutness(claim, self._texts[row]), labels, logits,
         )  # fmt: skip
 
 
 def scifact_papers(data: Path) -> list[Paper]:
     """SciFact's abstracts."""
-    corpus = rows(data, "scifact/corpus.jsonl.gz")
+    corpus = read_rows(data, "scifact/corpus.jsonl.gz")
     return [Paper(str(row["doc_id"]), Abstract(row["title"], tuple(row["abstract"]))) for row in corpus]
 
 
 def pubmed_papers(data: Path) -> list[Paper]:
     """The abstracts of pubmed/; those of stance/ordinary with the sentences that its evidence is counted in."""
-    cut = {str(row["pmid"]): tuple(row["sentences"]) for row in rows(data, "stance/ordinary.jsonl.gz")}
+    cut = {str(row["pmid"]): tuple(row["sentences"]) for row in read_rows(data, "stance/ordinary.jsonl.gz")}
     found = []
-    for row in rows(data, "pubmed/abstracts.jsonl.gz"):
+    for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
         pmid = str(row["pmid"])
         sentences = cut.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
         found.append(Paper(pmid, Abstract(row["title"] or "", sentences)))
@@ -152,7 +152,7 @@ def of_scifact(
 ) -> list[list[Case]]:
     """The cases of each claim of SciFact's train or dev split."""
     found = []
-    chosen = [one for one in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
+    chosen = [one for one in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
     for row in tqdm(chosen[:most], desc=f"SciFact {split}"):
         named = {}
         for doc, entries in row["evidence"].items():
@@ -165,8 +165,8 @@ def of_scifact(
 def strangers(data: Path, collection: Collection, dataset: str, most: int) -> list[list[Case]]:
     """Claims of another set's held-out fold, of whose papers the collection holds none."""
     texts = {
-        row["claim"] for row in rows(data, "stance/pairs.jsonl.gz")
-        if row["dataset"] == dataset and row["split"] == "train" and held_out(row["claim"])
+        row["claim"] for row in read_rows(data, "stance/pairs.jsonl.gz")
+        if row["dataset"] == dataset and row["split"] == "train" and is_held_out(row["claim"])
     }  # fmt: skip
     chosen = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
     return [collection.cases(claim, {}) for claim in tqdm(chosen, desc=f"{dataset} claims, strangers here")]
@@ -186,12 +186,14 @@ def of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[
     found = []
     for paper in tqdm(papers, desc="ordinary claims, paper given"):
         abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
-        text = passage(Document("", abstract.title, " ".join(abstract.sentences)))
+        text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
             claim, labels = paper[name], np.full(len(abstract.sentences), NEUTRAL)
             labels[paper["evidence"]] = label
             logits, signed = reader.logits(claim, [abstract])[0], label != NEUTRAL
-            found.append(Case(claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, about(claim, text), labels, logits))
+            found.append(
+                Case(claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, measure_aboutness(claim, text), labels, logits)
+            )
     return found
 
 
@@ -210,7 +212,7 @@ def labelled_given(
     """The rows of a labelled set, each abstract whole: which sentence is the evidence is not given away."""
     found: list[Given] = []
     chosen = [
-        row for row in rows(data, "stance/pairs.jsonl.gz")
+        row for row in read_rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and wanted(row["claim"])
     ]  # fmt: skip
     for row in tqdm(chosen[:most], desc=f"{dataset} {split}"):

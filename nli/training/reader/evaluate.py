@@ -28,8 +28,8 @@ from nli.training.reader.claim_only import fitted
 from nli.training.reader.examples import ordinary
 from nli.training.reader.fit import features, label_of, scifact_f1
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.training.command import told
-from retrieval.training.measure import balanced_accuracy, calibration_error, interval, macro_f1
+from retrieval.training.command import return_exit_code
+from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, macro_f1
 
 Unit = TypeVar("Unit")
 Line = tuple[str, float, float, float]
@@ -37,7 +37,7 @@ Line = tuple[str, float, float, float]
 
 def measured(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
     """A figure with its 95 % interval from a bootstrap over the units."""
-    return (name, *interval(measure, units, 300))
+    return (name, *bootstrap_interval(measure, units, 300))
 
 
 def of_scifact(claims: Sequence[Sequence[Case]], reader: DocumentReader) -> Iterable[Line]:
@@ -113,7 +113,7 @@ def probes(path: Path, reader: DocumentReader) -> float:
     return 100.0 * float(np.mean(right))
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(

@@ -20,9 +20,9 @@ from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import _NOMINAL, from_findings, from_prompts, shortened
 from nli.training.turns import framed, from_numbers
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out, held_out_of
-from retrieval.words.lexical import terms
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out, is_held_out_of
+from retrieval.words.lexical import split_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def of_pair(pair: Pair) -> Lesson:
 
 def ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
     """The papers of `stance/ordinary.jsonl.gz` of one split."""
-    return [row for row in rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
+    return [row for row in read_rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
 
 
 def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
@@ -79,7 +79,7 @@ def written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     lines = [json.loads(line) for path in sorted(claims.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
     wanted = {line["pmid"]: line for line in lines}
     found = []
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         line = wanted.get(str(record["pmid"]))
         if line:
             sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)]
@@ -90,10 +90,10 @@ def written(claims: Path, folder: Path) -> list[dict[str, Any]]:
 
 def from_labelled(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
     """The rows of one labelled set as whole documents; the held-out fold is left away."""
-    for row in rows(folder, "stance/pairs.jsonl.gz"):
+    for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
             continue
-        if held_out_of(dataset, row["claim"]):
+        if is_held_out_of(dataset, row["claim"]):
             continue
         sentences = tuple(" ".join(sentence.split()) for sentence in row["sentences"] if sentence.strip())
         if not sentences:
@@ -125,17 +125,17 @@ def turned(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: f
 def literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of PubMed's and SciFact's papers that may be trained on."""
     reserved = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
-    claims = list(rows(folder, "scifact/claims_dev.jsonl.gz"))
+    claims = list(read_rows(folder, "scifact/claims_dev.jsonl.gz"))
     gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
     hidden = set()
-    for document in rows(folder, "scifact/corpus.jsonl.gz"):
+    for document in read_rows(folder, "scifact/corpus.jsonl.gz"):
         if int(document["doc_id"]) in gold:
-            hidden.add(" ".join(terms(document["title"])))
+            hidden.add(" ".join(split_terms(document["title"])))
         else:
             yield document["title"], document["abstract"]
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         pmid, title = str(record["pmid"]), record["title"] or ""
-        if pmid in reserved or held_out(pmid) or (title and " ".join(terms(title)) in hidden):
+        if pmid in reserved or is_held_out(pmid) or (title and " ".join(split_terms(title)) in hidden):
             continue
         yield title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
 

@@ -30,14 +30,14 @@ from nli.training.reader import cases as made
 from nli.training.reader.cases import Case, Collection, Given
 from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.train import tokenizer
-from retrieval.core.code_hash import code_sha256
+from retrieval.core.code_hash import hash_code
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.store.journal import Origin, content_sha256
+from retrieval.store.journal import Origin, hash_file
 from retrieval.store.manifest import write_atomically
-from retrieval.training.command import told
+from retrieval.training.command import return_exit_code
 from retrieval.training.export import export
-from retrieval.training.folds import held_out
-from retrieval.training.loop import weights
+from retrieval.training.folds import is_held_out
+from retrieval.training.loop import read_weights
 from retrieval.training.measure import f1, macro_f1
 
 MAX_TOKENS = 256
@@ -105,13 +105,13 @@ def readings(data: Path, reader: DocumentReader, most: int) -> Readings:
     """At most so many claims or papers of each set, read."""
     reranker = EmbeddedReranker(remembered_mb=600)
     science = Collection(made.scifact_papers(data), reader, reranker)
-    claims = made.of_scifact(data, science, "train", held_out, most=most)
+    claims = made.of_scifact(data, science, "train", is_held_out, most=most)
     away = [
-        *made.of_scifact(data, science, "train", held_out, away=True, most=most // 2),
+        *made.of_scifact(data, science, "train", is_held_out, away=True, most=most // 2),
         *made.strangers(data, science, "healthver", most // 3),
     ]
     half = made.dev_papers(data)[0][:most]
-    verdicts = made.labelled_given(data, reader, "healthver", "train", held_out, 2 * most)
+    verdicts = made.labelled_given(data, reader, "healthver", "train", is_held_out, 2 * most)
     return Readings(claims, away, made.of_papers(reader, half), verdicts, _alone(reader, science, _cited(claims), half))
 
 
@@ -124,8 +124,8 @@ READ = (
 
 def kept_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -> Readings:
     """The readings in `folder` where this very model and code made them of the same data, else new ones, kept there."""
-    content = [content_sha256(data / name) for name in READ]
-    path = Origin(content, [reader.name, most], code_sha256([__name__])).path(folder, "readings", ".pkl")
+    content = [hash_file(data / name) for name in READ]
+    path = Origin(content, [reader.name, most], hash_code([__name__])).path(folder, "readings", ".pkl")
     if path.exists():
         return Readings(*pickle.loads(path.read_bytes()))
     found = readings(data, reader, most)
@@ -197,7 +197,7 @@ def _alone(
     return found
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Export, calibrate, fit; the model lies in OUT/reader then."""
     parser = argparse.ArgumentParser(
@@ -212,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     model = ReaderEncoder(len(words["old"]))
-    states = [weights(path) for path in (options.out / "checkpoint.pt", *options.mean)]
+    states = [read_weights(path) for path in (options.out / "checkpoint.pt", *options.mean)]
     model.load_state_dict({name: torch.stack([state[name].float() for state in states]).mean(0) for name in states[0]})
     folder = options.out / "reader"
     folder.mkdir(parents=True, exist_ok=True)

@@ -25,9 +25,9 @@ from nli.training.reader.examples import documents, from_ordinary, ordinary, sho
 from nli.training.reader.loop import LONGEST, batches, loss_of
 from nli.training.reader.vocabulary import tokens_of
 from retrieval.core.errors import ModelUnusable
-from retrieval.training.command import told, training_options
-from retrieval.training.export import restored
-from retrieval.training.loop import Recipe, descend, weights
+from retrieval.training.command import make_option_parser, return_exit_code
+from retrieval.training.export import restore_weights
+from retrieval.training.loop import Recipe, descend, read_weights
 
 FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
 """Outcome families and claims of our own, written for this training."""
@@ -49,19 +49,19 @@ def tokenizer(words: Sequence[str]) -> Tokenizer:
 def started(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
     """The weights of a checkpoint or of an exported `model.onnx`; raises `ModelUnusable` where that was made with other words."""
     if path.suffix != ".onnx":
-        return weights(path)
+        return read_weights(path)
     if tokens_of(path.parent) != list(words):
         raise ModelUnusable(
             f"{path} has other words than --vocabulary; expected the same in the same order: make the file by "
             f"`python -m nli.training.reader.vocabulary --model {path.parent}`."
         )
-    return restored(path)
+    return restore_weights(path)
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
-    parser = training_options("python -m nli.training.reader.train", "reader")
+    parser = make_option_parser("python -m nli.training.reader.train", "reader")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept, and their rows in the base")
     parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")

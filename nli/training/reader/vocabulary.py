@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from retrieval.training.command import told
-from retrieval.training.data import rows
+from retrieval.training.command import return_exit_code
+from retrieval.training.data import read_rows
 
 SIZE = 15_000
 SPECIAL = ("<s>", "<pad>", "</s>", "[UNK]")
@@ -29,25 +29,25 @@ _CHUNK = 2000
 
 def literature(data: Path) -> Iterator[str]:
     """Titles and abstracts, and a share of the passages."""
-    for row in rows(data, "pubmed/abstracts.jsonl.gz"):
+    for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
         yield " ".join([row["title"] or "", *row["abstract"]])
-    for row in rows(data, "scifact/corpus.jsonl.gz"):
+    for row in read_rows(data, "scifact/corpus.jsonl.gz"):
         yield " ".join([row["title"], *row["abstract"]])
     rng = random.Random(0)
-    for row in rows(data, "passages/evidence_inference.jsonl.gz"):
+    for row in read_rows(data, "passages/evidence_inference.jsonl.gz"):
         if rng.random() < PASSAGES:
             yield row["text"]
 
 
 def questions(data: Path) -> Iterator[str]:
     """Claims and questions of train splits."""
-    for row in rows(data, "stance/ordinary.jsonl.gz"):
+    for row in read_rows(data, "stance/ordinary.jsonl.gz"):
         if row["split"] == "train":
             yield from (row[name] for name in ("true", "false", "neutral"))
-    for row in rows(data, "stance/pairs.jsonl.gz"):
+    for row in read_rows(data, "stance/pairs.jsonl.gz"):
         if row["split"] == "train" and row.get("claim"):
             yield row["claim"]
-    for row in rows(data, "relevance/bioasq_questions.jsonl.gz"):
+    for row in read_rows(data, "relevance/bioasq_questions.jsonl.gz"):
         yield row["body"]
 
 
@@ -70,7 +70,7 @@ def tokens_of(model: Path) -> list[str]:
     return sorted(found, key=found.__getitem__)[len(SPECIAL) :]
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the words that are kept and their rows in the base."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")

@@ -127,7 +127,7 @@ def test_the_layers_below_are_told_what_the_file_says(tmp_path: Path, monkeypatc
     before = dict(os.environ)
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
     hand_down(load_settings())
-    assert (kept.folder(), kept.megabytes(), java.heap_size()) == (tmp_path / "kept", 64, "256m")
+    assert (kept.get_cache_folder(), kept.get_cache_megabytes(), java.get_heap_size()) == (tmp_path / "kept", 64, "256m")
     assert dict(os.environ) == {**before, "COUNTERPOINT_SETTINGS": str(file)}
     file.write_text("jvm_heap: plenty\n")
     with pytest.raises(BadConfig, match="512m or 4g, not 'plenty'"):
@@ -159,9 +159,9 @@ def test_results_found_on_disk_are_counted(tmp_path: Path) -> None:
         return REGISTRY.get_sample_value("counterpoint_kept_results_total", {"kind": "verdicts", "outcome": outcome}) or 0
 
     before = counted("hit"), counted("miss")
-    results = kept.Kept(tmp_path / "verdicts.sqlite", 1)
-    results.put([(kept.key("one"), b"1")])
-    results.get([kept.key("one"), kept.key("two"), kept.key("three")])
+    results = kept.DiskCache(tmp_path / "verdicts.sqlite", 1)
+    results.put([(kept.make_key("one"), b"1")])
+    results.get([kept.make_key("one"), kept.make_key("two"), kept.make_key("three")])
     assert (counted("hit") - before[0], counted("miss") - before[1]) == (1, 2)
 
 
