@@ -11,19 +11,19 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
-from nli.text.cues import cue_list
+from nli.text.cues import load_cue_list
 from retrieval.bm25.lucene import K1, B
 from retrieval.store.manifest import FORMAT
 
 
 def settings() -> dict[str, Any]:
     """What decides how a document is indexed, as the manifest tells it."""
-    cues = json.dumps([asdict(cue) for cue in cue_list().cues])
+    cues = json.dumps([asdict(cue) for cue in load_cue_list().cues])
     return {
         "analyzer": {"language": "en", "stemmer": "porter", "stopwords": "kept"},
         "bm25": {"k1": K1, "b": B},
         "contents": "title + abstract",
-        "cues": {"count": len(cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
+        "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
     }
 
 

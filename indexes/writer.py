@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.readers import Deletion, Record
-from nli.text.cues import cue_list, cues_by_sentence
-from nli.text.sentences import document_spans
+from nli.text.cues import find_cues_by_sentence, load_cue_list
+from nli.text.sentences import split_document
 from retrieval.core.values import Document
 from retrieval.store.documents import COLUMNS, SCHEMA, Row, pack, unpack
 from retrieval.store.manifest import IndexCounts
@@ -42,8 +42,8 @@ class Change:
 
 def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
     """A document as the store keeps it, its sentences and cues found: the only place where texts are split and scanned."""
-    spans = document_spans(document)
-    cues = cues_by_sentence(document.abstract, spans)
+    spans = split_document(document)
+    cues = find_cues_by_sentence(document.abstract, spans)
     return (
         document.pmid,
         document.title,
@@ -83,7 +83,9 @@ class StoreWriter:
         if fresh:
             self._db.executescript(SCHEMA)
         self._db.executescript(_JOURNAL)
-        self._db.executemany("INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in cue_list().cues])
+        self._db.executemany(
+            "INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in load_cue_list().cues]
+        )
         self._cue_ids = {str(name): int(i) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
 
     def plan(self) -> str | None:

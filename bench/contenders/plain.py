@@ -24,9 +24,9 @@ from negspacy.negation import Negex
 from spacy.tokens import Doc
 
 from nli.judges.judge import Judge
-from nli.text.cues import as_typed, cues_by_sentence
-from nli.text.scope import termset
-from nli.text.sentences import document_spans
+from nli.text.cues import find_cues_by_sentence, simplify_characters
+from nli.text.scope import make_termset
+from nli.text.sentences import split_document
 from retrieval.bm25.lucene import K1, B, load_pyserini
 from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict
 from retrieval.index import Index
@@ -65,7 +65,7 @@ class Plain:
         self._search = search or pyserini_search(index)
         self._nlp = spacy.blank("en")
         self._nlp.add_pipe("sentencizer")
-        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": termset()})  # type: ignore[assignment]
+        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": make_termset()})  # type: ignore[assignment]
 
     def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> Looked:
         """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""
@@ -110,10 +110,10 @@ class Plain:
 
     def negspacy_says(self, document: Document) -> list[bool]:
         """Of each sentence (our boundaries), whether negspacy finds a cue in it with our term set."""
-        doc = self._nlp.make_doc(as_typed(document.abstract))
+        doc = self._nlp.make_doc(simplify_characters(document.abstract))
         preceding, following, _ = self._negex.process_negations(doc)
         starts = [doc[first].idx for _, first, _ in (*preceding, *following)]
-        return [any(start <= at < end for at in starts) for start, end in document_spans(document)]
+        return [any(start <= at < end for at in starts) for start, end in split_document(document)]
 
 
 def pyserini_search(index: Index) -> Search:
@@ -132,6 +132,6 @@ def pyserini_search(index: Index) -> Search:
 
 def cue_sentences(document: Document) -> list[Sentence]:
     """The sentences of a document that hold a cue, found in its text now."""
-    spans: Sequence[Span] = document_spans(document)
-    held = {index for index, _ in cues_by_sentence(document.abstract, spans)}
+    spans: Sequence[Span] = split_document(document)
+    held = {index for index, _ in find_cues_by_sentence(document.abstract, spans)}
     return [Sentence(document.pmid, i, *spans[i], document.abstract[slice(*spans[i])]) for i in sorted(held)]

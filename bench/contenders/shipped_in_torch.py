@@ -21,8 +21,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from nli.judges.embedded import STANCE_MODEL, Calibration, decision_of, premise_text
-from nli.judges.judge import lazily
+from nli.judges.embedded import STANCE_MODEL, Calibration, make_premise_text, read_decision
+from nli.judges.judge import judge_lazily
 from nli.train import PARTS
 from nli.wording.marking import MARKS, Lexicon, Marker
 from retrieval.core.values import Premise, Verdict
@@ -129,7 +129,7 @@ class TorchJudge:
     def __init__(self, folder: Path = STANCE_MODEL) -> None:
         card = read_card(folder)
         self.name = f"{make_model_name(card)}/torch-float32"
-        self.calibration, self.decision = Calibration(**card["calibration"]), decision_of(card, "open")
+        self.calibration, self.decision = Calibration(**card["calibration"]), read_decision(card, "open")
         marker = Marker(Lexicon.read(folder / "polarity.txt"))
         self._tokenize = PairTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json")), int(card["max_tokens"]), marker)
         self._model = StanceTwin(folder)
@@ -137,7 +137,7 @@ class TorchJudge:
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3] of one batch, before calibration."""
         claim = " ".join(claim.split())
-        batch = collate(self._tokenize([(claim, premise_text(premise)) for premise in premises]))
+        batch = collate(self._tokenize([(claim, make_premise_text(premise)) for premise in premises]))
         with torch.inference_mode():
             logits: NDArray[np.float32] = self._model(*(torch.from_numpy(array) for array in batch)).numpy()
         return logits
@@ -148,7 +148,7 @@ class TorchJudge:
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             return [Verdict(*row) for row in self.calibration.probabilities(self.logits(claim, chunk)).tolist()]
 
-        return lazily(predict, premises, BATCH)
+        return judge_lazily(predict, premises, BATCH)
 
 
 class TorchReranker:

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from bench.contenders.ours import every_sentence, v5, with_models
 from bench.harness.setting import Options, Row, amount, cache_at, claims_of, processor
-from nli.judges.embedded import STANCE_MODEL, premise_text
+from nli.judges.embedded import STANCE_MODEL, make_premise_text
 from nli.judges.judge import Judge
 from retrieval.core.disk_cache import OFF
 from retrieval.core.values import Claim, Premise, Verdict
@@ -105,7 +105,7 @@ def run(options: Options) -> dict[str, Any]:
 
 def lengths(tokenize: PairTokenizer, claim: Claim, premises: Sequence[Premise]) -> list[int]:
     """The tokens of each pair as the model reads it, none of them padding."""
-    return [len(pair.ids) for pair in tokenize([(claim.text, premise_text(one)) for one in premises])] if premises else []
+    return [len(pair.ids) for pair in tokenize([(claim.text, make_premise_text(one)) for one in premises])] if premises else []
 
 
 def peaks() -> dict[str, float]:

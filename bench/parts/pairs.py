@@ -24,8 +24,8 @@ from tqdm import tqdm
 from bench.contenders.ours import v5
 from bench.contenders.shipped_in_torch import bert_config, bert_state, weights
 from bench.harness.setting import NotHere, Options, Row, claims_of, fresh_cache, ratio_row
-from nli.judges.embedded import STANCE_MODEL, premise_text
-from nli.wording.marking import mark
+from nli.judges.embedded import STANCE_MODEL, make_premise_text
+from nli.wording.marking import make_mark
 from retrieval.core.values import Claim, Premise
 from retrieval.index import Index
 from retrieval.rerank.embedded import RELEVANCE_MODEL
@@ -57,8 +57,8 @@ def run(options: Options) -> dict[str, Any]:
         contests = [
             Contest(
                 "judge", lambda claim, texts: list(judge(claim.text, texts)),
-                cross_encoder(Path(folder) / "stance", STANCE_MODEL, [mark(0, 0, 0), mark(1, 0, 0)], 3),
-                lambda claim: sentences(grounder.index, claim, options.pairs), premise_text,
+                cross_encoder(Path(folder) / "stance", STANCE_MODEL, [make_mark(0, 0, 0), make_mark(1, 0, 0)], 3),
+                lambda claim: sentences(grounder.index, claim, options.pairs), make_premise_text,
             ),
             Contest(
                 "reranker", lambda claim, texts: reranker(claim.text, [one.text for one in texts]),

@@ -34,7 +34,7 @@ def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
 
 
 def write_report(out: Path, text: str, what: str = "the report") -> None:
-    """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `retrieval.core.errors.writing` does."""
+    """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `translate_write_errors` does."""
     from retrieval.core.errors import translate_write_errors
     from retrieval.store.manifest import write_atomically
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from eval.evidence.evidencebench import Case, Task
 from eval.evidence.methods import Chooser, Method
 from generation.prompts.evidence import STRATEGIES, Strategy, ask
-from nli.evidence import Reading
+from nli.evidence import EvidenceReading
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.runtime.chat import Chat
@@ -40,7 +40,7 @@ def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
     with translate_write_errors("the model's answers", folder, GO_ON):
         journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
 
-    def chooser(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+    def chooser(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
         k = min(case.goals[task.name].k, len(case.paper.body))
         key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
         if journal.get(key) is None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from eval.evidence.evidencebench import Case, Task
 from eval.measures.names import named
-from nli.evidence import WEIGHTS, Floats, Reading, choose
+from nli.evidence import WEIGHTS, EvidenceReading, Floats, choose_sentences
 from retrieval.training.bm25 import TextIndex
 
-Chooser = Callable[[Case, Reading, Task], Sequence[int]]
+Chooser = Callable[[Case, EvidenceReading, Task], Sequence[int]]
 """The sentences chosen for a case, best first."""
 
 
@@ -25,30 +25,30 @@ class Method:
     choose: Chooser | None = None
 
 
-def _first(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _first(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
     return range(len(case.paper.sentences))
 
 
-def _abstract_end(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _abstract_end(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
     """The abstract's sentences from its last on, and none but those: as the issue's baseline was measured."""
     return [sentence.index for sentence in reversed(case.paper.abstract)]
 
 
-def _bm25(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _bm25(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 fit abstracts, and within a paper they favour long sentences.
     ranked = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
     return _ranked(ranked.scores(case.hypothesis))
 
 
-def _bi_encoder(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _bi_encoder(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
     return _ranked((reading.vectors @ reading.hypothesis).astype(np.float64))
 
 
-def _relevance(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _relevance(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
     return _ranked(reading.relevance)
 
 
-def _cross_encoder(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _cross_encoder(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
     """By the judge's probability of either stance; what it was not asked about comes last, by relevance."""
     low = reading.relevance / (1e3 + np.abs(reading.relevance).max()) - 2
     return _ranked(np.array([1 - one.neutral if one else low[row] for row, one in enumerate(reading.verdicts)]))
@@ -57,9 +57,9 @@ def _cross_encoder(case: Case, reading: Reading, task: Task) -> Sequence[int]:
 def _ours(repeats: float) -> Chooser:
     weights = replace(WEIGHTS, repeats=repeats)
 
-    def chooser(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+    def chooser(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
         k = min(case.goals[task.name].k, len(case.paper.body))
-        return [one.sentence.index for one in choose(case.paper, reading, k, task.results_only, weights)]
+        return [one.sentence.index for one in choose_sentences(case.paper, reading, k, task.results_only, weights)]
 
     return chooser
 

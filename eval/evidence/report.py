@@ -13,7 +13,7 @@ from eval.evidence.methods import SET, TOP, Method
 from eval.measures.formulas import Floats, Tally
 from eval.measures.report_data import Difference
 from eval.measures.resampling import RESAMPLES, SEED, Resampler
-from nli.evidence import Reading
+from nli.evidence import EvidenceReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class EvidenceReport:
     gains: tuple[Gain, ...]
 
 
-def recalls(method: Method, cases: Sequence[Case], readings: Mapping[str, Reading], task: Task) -> dict[str, float]:
+def recalls(method: Method, cases: Sequence[Case], readings: Mapping[str, EvidenceReading], task: Task) -> dict[str, float]:
     """The method's aspect recall, 0 to 1, on each paper that has aspects for the task."""
     found: dict[str, float] = {}
     for case in cases:
@@ -78,7 +78,7 @@ def _mean(sums: Floats) -> Floats:
 
 def make_report(
     cases: Sequence[Case],
-    readings: Mapping[str, Reading],
+    readings: Mapping[str, EvidenceReading],
     tasks: Sequence[Task],
     chosen: Sequence[Method],
     command: str,

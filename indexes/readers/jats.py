@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from nli.text.headings import Part, under
+from nli.text.headings import Part, continue_section
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import SectionKind
@@ -89,7 +89,7 @@ def _section(element: etree._Element, read: Article, kind: SectionKind, fixed: b
             read.add(_words(child), True, kind)
         elif tag == "sec":
             title = _words(_first(child, "title", deep=False))
-            _section(child, read, kind if fixed or not title else under(title, kind), fixed)
+            _section(child, read, kind if fixed or not title else continue_section(title, kind), fixed)
         elif tag == "p":
             read.add(_words(child), False, kind)
         else:

@@ -15,8 +15,8 @@ from typing import Any
 
 from indexes.readers import jats, source
 from indexes.readers.fields import whole_characters
-from nli.text.abstracts import abstract_end
-from nli.text.headings import Part, heading_kind, looks_like_heading, placed
+from nli.text.abstracts import find_abstract_end
+from nli.text.headings import Part, find_heading_kind, looks_like_heading, place_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, SectionKind
@@ -72,9 +72,9 @@ def paper_of(
 
 def with_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
     """The parts, those of the abstract marked as such where no heading names it (nli.text.abstracts)."""
-    if any(part.heading and heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
+    if any(part.heading and find_heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
         return list(parts)
-    end = abstract_end(text, parts)
+    end = find_abstract_end(text, parts)
     return [replace(part, kind="abstract") if row < end else part for row, part in enumerate(parts)]
 
 
@@ -161,7 +161,7 @@ def _argument(text: str, parts: Sequence[Part]) -> list[Part]:
     kept: list[Part] = []
     left_away = False
     for part in parts:
-        kind = heading_kind(text[part.start : part.end]) if part.heading else None
+        kind = find_heading_kind(text[part.start : part.end]) if part.heading else None
         left_away = kind == "other" if kind else left_away
         if not left_away:
             kept.append(part)
@@ -184,7 +184,7 @@ def _read_jats(raw: bytes, where: str) -> Paper:
 
 def _checked(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:
     text = whole_characters(text)
-    sentences = placed(text, [part for part in parts if part.start < part.end])
+    sentences = place_sentences(text, [part for part in parts if part.start < part.end])
     if not any(not sentence.heading for sentence in sentences):
         raise BadInput(f"{where} has no sentence: expected the text of a paper; check the file and its format.")
     if len(sentences) > MOST_SENTENCES:

@@ -21,7 +21,7 @@ LEAST = 3
 """Sentences of a document that are telling even where they share no word with the claim: it may be told in other words."""
 
 
-def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
+def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
     """The places of the `most` premises worth asking about, ascending; each comes with its document's rank, from 0."""
     if len(premises) <= most:
         return list(range(len(premises)))
@@ -35,7 +35,7 @@ def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: in
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
 
 
-def telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
+def find_telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
     """The places of a document's sentences that hold a rare word of the claim, ascending; the best `LEAST` whatever they hold."""
     wanted = find_rare_words(claim)
     shares = {place: weigh_share(wanted, find_terms(premise.text)) for place, premise in sentences}

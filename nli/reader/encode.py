@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from nli.reader.abridge import fitting, worth_reading
+from nli.reader.abridge import choose_fitting, score_for_reading
 from retrieval.words.spelling import americanise_text
 
 START, CLOSE = "<s>", "</s>"
@@ -58,9 +58,9 @@ class DocumentTokenizer:
         lengths = [len(part) + 1 for part in body]
         kept = list(range(len(body)))
         if sum(lengths) > room:
-            worth = worth_reading(claim, sentences)
+            worth = score_for_reading(claim, sentences)
             worth[list(must)] += 10.0
-            kept = fitting(worth, lengths, room)
+            kept = choose_fitting(worth, lengths, room)
         ids, types = [self._start], [CLAIM]
         ends = np.full(len(body), -1, dtype=np.int64)
         laid = [(CLAIM, -1, head[0]), (TITLE, -1, head[1]), *((SENTENCE, place, body[place]) for place in kept)]

@@ -16,7 +16,7 @@ from typing import Literal
 from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
 from generation.replies.reply import draft_sentences
 from nli.judges.judge import Judge
-from nli.text.roles import finding_places
+from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
 from retrieval.core.answers import Answer, CitedSentence, Conflict, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
@@ -211,7 +211,7 @@ class _Work:
         sources = []
         for number, entry in enumerate(self.index.entries([hit.pmid for hit in hits]), 1):
             sentences = entry.sentences()
-            tells = frozenset(finding_places([one.text for one in sentences])) if self.config.lead else None
+            tells = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
             sources.append(Source(number, entry.document, sentences, found.get(entry.pmid), tells))
         return sources
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import Cited, DraftSentence, Source
-from nli.decision.select import probability
-from nli.judges.judge import Abstract, Judge, Reader, stated
-from nli.text.roles import finding_places
+from nli.decision.select import get_probability
+from nli.judges.judge import Abstract, Judge, Reader, drop_question
+from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
 from retrieval.core.values import Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
@@ -89,10 +89,10 @@ class Attribution:
 
     def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
         """The same by a judge that reads the whole paper: its stance decides, the sentence shown tells most for it."""
-        abstract = Abstract(stated(source.document.title), tuple(sentence.text for sentence in source.sentences))
+        abstract = Abstract(drop_question(source.document.title), tuple(sentence.text for sentence in source.sentences))
         (reading,) = reader.read_abstracts(claim, [abstract])
         whole, quoted = replace(reading.document, of="document"), verbatim(claim, source.sentences)
-        if quoted is not None and quoted in finding_places(abstract.sentences):
+        if quoted is not None and quoted in find_findings(abstract.sentences):
             # In its results and conclusions a paper speaks for itself.
             return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
         if whole.contradict >= self._config.contradict and whole.contradict > whole.support:
@@ -147,7 +147,7 @@ def said(verdict: Verdict, stance: Stance) -> float:
     """The verdict's probability of a stance where that is what it says, else 0; a judge's own decision counts as sure."""
     if verdict.label != stance:
         return 0.0
-    return max(probability(verdict, stance), SURE) if verdict.decided else probability(verdict, stance)
+    return max(get_probability(verdict, stance), SURE) if verdict.decided else get_probability(verdict, stance)
 
 
 def _strength(citation: Citation) -> tuple[bool, float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from generation.draft import Limits
 from generation.sentences.labels import without_label
 from nli.judges.judge import Judge
-from nli.text.designs import comparable, design
+from nli.text.designs import are_comparable, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
@@ -25,7 +25,7 @@ def between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple
     leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
     found = []
     for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
-        against = next((one for one in leading if comparable(one.design, other.design)), None)
+        against = next((one for one in leading if are_comparable(one.design, other.design)), None)
         if against:
             found.append(Conflict(_place(against.evidence.document.pmid, sentences), other.evidence))
     return tuple(found)
@@ -40,7 +40,7 @@ def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
 def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
     (shared,) = about(sentence.text, [make_passage(other)])
-    return shared >= SHARED and any(comparable(design(one.document), design(other)) for one in sentence.citations)
+    return shared >= SHARED and any(are_comparable(find_design(one.document), find_design(other)) for one in sentence.citations)
 
 
 SHARED = 0.5

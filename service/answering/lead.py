@@ -14,7 +14,7 @@ from generation.draft import Finding
 from generation.leads.lead import lead_text
 from generation.leads.question import Asked, asked
 from nli.judges.judge import Reader
-from nli.text.designs import Design, design
+from nli.text.designs import Design, find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.rerank.reranker import make_passage
@@ -110,7 +110,7 @@ def on_the_question(question: str, turned: Asked, one: Evidence, step: LeadStep)
         one.score >= step.near
         and one.sentence is not None
         and one.standing != "retracted"
-        and design(one.document).weight > 0
+        and find_design(one.document).weight > 0
         and met(question, turned, make_passage(one.document)) >= step.met
         and same_kind(question, one.document)
     )
@@ -147,7 +147,7 @@ def weighed(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) ->
     newest = max((one.document.year for one in read if one.document.year), default=0)
     found = []
     for one in read:
-        kind = design(one.document)
+        kind = find_design(one.document)
         age = newest - one.document.year if one.document.year else 0
         of_paper = one.verdict is not None and one.verdict.of == "document"
         takes_side = one.sentence is not None and one.score >= step.takes and (of_paper or one.document.pmid in called)

@@ -20,8 +20,8 @@ from generation.leads.question import Asked
 from generation.sentences.candidates import shown, stands_alone
 from generation.sentences.findings import quotable
 from generation.sentences.phrases import phrases
-from nli.judges.judge import Abstract, Reader, stated
-from nli.text.roles import ROLES, finding_places, shipped_roles, stretch
+from nli.judges.judge import Abstract, Reader, drop_question
+from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
@@ -75,7 +75,7 @@ def read_findings(reader: Reader, question: str, asked: Asked, entries: Sequence
 def _views(entry: Entry) -> list[Abstract]:
     """A paper as it is read: whole, what it found with its title and without, and how it closes."""
     texts = [sentence.text for sentence in entry.sentences()]
-    told, title = tuple(texts[place] for place in finding_places(texts)), stated(entry.document.title)
+    told, title = tuple(texts[place] for place in find_findings(texts)), drop_question(entry.document.title)
     return [Abstract(title, tuple(texts)), Abstract(title, told), Abstract("", told), Abstract("", told[-CLOSING:])]
 
 
@@ -99,15 +99,15 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
 
     Of sentences that are as good the later one stands: what a paper says last counts.
     """
-    sentences, roles, title = entry.sentences(), shipped_roles(), entry.document.title
+    sentences, roles, title = entry.sentences(), load_role_model(), entry.document.title
     worth: dict[int, float] = {}
-    for place in finding_places([one.text for one in sentences]):
+    for place in find_findings([one.text for one in sentences]):
         text = quotable(sentences[place].text)
         held, outcome = weigh_shared_terms(question, find_subject(question), text), _outcome(question, asked, text)
         # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
         on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
         if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
-            concludes = float(roles.of_text(text, stretch(place, len(sentences)))[_CONCLUSION])
+            concludes = float(roles.score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION])
             alone = _ALONE if stands_alone(shown(text)) else 1.0
             worth[place] = (0.1 + held + outcome) * (1 + _CONCLUDES * concludes) * alone
     best = sorted(worth, key=lambda place: (-worth[place], -place))[:_TRIED]

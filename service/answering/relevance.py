@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from generation.leads.question import Asked
-from nli.text.designs import ANIMAL, design, names_animals
+from nli.text.designs import ANIMAL, find_design, names_animals
 from retrieval.core.values import Document
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
@@ -37,4 +37,4 @@ def met(question: str, asked: Asked | None, text: str) -> float:
 
 def same_kind(question: str, document: Document) -> bool:
     """Whether a paper studied what the question is about: one in animals or cells answers only a question that names such."""
-    return design(document).name != ANIMAL or names_animals(question)
+    return find_design(document).name != ANIMAL or names_animals(question)

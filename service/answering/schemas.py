@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from generation.leads.lead import how_sure
-from nli.text.designs import design
+from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
 from service.answering.answer import Answerer, Kept, Stage
@@ -122,7 +122,7 @@ class LeadOut(BaseModel):
 
 def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     document = evidence.document
-    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=design(document).says)
+    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=find_design(document).says)
 
 
 class UsageOut(OfValue):

@@ -58,7 +58,7 @@ class Models:
         return Models(
             self.profile,
             {name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
-            {name: judge.remembering(one) for name, one in self.judges.items()},
+            {name: judge.cache_verdicts(one) for name, one in self.judges.items()},
             {name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
             self.generators,
         )
@@ -135,7 +135,7 @@ def load_judge(name: str, profile: Profile) -> Judge:
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
     loaded = options.build()
     verdicts = open_cache("verdicts") if options.alone else None
-    return judge.keeping(loaded, verdicts) if verdicts else loaded
+    return judge.cache_verdicts_on_disk(loaded, verdicts) if verdicts else loaded
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from nli.decision.document import Decision
-from nli.decision.skim import most_promising, telling
-from nli.judges.judge import Abstract, Reader, stated
+from nli.decision.skim import choose_most_promising, find_telling
+from nli.judges.judge import Abstract, Reader, drop_question
 from nli.reader.decision import decide
 from retrieval.core.values import Premise, Sentence
 from retrieval.rerank.reranker import make_passage
@@ -66,7 +66,7 @@ def _skimmed(request: Request, texts: Iterator[Text]) -> Iterator[Text]:
     if not (request.judging.skim and most):
         return texts
     every = list(texts)
-    kept = most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], most)
+    kept = choose_most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], most)
     return iter([every[place] for place in kept])
 
 
@@ -77,7 +77,7 @@ def _judged_frugally(request: Request, candidates: Sequence[Candidate]) -> list[
     first = [
         place
         for _, own in groupby(range(len(texts)), key=lambda place: texts[place].candidate.position)
-        for place in telling(request.claim.text, [(place, texts[place].premise) for place in own])
+        for place in find_telling(request.claim.text, [(place, texts[place].premise) for place in own])
     ]
     judge, least = request.judge, min(HOPE, _enough(request, request.judge.decision))
     judged = dict(zip(first, request.ask(judge, iter([texts[place] for place in first])), strict=True))
@@ -115,7 +115,7 @@ def _read(request: Request, reader: Reader, candidates: Sequence[Candidate]) -> 
     within = [one for one in candidates if len(one.entry)]
     sentences = [one.entry.sentences() for one in within]
     abstracts = [
-        Abstract(stated(one.entry.document.title), tuple(sentence.text for sentence in own))
+        Abstract(drop_question(one.entry.document.title), tuple(sentence.text for sentence in own))
         for one, own in zip(within, sentences, strict=True)
     ]
     readings = reader.read_abstracts(request.claim.text, abstracts)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from math import floor
 
-from nli.decision.select import Penalty, probability
-from nli.reader.abridge import telling_shares
+from nli.decision.select import Penalty, get_probability
+from nli.reader.abridge import score_findings
 from retrieval.core.values import OPPOSITE, Stance, Verdict
 from service.grounding.request import Request
 from service.grounding.values import Candidate, Chosen, Decided, Judged, Selection
@@ -37,11 +37,11 @@ def first(request: Request, judged: Iterable[Judged]) -> Selection:
         for _, of_document in groupby(judged, key=lambda one: one.candidate.position):
             own = [one for one in of_document if one.verdict.label == label]
             if own:
-                yield max(own, key=lambda one: probability(one.verdict, label))
+                yield max(own, key=lambda one: get_probability(one.verdict, label))
 
     found = islice(labelled(), request.branch.select.n)
     return Selection(
-        [Chosen(one.candidate, one.sentence, one.verdict, probability(one.verdict, label), scored_by) for one in found]
+        [Chosen(one.candidate, one.sentence, one.verdict, get_probability(one.verdict, label), scored_by) for one in found]
     )
 
 
@@ -79,24 +79,24 @@ def _doubtful(request: Request, whole: Verdict) -> bool:
     at_least, label = request.branch.select.uncertain, request.label
     if at_least is None or whole.label != "neutral":
         return False
-    return probability(whole, label) >= max(at_least, probability(whole, OPPOSITE[label]))
+    return get_probability(whole, label) >= max(at_least, get_probability(whole, OPPOSITE[label]))
 
 
 def _by_strongest(request: Request, one: Decided) -> Chosen:
     """A document by its strongest sentence, with the verdict on itself where it was read as a whole, else on the sentence."""
     strongest = _strongest(request.claim.text, request.label, one)
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
-    return Chosen(one.candidate, strongest.sentence, verdict, probability(one.verdict, request.label), request.judge.name)
+    return Chosen(one.candidate, strongest.sentence, verdict, get_probability(one.verdict, request.label), request.judge.name)
 
 
 def _strongest(claim: str, label: Stance, one: Decided) -> Judged:
     """The sentence that speaks for the label: the most probable; of a paper read as a whole, one that tells its finding."""
     if one.verdict.of == "sentence":
-        return max(one.sentences, key=lambda own: probability(own.verdict, label))
-    shares = telling_shares(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
+        return max(one.sentences, key=lambda own: get_probability(own.verdict, label))
+    shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
 
     def fitness(own: Judged) -> float:
-        return probability(own.verdict, label) * float(shares[own.sentence.index] if own.sentence else 0.0)
+        return get_probability(own.verdict, label) * float(shares[own.sentence.index] if own.sentence else 0.0)
 
     return max(one.sentences, key=fitness)
 

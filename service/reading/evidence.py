@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from generation.prompts.evidence import STRATEGIES, ask
-from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, told
+from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
 from retrieval.core.paper import Paper
 from retrieval.rerank.reranker import Reranker
@@ -88,9 +88,9 @@ class EvidenceFinder:
         reading = EvidenceReader(_Checked(reranker, check), judge, encoder).read(asked, paper)
         models = self.reader.name
         if chat is None or how == "embedded":
-            chosen = choose(paper, reading, k, results_only)
+            chosen = choose_sentences(paper, reading, k, results_only)
         else:
-            chosen = told(paper, reading, ask(chat, how, asked, paper, k, results_only).indices, results_only)
+            chosen = describe_chosen(paper, reading, ask(chat, how, asked, paper, k, results_only).indices, results_only)
             models = f"{chat.model} ({how}), {models}"
         judged = sum(verdict is not None for verdict in reading.verdicts)
         return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)

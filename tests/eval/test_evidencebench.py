@@ -19,7 +19,7 @@ from eval.evidence.language_models import llm_methods
 from eval.evidence.methods import METHODS, methods
 from eval.evidence.readings import Readings
 from eval.evidence.report import make_report, recalls, standard_error, table
-from nli.evidence import Reading
+from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadConfig, BadInput
 from service.configuration.config import Profile, load_profile
 from tests.helpers.chat_server import serving, text
@@ -243,7 +243,7 @@ def test_a_language_model_needs_a_profile_that_has_one(tmp_path: Path) -> None:
 def test_the_benchmark_itself_gives_the_known_baselines() -> None:
     """24.3 and 15.1 for the last sentences of the abstract were measured apart from this code; the optimal sets show all."""
     cases = read_cases([REAL / "dev.jsonl.gz", REAL / "train.jsonl.gz"])
-    nothing = Reading(np.zeros(0), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
+    nothing = EvidenceReading(np.zeros(0), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
     readings = {case.id: nothing for case in cases}
     for task, expected in (("er-optimal", 24.3), ("result-er-optimal", 15.1)):
         ends, most = (recalls(METHODS[name], cases, readings, TASKS[task]) for name in ("abstract-end", "maximum"))

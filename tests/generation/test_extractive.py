@@ -8,7 +8,7 @@ from generation.draft import Draft, Limits, Source
 from generation.generators.extractive import ExtractiveGenerator
 from generation.sentences.candidates import all_candidates, parts, shown, stands_alone
 from generation.sentences.roles import role
-from nli.text.sentences import document_spans
+from nli.text.sentences import split_document
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Section, Sentence, Topic
 
@@ -17,7 +17,7 @@ TOPIC = Topic("1", "Does zetapril lower blood pressure?", "zetapril")
 
 def source(number: int, abstract: str, sections: tuple[Section, ...] = ()) -> Source:
     document = Document(str(900 + number), f"Paper {number}", abstract, sections=sections)
-    spans = document_spans(document)
+    spans = split_document(document)
     return Source(number, document, tuple(Sentence(document.pmid, i, s, e, abstract[s:e]) for i, (s, e) in enumerate(spans)))
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from indexes import build as building
 from indexes.build import build, update
-from nli.text.cues import cue_list
+from nli.text.cues import load_cue_list
 from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
@@ -103,7 +103,7 @@ def test_what_is_built_is_found_with_negations_and_any_script(write_corpus: Writ
 
 def test_every_stored_sentence_and_cue_is_verbatim(demo_index: Index) -> None:
     pmids = [json.loads(line)["pmid"] for line in DEMO.read_text("utf-8").splitlines()]
-    names = {cue.name: cue.forms for cue in cue_list().cues}
+    names = {cue.name: cue.forms for cue in load_cue_list().cues}
     sentences = cues = 0
     for given, found in zip(pmids, demo_index.entries(pmids), strict=True):
         assert found.document.pmid == found.pmid == given

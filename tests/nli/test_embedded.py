@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nli.decision.document import PLAIN, Decision, features, margins
+from nli.decision.document import PLAIN, Decision, compute_margins, make_features
 from nli.judges.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
-from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, mark, without_directions
+from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, drop_directions, make_mark
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
@@ -170,19 +170,19 @@ class TestMarks:
 
     def test_opposites_and_shared_words_are_seen_across_the_pair(self) -> None:
         marks = self.marks("salt increases pressure", "pressure reduced\nsalt trial")
-        assert marks["increases"] == mark(0, DIRECTIONS.index("up"), MEETINGS.index("opposite"))
-        assert marks["reduced"] == mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
-        assert marks["pressure"] == mark(1, 0, MEETINGS.index("same"))
-        assert marks["trial"] == mark(SEGMENTS.index("title"), 0, 0)
+        assert marks["increases"] == make_mark(0, DIRECTIONS.index("up"), MEETINGS.index("opposite"))
+        assert marks["reduced"] == make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
+        assert marks["pressure"] == make_mark(1, 0, MEETINGS.index("same"))
+        assert marks["trial"] == make_mark(SEGMENTS.index("title"), 0, 0)
 
     def test_a_number_that_differs_and_a_word_only_the_title_has(self) -> None:
         marks = self.marks("zinc 10", "seen in 62\nzinc")
-        assert marks["10"] == mark(0, 0, MEETINGS.index("other number"))
-        assert marks["zinc"] == mark(SEGMENTS.index("title"), 0, MEETINGS.index("same"))
+        assert marks["10"] == make_mark(0, 0, MEETINGS.index("other number"))
+        assert marks["zinc"] == make_mark(SEGMENTS.index("title"), 0, MEETINGS.index("same"))
 
     def test_directions_can_be_taken_out(self) -> None:
-        value = mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
-        assert without_directions(np.array([value])).tolist() == [mark(1, 0, MEETINGS.index("opposite"))]
+        value = make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
+        assert drop_directions(np.array([value])).tolist() == [make_mark(1, 0, MEETINGS.index("opposite"))]
 
     def test_a_line_outside_the_sections_is_refused(self) -> None:
         with pytest.raises(ModelUnusable, match="outside"):
@@ -257,7 +257,7 @@ def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
 
 def test_a_document_without_sentences_is_neutral_and_a_far_gap_saturates() -> None:
     assert PLAIN([]).label == "neutral"
-    assert (features(margins([]), 1e9, 0.5) == features(margins([]), 5.0, 0.5)).all()
+    assert (make_features(compute_margins([]), 1e9, 0.5) == make_features(compute_margins([]), 5.0, 0.5)).all()
 
 
 def test_the_best_of_a_collection_that_holds_nothing_on_the_subject_is_no_evidence(judge: EmbeddedJudge) -> None:
@@ -285,8 +285,8 @@ def test_a_text_is_about_a_query_by_the_rare_words_that_it_holds() -> None:
 def test_aboutness_adds_up_alike_in_every_process() -> None:
     """Sets of strings have another order in each process; sums of floats must not."""
     program = (
-        "from retrieval.words.aboutness import about; "
-        "print(repr(about('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
+        "from retrieval.words.aboutness import measure_aboutness; "
+        "print(repr(measure_aboutness('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
     )
     outputs = {
         subprocess.run(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from nli.decision.document import PLAIN
-from nli.judges.judge import Keeping
+from nli.judges.judge import DiskCachingJudge
 from retrieval.core import disk_cache as module
 from retrieval.core.disk_cache import DiskCache, make_key, open_cache
 from retrieval.core.errors import BadConfig
@@ -40,8 +40,8 @@ class CountingJudge:
 def test_a_result_is_found_by_the_next_process(tmp_path: Path) -> None:
     DiskCache(tmp_path / "a.sqlite", 1).put([(make_key("one"), b"1"), (make_key("two"), b"2")])
     script = (
-        "import sys; from pathlib import Path; from retrieval.core.disk_cache import Kept, key\n"
-        "print(Kept(Path(sys.argv[1]), 1).get([key('two'), key('three'), key('one')]))"
+        "import sys; from pathlib import Path; from retrieval.core.disk_cache import DiskCache, make_key\n"
+        "print(DiskCache(Path(sys.argv[1]), 1).get([make_key('two'), make_key('three'), make_key('one')]))"
     )
     found = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "a.sqlite")], capture_output=True, text=True, check=True, timeout=60
@@ -97,13 +97,13 @@ def test_a_folder_that_cannot_be_made_costs_only_the_keeping(tmp_path: Path) -> 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from nli.judges.judge import Keeping
-from retrieval.core.disk_cache import Kept
+from nli.judges.judge import DiskCachingJudge
+from retrieval.core.disk_cache import DiskCache
 from tests.retrieval.test_disk_cache import PREMISES, CountingJudge
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
 inner = CountingJudge()
-judge = Keeping(inner, Kept(Path(sys.argv[1]), 100))
+judge = DiskCachingJudge(inner, DiskCache(Path(sys.argv[1]), 100))
 for number in range(400):
     assert len(list(judge(f"Claim {number}.", PREMISES))) == 5
 again = len(inner.asked)
@@ -123,26 +123,26 @@ def test_a_full_disk_does_not_stop_verdicts(tmp_path: Path) -> None:
 
 def test_a_verdict_is_asked_for_once_and_comes_back_to_the_last_bit(tmp_path: Path) -> None:
     first, second = CountingJudge(), CountingJudge()
-    one = list(Keeping(first, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", [*PREMISES, PREMISES[0]]))
-    other = list(Keeping(second, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", reversed([*PREMISES, PREMISES[0]])))
+    one = list(DiskCachingJudge(first, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", [*PREMISES, PREMISES[0]]))
+    other = list(DiskCachingJudge(second, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", reversed([*PREMISES, PREMISES[0]])))
     assert len(first.asked) == 5 and second.asked == []
     assert one == list(reversed(other))
 
 
 def test_another_claim_text_model_or_code_is_asked_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results, judge = DiskCache(tmp_path / "v.sqlite", 1), CountingJudge()
-    list(Keeping(judge, results)("A claim.", PREMISES[:1]))
-    list(Keeping(judge, results)("Another claim.", PREMISES[:1]))
-    list(Keeping(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("Another claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
     judge.name = "counting-2"
-    list(Keeping(judge, results)("A claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
     monkeypatch.setattr("nli.judges.judge.code_sha256", lambda _: "edited")
-    list(Keeping(judge, results)("A claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
     assert len(judge.asked) == 5
 
 
 def test_no_text_stands_in_the_file(tmp_path: Path) -> None:
-    list(Keeping(CountingJudge(), DiskCache(tmp_path / "v.sqlite", 1))("My patient has a secret.", PREMISES))
+    list(DiskCachingJudge(CountingJudge(), DiskCache(tmp_path / "v.sqlite", 1))("My patient has a secret.", PREMISES))
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"patient" not in written and b"paper" not in written
 

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 import eval.cli as command_line
 from generation.prompts.evidence import ask, prompted, read_numbers
 from indexes.readers.paper import paper_in, paper_of, read_paper
-from nli.evidence import WEIGHTS, choose, worth
-from nli.text.headings import heading_kind, looks_like_heading, under
-from nli.text.reporting import figures, reports
-from nli.text.roles import ROLES, RoleModel, shipped_roles, stretch, tokens
-from nli.training.roles import save, trained
+from nli.evidence import WEIGHTS, choose_sentences, score_sentences
+from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
+from nli.text.reporting import count_figures, is_report
+from nli.text.roles import ROLES, RoleModel, find_role_tokens, load_role_model, locate_stretch
+from nli.training.roles import save, train_model
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
 from retrieval.core.paper import Paper
 from retrieval.rerank.diverse import diversify
@@ -72,13 +72,13 @@ JATS = """<?xml version="1.0"?><article xmlns:x="urn:x"><front><article-meta>
     ],
 )  # fmt: skip
 def test_a_heading_is_known_by_its_words(heading: str, kind: str | None) -> None:
-    assert heading_kind(heading) == kind
+    assert find_heading_kind(heading) == kind
 
 
 def test_an_unknown_heading_stays_in_methods_results_and_discussion_alone() -> None:
-    assert under("Women", "results") == "results"
-    assert under("2.2 Results of the pilot", "methods") == "methods"
-    assert under("Women", "introduction") == "other"
+    assert continue_section("Women", "results") == "results"
+    assert continue_section("2.2 Results of the pilot", "methods") == "methods"
+    assert continue_section("Women", "introduction") == "other"
 
 
 def test_a_sentence_is_no_heading() -> None:
@@ -171,38 +171,38 @@ def test_a_set_repeats_itself_less_than_the_plain_ranking() -> None:
 
 
 def test_the_role_model_tells_the_parts_of_an_abstract() -> None:
-    model = shipped_roles()
+    model = load_role_model()
     said = ["Little is known about stones.", "We randomly assigned 60 patients to receive iron or placebo.",
             "The odds ratio was 2.3 (95% CI 1.2 to 4.1, p < 0.01).", "In conclusion, iron should be recommended."]  # fmt: skip
-    roles = [ROLES[int(model.of_text(one, stretch(at, 4)).argmax())] for at, one in enumerate(said)]
+    roles = [ROLES[int(model.score_text(one, locate_stretch(at, 4)).argmax())] for at, one in enumerate(said)]
     assert roles == list(ROLES)
 
 
 def test_a_label_over_a_sentence_decides_its_role() -> None:
     paper = paper_of(["Abstract", "RESULTS: It is unclear whether stones fall."])
-    assert ROLES[int(shipped_roles().probabilities(paper.body)[0].argmax())] == "results"
+    assert ROLES[int(load_role_model().probabilities(paper.body)[0].argmax())] == "results"
 
 
 def test_tokens_know_numbers_and_openings() -> None:
-    assert tokens("We found 3.5") == {"we", "found", "#", "we found", "found #", "^we", "^we found"}
+    assert find_role_tokens("We found 3.5") == {"we", "found", "#", "we found", "found #", "^we", "^we found"}
 
 
 def test_figures_and_words_of_reporting_are_found() -> None:
-    assert figures("0.85 (0.65-1.12) of 1,250") == 4
-    assert reports("Weight was significantly lower.")
-    assert not reports("Stones are followers of the ground.")
+    assert count_figures("0.85 (0.65-1.12) of 1,250") == 4
+    assert is_report("Weight was significantly lower.")
+    assert not is_report("Stones are followers of the ground.")
 
 
 def test_headings_are_never_chosen_and_every_sentence_can_be() -> None:
     paper = paper_in(TEXT.encode())
-    chosen = choose(paper, reader().read("Stones fall.", paper), len(paper.body))
+    chosen = choose_sentences(paper, reader().read("Stones fall.", paper), len(paper.body))
     assert sorted(one.sentence.index for one in chosen) == [one.index for one in paper.body]
     assert [one.rank for one in chosen] == list(range(1, len(paper.body) + 1))
 
 
 def test_the_parts_add_up_to_the_score_and_the_abstract_leads() -> None:
     paper = paper_in(TEXT.encode())
-    chosen = choose(paper, reader().read("Stones fall.", paper), 2)
+    chosen = choose_sentences(paper, reader().read("Stones fall.", paper), 2)
     assert chosen[0].sentence.kind == "abstract"
     assert all(sum(one.parts.values()) == pytest.approx(one.score) for one in chosen)
     assert "stands in the abstract" in chosen[0].why
@@ -211,15 +211,15 @@ def test_the_parts_add_up_to_the_score_and_the_abstract_leads() -> None:
 def test_results_only_prefers_a_result_to_a_method() -> None:
     paper = paper_of(["We randomly assigned 60 patients to iron.", "Mortality was significantly lower (p = 0.01)."])
     reading = reader().read("Iron lowers mortality.", paper)
-    whole, results = worth(paper, reading).sum(axis=1), worth(paper, reading, results_only=True).sum(axis=1)
+    whole, results = score_sentences(paper, reading).sum(axis=1), score_sentences(paper, reading, results_only=True).sum(axis=1)
     assert results[1] - results[0] > whole[1] - whole[0]
 
 
 def test_repeating_costs_and_is_told() -> None:
     paper = paper_of(["Stone one fell 3 m.", "Stone one fell 3 m.", "The time was 2 s."])
     reading = reader().read("Stones fall.", paper)
-    assert {one.sentence.index for one in choose(paper, reading, 2, weights=replace(WEIGHTS, repeats=9.0))} == {0, 2}
-    last = choose(paper, reading, 3)[-1]
+    assert {one.sentence.index for one in choose_sentences(paper, reading, 2, weights=replace(WEIGHTS, repeats=9.0))} == {0, 2}
+    last = choose_sentences(paper, reading, 3)[-1]
     assert last.repeats == pytest.approx(1.0)
     assert "says much of what one above says" in last.why
 
@@ -234,7 +234,7 @@ def test_the_judge_reads_the_abstract_and_the_nearest_only() -> None:
 def test_more_sentences_than_there_are_is_told(k: int) -> None:
     paper = paper_of(["One falls.", "Two fall.", "Three fall."])
     with pytest.raises(BadInput, match=f"k is {k}"):
-        choose(paper, reader().read("Stones fall.", paper), k)
+        choose_sentences(paper, reader().read("Stones fall.", paper), k)
 
 
 @pytest.fixture
@@ -393,12 +393,12 @@ def test_without_any_heading_no_abstract_is_claimed() -> None:
 
 def test_a_trained_role_model_tells_words_and_places_and_is_read_as_it_was_written(tmp_path: Path) -> None:
     said = ["little is known", "we measured stones", "stones fell faster", "stones should be dropped"]
-    chosen = [(text, stretch(at, 4), at, number) for number in range(20) for at, text in enumerate(said)]
-    model = trained(chosen)
+    chosen = [(text, locate_stretch(at, 4), at, number) for number in range(20) for at, text in enumerate(said)]
+    model = train_model(chosen)
     save(model, tmp_path / "roles.npz")
     read = RoleModel.read(tmp_path / "roles.npz")
-    assert [int(read.of_text(one).argmax()) for one in said] == [0, 1, 2, 3]
-    assert read.of_text("an unknown word", stretch(3, 4)).argmax() == 3
+    assert [int(read.score_text(one).argmax()) for one in said] == [0, 1, 2, 3]
+    assert read.score_text("an unknown word", locate_stretch(3, 4)).argmax() == 3
     assert read.words == model.words
 
 

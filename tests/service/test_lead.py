@@ -15,8 +15,8 @@ from generation.leads.question import Asked, asked
 from generation.sentences.findings import told_findings
 from nli.decision.document import PLAIN
 from nli.judges.judge import Abstract, Reading
-from nli.text.roles import finding_places
-from nli.text.sentences import document_spans
+from nli.text.roles import find_findings
+from nli.text.sentences import split_document
 from retrieval.core.answers import Answer
 from retrieval.core.values import Document, Evidence, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
@@ -139,7 +139,7 @@ def test_a_claim_that_is_no_english_is_not_repeated() -> None:
 
 def source(number: int, text: str, stance: Stance | None = "support") -> Source:
     document = Document(str(number), f"Paper {number}", text)
-    spans = document_spans(document)
+    spans = split_document(document)
     sentences = tuple(Sentence(document.pmid, i, s, e, text[s:e]) for i, (s, e) in enumerate(spans))
     return Source(number, document, sentences, Finding(len(spans) - 1, stance, "a randomised trial"))
 
@@ -239,8 +239,8 @@ def test_the_places_of_findings_are_results_and_conclusions() -> None:
         "Blood pressure was significantly lower with zeta (P<0.01).",
         "We conclude that zeta lowers blood pressure.",
     ]
-    assert finding_places(sentences) == [2, 3]
-    assert finding_places([]) == []
+    assert find_findings(sentences) == [2, 3]
+    assert find_findings([]) == []
 
 
 def test_verdicts_are_pooled_and_levelled() -> None:
