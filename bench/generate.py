@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from indexes.readers import detect, read
+from indexes.readers import detect_format, read
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.documents import Store
@@ -127,7 +127,7 @@ def _texts(source: Path) -> Iterator[tuple[str, str]]:
                 break
         store.close()
     else:
-        for record, _ in zip(read(source, detect(source)), range(_SAMPLE), strict=False):
+        for record, _ in zip(read(source, detect_format(source)), range(_SAMPLE), strict=False):
             yield getattr(record, "title", ""), getattr(record, "abstract", "")
 
 

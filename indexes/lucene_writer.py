@@ -24,7 +24,7 @@ from retrieval.core.errors import BadConfig, BadInput
 _BUFFER_MB = 200.0
 
 
-def contents(title: str, abstract: str) -> str:
+def make_contents(title: str, abstract: str) -> str:
     """What BM25 sees of a document: one field, title and abstract."""
     return f"{title} {abstract}".strip()
 
@@ -69,14 +69,14 @@ class LuceneWriter:
     def _start(self, work: Callable[[], None]) -> None:
         # One batch is at work and one in preparation: memory stays bounded, and both cores are busy.
         self._wait()
-        self._pending = start_on_lucene_thread(lambda: self._told(work))
+        self._pending = start_on_lucene_thread(lambda: self._translate_errors(work))
 
     def _wait(self) -> None:
         if self._pending:
             pending, self._pending = self._pending, None
             pending.result()
 
-    def _told(self, work: Callable[[], None]) -> None:
+    def _translate_errors(self, work: Callable[[], None]) -> None:
         """Run `work`, and raise what ails Java in words that the callers of a writer know."""
         try:
             self._open()
@@ -102,7 +102,7 @@ class LuceneWriter:
         if taken != len(batch):
             cause = self._writer.getTragicException()
             if cause is not None:
-                raise OSError(f"Lucene stopped writing: {_causes(cause)}")
+                raise OSError(f"Lucene stopped writing: {_list_causes(cause)}")
             raise BadInput(
                 f"Lucene took only {taken} of the {len(batch)} documents behind {batch[0][:60]}…; one of them has an id or "
                 "a text that cannot be indexed."
@@ -127,7 +127,7 @@ class LuceneWriter:
         writer.rollback()
 
 
-def _causes(exception: Any) -> str:
+def _list_causes(exception: Any) -> str:
     words = []
     while exception is not None:
         words.append(str(exception.toString()))
@@ -135,7 +135,7 @@ def _causes(exception: Any) -> str:
     return "; ".join(words)
 
 
-def link(source: Path, target: Path) -> None:
+def link_files(source: Path, target: Path) -> None:
     """A second copy of a Lucene index that shares its files: Lucene never changes a file it has written."""
     target.mkdir()
     for file in sorted(source.iterdir()):

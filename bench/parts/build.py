@@ -20,7 +20,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bench.harness.setting import Options, Row, ratio_row
-from indexes.lucene_writer import contents
+from indexes.lucene_writer import make_contents
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 
@@ -47,7 +47,7 @@ def run(options: Options) -> dict[str, Any]:
 def write_corpus(index: Path, path: Path, wanted: int) -> int:
     """The index's documents as Pyserini reads them; under new ids again until there are as many as `wanted` (0: once)."""
     opened = Index(index)
-    texts = [(pmid, contents(title, abstract)) for batch in opened.store.texts(1000) for pmid, title, abstract in batch]
+    texts = [(pmid, make_contents(title, abstract)) for batch in opened.store.texts(1000) for pmid, title, abstract in batch]
     opened.close()
     wanted = wanted or len(texts)
     with path.open("w", encoding="utf-8") as file:

@@ -64,7 +64,7 @@ class Led:
 
 def read_known(path: Path) -> list[KnownQuestion]:
     """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids."""
-    found = list(jsonl.records(path, _known))
+    found = list(jsonl.read_records(path, _known))
     if not found:
         raise BadInput(f"{path} holds no question; expected JSON lines with question and answer.")
     return found

@@ -19,8 +19,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eval.measures.names import named, repeated
-from indexes.readers.jsonl import lines, parse
-from indexes.readers.paper import paper_of
+from indexes.readers.jsonl import parse_line, read_lines
+from indexes.readers.paper import make_paper
 from indexes.readers.records import RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.paper import Paper, SectionKind
@@ -117,10 +117,10 @@ def read_cases(paths: Sequence[Path]) -> list[Case]:
     """The cases of JSON lines files, gzipped or not; raises `BadInput` in one sentence for what is not the benchmark's."""
     cases: list[Case] = []
     for path in paths:
-        for number, line in lines(path):
+        for number, line in read_lines(path):
             where = f"line {number}"
             try:
-                cases.append(_case(parse(line), f"{path}, {where}"))
+                cases.append(_case(parse_line(line), f"{path}, {where}"))
             except (RecordError, ValueError) as fault:
                 raise BadRecord(path, where, f"{_told(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
@@ -143,7 +143,7 @@ def _case(data: dict[str, Any], where: str) -> Case:
     types = record.sentence_types_in_candidate_pool
     if len(types) != len(record.paper_as_candidate_pool):
         raise ValueError(f"{len(record.paper_as_candidate_pool)} sentences came with {len(types)} types")
-    paper = paper_of(
+    paper = make_paper(
         record.paper_as_candidate_pool,
         [_KINDS.get(one) for one in types],
         headings=[one == _HEADING for one in types],

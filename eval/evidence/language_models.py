@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eval.evidence.evidencebench import Case, Task
 from eval.evidence.methods import Chooser, Method
-from generation.prompts.evidence import STRATEGIES, Strategy, ask
+from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, translate_write_errors
@@ -44,7 +44,7 @@ def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
         k = min(case.goals[task.name].k, len(case.paper.body))
         key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
         if journal.get(key) is None:
-            chosen = ask(chat, strategy, case.hypothesis, case.paper, k, task.results_only).indices
+            chosen = ask_for_evidence(chat, strategy, case.hypothesis, case.paper, k, task.results_only).indices
             with translate_write_errors("the model's answers", folder, GO_ON):
                 journal.add(key, list(chosen))
         return [int(index) for index in journal.get(key)]

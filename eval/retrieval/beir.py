@@ -8,7 +8,7 @@ from pathlib import Path
 from eval.retrieval.collection import Collection
 from eval.retrieval.kept_index import KEPT, KeptScores, StandardBM25, by_vectors, ids, open_index, reranked, run_of, watched
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from indexes.guard import stoppable
+from indexes.guard import report_interrupt
 from retrieval.rerank.reranker import make_passage
 from service.configuration.config import Profile
 from service.configuration.models import load_encoder, load_reranker
@@ -18,7 +18,7 @@ DEPTH = 100
 """How deep BM25 and vectors search at least: as deep as the deepest measure looks."""
 
 
-@stoppable("the benchmark", KEPT)
+@report_interrupt("the benchmark", KEPT)
 def measure(
     collection: Collection,
     work: Path,

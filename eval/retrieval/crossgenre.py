@@ -16,9 +16,9 @@ from eval.measures.names import named, repeated
 from eval.retrieval.abstract_views import check_view, viewed
 from eval.retrieval.kept_index import KEPT, KeptScores, open_index, reranked, watched
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from indexes.guard import stoppable
+from indexes.guard import report_interrupt
 from indexes.readers import jsonl
-from indexes.readers.fields import came_keys, identifier, text
+from indexes.readers.fields import describe_keys, read_id, read_text
 from indexes.readers.records import RecordError
 from retrieval.bm25.bm25_plus import DELTA, TermIndex
 from retrieval.core.code_hash import hash_code
@@ -87,7 +87,7 @@ def read_headlines(path: Path) -> list[Headline]:
     """
     if path.suffix == ".json":
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
-    found = list(jsonl.records(path, _headline))
+    found = list(jsonl.read_records(path, _headline))
     if not found:
         raise BadInput(f"{path} holds no headline; expected JSON lines with headline and abstracts.")
     twice = repeated(one.id for one in found)
@@ -100,15 +100,15 @@ def _headline(record: Mapping[str, Any], number: int) -> Headline:
     keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
     if keys is None:
         known = " or ".join(" with ".join(pair) for pair in _FORMATS)
-        raise RecordError(f"expected {known}, came {came_keys(record)}")
+        raise RecordError(f"expected {known}, came {describe_keys(record)}")
     asked, reported = keys
-    words = text(record, asked)
+    words = read_text(record, asked)
     if not words:
         raise RecordError(f'expected words in "{asked}", came an empty text')
     given = record[reported]
     # BioASQ's lists hold an empty id here and there.
     listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
-    named = [identifier(one, reported) for one in listed]
+    named = [read_id(one, reported) for one in listed]
     return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(named)))
 
 
@@ -123,7 +123,7 @@ class CrossGenre:
     agreement: Mapping[str, Mapping[int, float]]
 
 
-@stoppable("the benchmark", KEPT)
+@report_interrupt("the benchmark", KEPT)
 def measure(
     headlines: Sequence[Headline],
     corpus: Path,

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from eval.retrieval.ranking import Run
 from indexes.build import build
-from indexes.lucene_writer import contents
+from indexes.lucene_writer import make_contents
 from indexes.readers import read
 from indexes.readers.records import Deletion
 from indexes.vectors import add_vectors
@@ -95,7 +95,7 @@ def _index_standard(corpus: Path, folder: Path) -> None:
     try:
         indexer = run_on_lucene_thread(lambda: load_pyserini().indexer(["-index", str(temporary)], False, 1))
         while batch := list(islice(documents, _BATCH)):
-            lines = [json.dumps({"id": one.pmid, "contents": contents(one.title, one.abstract)}) for one in batch]
+            lines = [json.dumps({"id": one.pmid, "contents": make_contents(one.title, one.abstract)}) for one in batch]
             taken = run_on_lucene_thread(lambda lines=lines: indexer.addRawDocuments(lines))  # type: ignore[misc]
             if taken != len(lines):
                 raise BadInput(f"Lucene took only {taken} of {len(lines)} documents of {corpus}.")

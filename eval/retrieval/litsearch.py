@@ -16,10 +16,10 @@ from typing import Any, Literal
 from eval.retrieval.collection import written_documents
 from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, watched
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from generation.prompts.paper_order import Order, in_order, order_by
-from indexes.guard import stoppable
+from generation.prompts.paper_order import Order, ask_for_order, order_papers
+from indexes.guard import report_interrupt
 from indexes.readers import jsonl
-from indexes.readers.fields import identifier, required, text
+from indexes.readers.fields import check_required, read_id, read_text
 from indexes.readers.records import RecordError
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
@@ -58,25 +58,25 @@ class Library:
 
 def read_questions(path: Path) -> list[Question]:
     """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids."""
-    found = list(jsonl.records(path, _question))
+    found = list(jsonl.read_records(path, _question))
     if not found:
         raise BadInput(f"{path} holds no question; expected JSON lines with query, specificity and corpusids.")
     return found
 
 
 def _question(record: Mapping[str, Any], number: int) -> Question:
-    required(record, "query", "specificity", "corpusids")
-    words, specific, papers = text(record, "query"), record["specificity"], record["corpusids"]
+    check_required(record, "query", "specificity", "corpusids")
+    words, specific, papers = read_text(record, "query"), record["specificity"], record["corpusids"]
     if not words:
         raise RecordError('expected words in "query", came an empty text')
     if specific not in (0, 1) or not isinstance(papers, list) or not papers:
         raise RecordError('expected 0 or 1 in "specificity" and a list of ids, not empty, in "corpusids"')
-    return Question(str(number), words, specific == 1, tuple(dict.fromkeys(identifier(one, "corpusids") for one in papers)))
+    return Question(str(number), words, specific == 1, tuple(dict.fromkeys(read_id(one, "corpusids") for one in papers)))
 
 
 def read_library(path: Path, work: Path, reading: Reading) -> Library:
     """LitSearch's corpus as JSON lines: corpusid, title, abstract, citations (ids), and full_paper for `full`."""
-    read = list(jsonl.records(path, lambda record, _number: _paper(record, reading)))
+    read = list(jsonl.read_records(path, lambda record, _number: _paper(record, reading)))
     cites = {paper.pmid: cited for paper, cited in read}
     known = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
     return Library(written_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
@@ -84,11 +84,11 @@ def read_library(path: Path, work: Path, reading: Reading) -> Library:
 
 def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[str]]:
     body = "full_paper" if reading == "full" else "abstract"
-    required(record, "corpusid", "title", "abstract", body)
+    check_required(record, "corpusid", "title", "abstract", body)
     cited = record.get("citations") or []
     if not isinstance(cited, list):
         raise RecordError('expected a list of ids in "citations"')
-    paper = Document(identifier(record["corpusid"], "corpusid"), text(record, "title"), text(record, body))
+    paper = Document(read_id(record["corpusid"], "corpusid"), read_text(record, "title"), read_text(record, body))
     return paper, [str(other) for other in cited]
 
 
@@ -119,13 +119,13 @@ class KeptOrders:
         """The order of these papers, from the journal or asked for now."""
         key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
         if self._journal.get(key) is None:
-            found = list(order_by(self._chat, question, papers))
+            found = list(ask_for_order(self._chat, question, papers))
             with translate_write_errors("the model's answers", self._work, GO_ON):
                 self._journal.add(key, found)
         return [int(place) for place in self._journal.get(key)]
 
 
-@stoppable("the benchmark", KEPT)
+@report_interrupt("the benchmark", KEPT)
 def measure(
     questions: Sequence[Question],
     library: Library,
@@ -174,5 +174,5 @@ def _ordered(
     for one, said in watched(f"{hop} reranking", asked):
         ranked = widened(start[one], library.cites) if hop == "onehop" else list(start[one])
         papers = [entry.document for entry in index.entries(ranked[: ORDERED[hop]])]
-        run[one] = [*(paper.pmid for paper in in_order(order, said, papers)), *ranked[ORDERED[hop] :]]
+        run[one] = [*(paper.pmid for paper in order_papers(order, said, papers)), *ranked[ORDERED[hop] :]]
     return run

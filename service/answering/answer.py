@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
-from generation.replies.reply import draft_sentences
+from generation.replies.reply import parse_sentences
 from nli.judges.judge import Judge
 from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
@@ -245,7 +245,7 @@ class _Work:
         return replace(self.limits, words=self.limits.words - sum(len(one.text.split()) for one in self.kept))
 
     def _sentences(self, draft: Draft, sources: Sequence[Source]) -> list[DraftSentence]:
-        return list(draft.sentences) or draft_sentences(draft.text, sentence_spans, sources)
+        return list(draft.sentences) or parse_sentences(draft.text, sentence_spans, sources)
 
     def _check(
         self, sentences: Sequence[DraftSentence], attribution: Attribution, generator: Generator, sources: Sequence[Source]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generation.draft import Limits
-from generation.sentences.labels import without_label
+from generation.sentences.labels import drop_label
 from nli.judges.judge import Judge
 from nli.text.designs import are_comparable, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
@@ -109,4 +109,4 @@ class Disagreements:
 
 
 def _quote(sentence: str) -> str:
-    return without_label(" ".join(sentence.split())).rstrip(".")
+    return drop_label(" ".join(sentence.split())).rstrip(".")

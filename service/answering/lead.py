@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generation.draft import Finding
-from generation.leads.lead import lead_text
-from generation.leads.question import Asked, asked
+from generation.leads.lead import write_lead
+from generation.leads.question import YesNoQuestion, parse_question
 from nli.judges.judge import Reader
 from nli.text.designs import Design, find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
@@ -44,7 +44,7 @@ class Weighed:
 class Studied:
     """What was found for a question: the question as a claim, the papers on it, and, where there are any, the lead."""
 
-    asked: Asked
+    asked: YesNoQuestion
     papers: tuple[Weighed, ...]
     read: tuple[Evidence, ...]
     lead: Lead | None
@@ -62,7 +62,7 @@ class Leads:
 
     def of(self, question: str) -> Studied | None:
         """What the index's papers say to a question; None where it asks for no yes or no."""
-        turned = asked(question)
+        turned = parse_question(question)
         if turned is None:
             return None
         found = self._grounder.ground(Claim(americanise_text(turned.claim), question=americanise_text(question)))
@@ -76,7 +76,7 @@ class Leads:
 
     def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
         """What these papers say to a question, those that the index holds, whether or not a search would find them."""
-        turned = asked(question)
+        turned = parse_question(question)
         if turned is None:
             return None
         index, claim = self._grounder.index, americanise_text(turned.claim)
@@ -86,7 +86,7 @@ class Leads:
         papers = weighed(self._findings(question, turned, near), frozenset(), self._step)
         return Studied(turned, papers, tuple(near), lead_of(turned, papers, self._step) if papers else None)
 
-    def _findings(self, question: str, turned: Asked, near: Sequence[Evidence]) -> Sequence[Evidence]:
+    def _findings(self, question: str, turned: YesNoQuestion, near: Sequence[Evidence]) -> Sequence[Evidence]:
         """What each of these papers found, where the judge reads papers; else as the grounding left them."""
         step = self._grounder.config.support.judge
         judge = self._grounder.models.judges[step.model] if step else None
@@ -104,7 +104,7 @@ class Leads:
         return told
 
 
-def on_the_question(question: str, turned: Asked, one: Evidence, step: LeadStep) -> bool:
+def on_the_question(question: str, turned: YesNoQuestion, one: Evidence, step: LeadStep) -> bool:
     """Whether a paper studied what is asked: it comes near by the grounding, and meets subject and predicate in its words."""
     return (
         one.score >= step.near
@@ -161,7 +161,7 @@ def _leading_first(papers: Sequence[Weighed], lead: Lead) -> tuple[Weighed, ...]
     return tuple(sorted(papers, key=lambda one: (not one.takes_side, stance is not None and one.evidence.stance != stance)))
 
 
-def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
+def lead_of(turned: YesNoQuestion, papers: Sequence[Weighed], step: LeadStep) -> Lead:
     """The verdict of these papers, and how sure it is."""
     supporting = [one for one in papers if one.takes_side and one.evidence.stance == "support"]
     contradicting = [one for one in papers if one.takes_side and one.evidence.stance == "contradict"]
@@ -192,7 +192,7 @@ def lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence |
     if lead is None:
         return None
     kinds = {one.evidence.document.pmid: one.design.says for one in studied.papers}
-    text = lead_text(
+    text = write_lead(
         question,
         studied.asked,
         lead.verdict,

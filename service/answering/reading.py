@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generation.leads.denial import denies
-from generation.leads.question import Asked
-from generation.sentences.candidates import shown, stands_alone
-from generation.sentences.findings import quotable
-from generation.sentences.phrases import phrases
+from generation.leads.denial import is_denial
+from generation.leads.question import YesNoQuestion
+from generation.sentences.candidates import stands_alone, trim_sentence
+from generation.sentences.findings import choose_quotable
+from generation.sentences.phrases import compile_phrases
 from nli.judges.judge import Abstract, Reader, drop_question
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.core.probabilities import softmax
@@ -43,7 +43,7 @@ CLOSING = 2
 """Sentences with which a paper closes."""
 _TRIED = 3
 """Sentences that are read alone before a paper is said to tell nothing."""
-_NO_FINDING = phrases("no finding")
+_NO_FINDING = compile_phrases("no finding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Found:
         return self.verdict.leaning
 
 
-def read_findings(reader: Reader, question: str, asked: Asked, entries: Sequence[Entry]) -> list[Found]:
+def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry]) -> list[Found]:
     """What each paper found, in order."""
     claim = americanise_text(asked.claim)
     views = [_views(entry) for entry in entries]
@@ -94,7 +94,7 @@ def levelled(verdict: Verdict) -> Verdict:
     return Verdict(support / whole, verdict.neutral / whole, contradict / whole, of="document")
 
 
-def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: Verdict, entry: Entry) -> Sentence | None:
+def _telling(reader: Reader, claim: str, question: str, asked: YesNoQuestion, verdict: Verdict, entry: Entry) -> Sentence | None:
     """The sentence that tells most of what the paper found on the question; None where none, read alone, says the same.
 
     Of sentences that are as good the later one stands: what a paper says last counts.
@@ -102,30 +102,32 @@ def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: V
     sentences, roles, title = entry.sentences(), load_role_model(), entry.document.title
     worth: dict[int, float] = {}
     for place in find_findings([one.text for one in sentences]):
-        text = quotable(sentences[place].text)
+        text = choose_quotable(sentences[place].text)
         held, outcome = weigh_shared_terms(question, find_subject(question), text), _outcome(question, asked, text)
         # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
         on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
         if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
             concludes = float(roles.score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION])
-            alone = _ALONE if stands_alone(shown(text)) else 1.0
+            alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
             worth[place] = (0.1 + held + outcome) * (1 + _CONCLUDES * concludes) * alone
     best = sorted(worth, key=lambda place: (-worth[place], -place))[:_TRIED]
-    read_alone = [Abstract("", (quotable(sentences[place].text),)) for place in best]
+    read_alone = [Abstract("", (choose_quotable(sentences[place].text),)) for place in best]
     speaks = [reading.document for reading in reader.read_abstracts(claim, read_alone)]
     stance = verdict.leaning
     agreeing = (p for p, one in zip(best, speaks, strict=True) if getattr(one, stance) > getattr(one, OPPOSITE[stance]))
     told = next((sentences[place] for place in agreeing), None)
     # A paper that is read as affirming what its own words deny is believed neither way.
-    denied = told and stance == "support" and denies(quotable(told.text), claim, lambda text: _on_it(question, asked, text))
+    denied = (
+        told and stance == "support" and is_denial(choose_quotable(told.text), claim, lambda text: _on_it(question, asked, text))
+    )
     return None if denied else told
 
 
-def _on_it(question: str, asked: Asked, text: str) -> float:
+def _on_it(question: str, asked: YesNoQuestion, text: str) -> float:
     """How much a clause is about the outcome, and, less, about the subject."""
     return _outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
 
 
-def _outcome(question: str, asked: Asked, text: str) -> float:
+def _outcome(question: str, asked: YesNoQuestion, text: str) -> float:
     """The share that a text holds of what the question asks about its subject, in the same or other words."""
     return weigh_shared_terms(question, find_subject(asked.predicate) or find_subject(question), text)

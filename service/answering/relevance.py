@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from generation.leads.question import Asked
+from generation.leads.question import YesNoQuestion
 from nli.text.designs import ANIMAL, find_design, names_animals
 from retrieval.core.values import Document
 from retrieval.words.subject import find_subject
@@ -28,7 +28,7 @@ def subject_of(title: str) -> str:
     return _STUDY_GROUP.sub(".", title)
 
 
-def met(question: str, asked: Asked | None, text: str) -> float:
+def met(question: str, asked: YesNoQuestion | None, text: str) -> float:
     """How far a text meets a question: the least of the shares of what it speaks of and of what it asks about that, 0 to 1."""
     sides = [asked.subject, asked.predicate] if asked and asked.subject and asked.predicate else [question]
     wanted = [words for words in map(find_subject, sides) if words] or [find_subject(question)]

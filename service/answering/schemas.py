@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from generation.leads.lead import how_sure
+from generation.leads.lead import describe_certainty
 from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
@@ -113,7 +113,7 @@ class LeadOut(BaseModel):
             claim=lead.claim,
             verdict=lead.verdict,
             certainty=round(lead.certainty, 4),
-            word=how_sure(lead.certainty),
+            word=describe_certainty(lead.certainty),
             supporting=[_lead_paper(one) for one in lead.supporting],
             contradicting=[_lead_paper(one) for one in lead.contradicting],
             silent=lead.silent,

@@ -12,7 +12,7 @@ from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.build import Report
+    from indexes.build import BuildReport
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build an index of documents, update it, look into it.", no_args_is_help=True)
@@ -145,7 +145,7 @@ def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None
     )
 
 
-def _list_bad(report: Report) -> None:
+def _list_bad(report: BuildReport) -> None:
     if report.bad:
         say(f"{len(report.bad)} bad records were left out:")
         for fault in report.bad:

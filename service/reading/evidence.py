@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from generation.prompts.evidence import STRATEGIES, ask
+from generation.prompts.evidence import STRATEGIES, ask_for_evidence
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
 from retrieval.core.paper import Paper
@@ -90,7 +90,9 @@ class EvidenceFinder:
         if chat is None or how == "embedded":
             chosen = choose_sentences(paper, reading, k, results_only)
         else:
-            chosen = describe_chosen(paper, reading, ask(chat, how, asked, paper, k, results_only).indices, results_only)
+            chosen = describe_chosen(
+                paper, reading, ask_for_evidence(chat, how, asked, paper, k, results_only).indices, results_only
+            )
             models = f"{chat.model} ({how}), {models}"
         judged = sum(verdict is not None for verdict in reading.verdicts)
         return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)

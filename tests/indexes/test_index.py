@@ -354,7 +354,7 @@ def test_a_failed_update_leaves_all_as_it_was(
 
 def test_an_update_does_not_mix_cue_lists(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(demo_folder, tmp_path / "out")
-    monkeypatch.setattr("indexes.plan.settings", lambda: {"cues": "another list"})
+    monkeypatch.setattr("indexes.plan.list_settings", lambda: {"cues": "another list"})
     with pytest.raises(IndexUnusable, match="other settings or another list of cues"):
         update(tmp_path / "out", [DEMO])
 

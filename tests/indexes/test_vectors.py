@@ -267,7 +267,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
 
 
 def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = vector_cache._connected
+    inner = vector_cache._connect
 
     def limited(path: Path) -> sqlite3.Connection:
         db = inner(path)
@@ -275,7 +275,7 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
         return db
 
     with monkeypatch.context() as patch:
-        patch.setattr(vector_cache, "_connected", limited)
+        patch.setattr(vector_cache, "_connect", limited)
         with pytest.raises(OutOfSpace):
             add_vectors(folder, WordEncoder(width=4096))
     assert add_vectors(folder, WordEncoder(width=4096)).encoded == 7

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from generation.draft import Cited, Finding, Source
-from generation.leads.denial import denies
-from generation.leads.lead import lead_text
-from generation.leads.question import Asked, asked
-from generation.sentences.findings import told_findings
+from generation.leads.denial import is_denial
+from generation.leads.lead import write_lead
+from generation.leads.question import YesNoQuestion, parse_question
+from generation.sentences.findings import write_findings
 from nli.decision.document import PLAIN
 from nli.judges.judge import Abstract, Reading
 from nli.text.roles import find_findings
@@ -69,7 +69,7 @@ def evidence(pmid: str, stance: Stance, score: float, title: str = TRIAL, year: 
 
 
 def verdict_of(*read: Evidence, **changes: Any) -> tuple[str, float, list[str]]:
-    rules, turned = step(**changes), asked(QUESTION)
+    rules, turned = step(**changes), parse_question(QUESTION)
     assert turned is not None
     papers = weighed(read, frozenset(), rules)
     lead = lead_of(turned, papers, rules)
@@ -124,15 +124,15 @@ def test_the_papers_that_count_most_stand_first() -> None:
     ],
 )  # fmt: skip
 def test_how_a_lead_is_said(verdict: Any, certainty: float, pro: list[str], contra: list[str], silent: int, text: str) -> None:
-    turned = asked(QUESTION)
+    turned = parse_question(QUESTION)
     assert turned is not None
-    assert lead_text(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
+    assert write_lead(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
 
 
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
-    unsound = Asked("zeta frobnicate gout", "", False)
+    unsound = YesNoQuestion("zeta frobnicate gout", "", False)
     for verdict in ("yes", "no", "mixed", "unclear"):
-        text = lead_text("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)
+        text = write_lead("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)
         assert "“Does zeta frobnicate gout?”" in text
         assert "zeta frobnicate gout" not in text.replace("Does zeta frobnicate gout", "")
 
@@ -146,7 +146,7 @@ def source(number: int, text: str, stance: Stance | None = "support") -> Source:
 
 def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contrast() -> None:
     told = list(
-        told_findings(
+        write_findings(
             [
                 source(1, "CONCLUSIONS: Zeta lowers blood pressure in most adults with hypertension."),
                 source(2, "This trial found that zeta lowers blood pressure."),
@@ -166,8 +166,8 @@ def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contr
 
 def test_findings_keep_to_their_room() -> None:
     many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
-    assert len(list(told_findings(many, 7, 25))) == 2
-    assert len(list(told_findings(many, 3, 170))) == 3
+    assert len(list(write_findings(many, 7, 25))) == 2
+    assert len(list(write_findings(many, 3, 170))) == 3
 
 
 def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
@@ -175,10 +175,10 @@ def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
         return float("pressure" in text)
 
     claim = "zeta lowers blood pressure"
-    assert denies("Zeta did not lower blood pressure.", claim, about)
-    assert denies("Although zeta does not lower blood pressure, it tastes well.", claim, about)
-    assert not denies("Eta has no effect, but zeta lowers blood pressure.", claim, about)
-    assert not denies("There was no difference in pressure.", "zeta is safe for blood pressure", about)
+    assert is_denial("Zeta did not lower blood pressure.", claim, about)
+    assert is_denial("Although zeta does not lower blood pressure, it tastes well.", claim, about)
+    assert not is_denial("Eta has no effect, but zeta lowers blood pressure.", claim, about)
+    assert not is_denial("There was no difference in pressure.", "zeta is safe for blood pressure", about)
 
 
 class Echo:
@@ -207,7 +207,7 @@ def test_a_paper_is_read_for_what_it_found_and_a_title_that_asks_says_nothing(tm
         "120 mm Hg in both groups. CONCLUSIONS: Zeta did not lower blood pressure in adults."
     )
     held = make_index(tmp_path, [{"pmid": "1", "title": "Does zeta lower blood pressure?", "abstract": abstract}])
-    reader, turned = Echo(), asked(QUESTION)
+    reader, turned = Echo(), parse_question(QUESTION)
     assert turned is not None
     (found,) = read_findings(reader, QUESTION, turned, list(held.entries(["1"])))
     assert found.stance == "contradict"
@@ -226,7 +226,7 @@ def test_a_paper_that_is_read_against_its_own_words_is_believed_neither_way(tmp_
     held = make_index(
         tmp_path, [{"pmid": "1", "title": "", "abstract": "CONCLUSIONS: Zeta did not lower blood pressure in adults."}]
     )
-    turned = asked(QUESTION)
+    turned = parse_question(QUESTION)
     assert turned is not None
     (found,) = read_findings(Yes(), QUESTION, turned, list(held.entries(["1"])))
     assert found.sentence is None
