@@ -80,7 +80,7 @@ def documents(like: Likeness, n: int, seed: int = 0) -> Iterator[dict[str, str]]
         # Each batch has a generator of its own, and is drawn whole, so that no document depends on how many follow.
         random = np.random.default_rng([seed, batch])
         shapes = [like.shapes[at] for at in random.integers(len(like.shapes), size=_BATCH)]
-        words = iter(_drawn(like, random, sum(map(sum, shapes))))
+        words = iter(_draw(like, random, sum(map(sum, shapes))))
         for number, (title, *sentences) in enumerate(shapes[: n - first], first):
             yield {
                 "pmid": str(FIRST_ID + number),
@@ -89,15 +89,15 @@ def documents(like: Likeness, n: int, seed: int = 0) -> Iterator[dict[str, str]]
             }
 
 
-def _drawn(like: Likeness, random: np.random.Generator, n: int) -> Iterator[str]:
+def _draw(like: Likeness, random: np.random.Generator, n: int) -> Iterator[str]:
     places = np.searchsorted(like.chances, random.random(n), side="right").tolist()
     new = (random.random(n) < like.unseen).tolist()
     ranks = np.exp(random.random(n) * np.log(_RANKS)).astype(np.int64).tolist()
     for place, made_up, rank in zip(places, new, ranks, strict=True):
-        yield _made_up(rank) if made_up else like.words[place]
+        yield _make_word(rank) if made_up else like.words[place]
 
 
-def _made_up(rank: int) -> str:
+def _make_word(rank: int) -> str:
     """A word of its own for each rank; no language has it."""
     letters = ""
     while rank:

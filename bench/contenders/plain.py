@@ -40,7 +40,7 @@ CONTRADICT_DEPTH, SUPPORT_DEPTH, RETURNED = 1000, 100, 3
 
 
 @dataclass
-class Looked:
+class PlainResult:
     """What one branch returned and all it looked at; `seconds` by stage."""
 
     documents: list[Document] = field(default_factory=list)
@@ -67,9 +67,9 @@ class Plain:
         self._nlp.add_pipe("sentencizer")
         self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": make_termset()})  # type: ignore[assignment]
 
-    def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> Looked:
+    def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> PlainResult:
         """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""
-        looked = Looked()
+        looked = PlainResult()
         with looked.timed("retrieve"):
             looked.documents = self.documents(claim, k)
         with looked.timed("annotate"):
@@ -87,9 +87,9 @@ class Plain:
         looked.found = [(pmid, sentence) for pmid, (_, sentence) in list(best.items())[:RETURNED]]
         return looked
 
-    def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> Looked:
+    def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> PlainResult:
         """The three documents that the reranker likes best, of BM25's first hundred that are not known, less those `without`."""
-        looked, known = Looked(), set(claim.known_pmids)
+        looked, known = PlainResult(), set(claim.known_pmids)
         with looked.timed("retrieve"):
             unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
             looked.documents = [one for one in unknown if one.pmid not in without]

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from bench.contenders.ours import v5
 from bench.contenders.shipped_in_torch import bert_config, bert_state, weights
-from bench.harness.setting import NotHere, Options, Row, claims_of, fresh_cache, ratio_row
+from bench.harness.setting import BenchOptions, BenchRow, NotHere, claims_of, fresh_cache, ratio_row
 from nli.judges.embedded import STANCE_MODEL, make_premise_text
 from nli.wording.marking import make_mark
 from retrieval.core.values import Claim, Premise
@@ -48,7 +48,7 @@ class Contest:
     read: Callable[[Premise], str]
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """Pairs a second of both, round by round in turn."""
     with fresh_cache(), TemporaryDirectory(prefix="bench-models-") as folder:
         grounder = v5(options.index)
@@ -132,7 +132,7 @@ def cross_encoder(folder: Path, shipped: Path, types: Sequence[int], labels: int
     return lambda pairs: ready.predict(pairs, show_progress_bar=False)
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The ratio of medians of both."""
     told = {
         "judge": "our judge against CrossEncoder.predict, pairs a second",

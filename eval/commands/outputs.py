@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service.cli.messages import say
+from service.cli.messages import print_note
 
 JsonOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write every figure there.", show_default=False)]
 
@@ -40,4 +40,4 @@ def write_report(out: Path, text: str, what: str = "the report") -> None:
 
     with translate_write_errors(what, out):
         write_atomically(out, text)
-    say(f"Wrote {out}.")
+    print_note(f"Wrote {out}.")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from eval.evidence.evidencebench import Case, Task
-from eval.evidence.methods import Chooser, Method
+from eval.evidence.evidencebench import EvidenceCase, Task
+from eval.evidence.methods import Chooser, EvidenceMethod
 from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.code_hash import hash_code
@@ -26,13 +26,13 @@ PREFIX = "llm-"
 LLM_NAMES = tuple(PREFIX + strategy for strategy in STRATEGIES)
 
 
-def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[Method]:
+def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[EvidenceMethod]:
     """The methods of those names that are language models', with the profile's; answers are kept in `folder`."""
     strategies = [strategy for strategy in STRATEGIES if PREFIX + strategy in names]
     if not strategies:
         return []
     chat = chat_of(profile)
-    return [Method(PREFIX + one, f"{_TITLES[one]} ({chat.model})", _chooser(chat, one, folder)) for one in strategies]
+    return [EvidenceMethod(PREFIX + one, f"{_TITLES[one]} ({chat.model})", _chooser(chat, one, folder)) for one in strategies]
 
 
 def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
@@ -40,7 +40,7 @@ def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
     with translate_write_errors("the model's answers", folder, GO_ON):
         journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
 
-    def chooser(case: Case, reading: EvidenceReading, task: Task) -> Sequence[int]:
+    def chooser(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
         k = min(case.goals[task.name].k, len(case.paper.body))
         key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
         if journal.get(key) is None:

@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 from tqdm import tqdm
 
-from eval.evidence.evidencebench import Case
+from eval.evidence.evidencebench import EvidenceCase
 from nli.evidence import EvidenceReader, EvidenceReading
 from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.core.values import Verdict
@@ -21,13 +21,13 @@ from retrieval.store.manifest import write_atomically
 from service.trec.journal import code_of
 
 
-class Readings:
+class KeptReadings:
     """Readings in a folder, a file each, by their origin; a stopped run goes on with what is there."""
 
     def __init__(self, folder: Path, reader: EvidenceReader) -> None:
         self._folder, self._reader = folder, reader
 
-    def of(self, cases: Sequence[Case]) -> Iterator[tuple[Case, EvidenceReading]]:
+    def of(self, cases: Sequence[EvidenceCase]) -> Iterator[tuple[EvidenceCase, EvidenceReading]]:
         """Each case with its reading, from the folder or made now; a bar tells how far it is."""
         with translate_write_errors("the readings", self._folder, GO_ON):
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ class Readings:
                     _save(reading, path)
                 yield case, reading
 
-    def _origin(self, case: Case) -> Origin:
+    def _origin(self, case: EvidenceCase) -> Origin:
         return Origin([case.hypothesis, asdict(case.paper)], self._reader.name, code_of("nli.evidence"))
 
 

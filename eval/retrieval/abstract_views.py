@@ -34,7 +34,7 @@ def _ends(entry: Entry) -> str:
 VIEWS: dict[str, Callable[[Entry], str]] = {"whole": _whole, "conclusions": _conclusions, "ends": _ends}
 
 
-def viewed(entry: Entry, view: str, titles: bool) -> str:
+def make_view(entry: Entry, view: str, titles: bool) -> str:
     """The text of a document in this view, its title before it where `titles` says so."""
     text = VIEWS[view](entry)
     if not titles:

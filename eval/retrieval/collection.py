@@ -47,7 +47,7 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
     lacking = next((one for one in judged if one not in asked), None)
     if lacking is not None:
         raise BadInput(f"{qrels} judges the query {lacking}, which {queries} does not hold; name the queries that belong to it.")
-    written = written_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
+    written = write_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
     return Collection(corpus.name, written, asked, judged)
 
 
@@ -60,7 +60,7 @@ def read_scifact_as_beir(data: Path, work: Path) -> Collection:
         asked[one], judged[one] = claim, dict.fromkeys(cited, 1)
     if not asked:
         raise BadInput(f"{files.claims} holds no claims that cite a document.")
-    return Collection("SciFact", written_documents(files.corpus, work, lambda: read_scifact(files.corpus)), asked, judged)
+    return Collection("SciFact", write_documents(files.corpus, work, lambda: read_scifact(files.corpus)), asked, judged)
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -82,7 +82,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     return judged
 
 
-def written_documents(source: Path, work: Path, documents: Any) -> Path:
+def write_documents(source: Path, work: Path, documents: Any) -> Path:
     """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
     path = Origin(hash_file(source), source.name, hash_code([documents.__module__])).path(work, "documents", ".jsonl")
     if not path.exists():

@@ -107,7 +107,7 @@ def _index_standard(corpus: Path, folder: Path) -> None:
 
 def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequence[str]]) -> dict[str, list[str]]:
     """Each query searched, with a bar."""
-    return {one: list(search(text)) for one, text in watched(name, queries)}
+    return {one: list(search(text)) for one, text in show_progress(name, queries)}
 
 
 def ids(found: Mapping[str, Sequence[Hit]]) -> Run:
@@ -120,12 +120,12 @@ def by_vectors(
 ) -> dict[str, Run]:
     """Two runs, so deep: the encoder's vectors alone, and fused with the hits by `words` by reciprocal ranks."""
     vectors = index.dense(encoder.name)
-    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in watched("vectors", queries)}
+    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
     fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:depth] for one in queries}
     return {f"vectors, {encoder.name}": ids(near), "BM25 and vectors fused": ids(fused)}
 
 
-def watched(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def show_progress(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The queries with a bar."""
     yield from tqdm(queries.items(), desc=name, unit=" queries", disable=None)
 
@@ -152,6 +152,6 @@ class KeptScores:
         return [float(score) for score in self._journal.get(key)]
 
 
-def reranked(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
+def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
     """The first `depth` of `pmids` in the order of their scores, equal ones as they were; the others behind them."""
     return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]

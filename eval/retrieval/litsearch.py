@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from eval.retrieval.collection import written_documents
-from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, watched
+from eval.retrieval.collection import write_documents
+from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, show_progress
 from eval.retrieval.ranking import RankingReport, Run, make_report
 from generation.prompts.paper_order import Order, ask_for_order, order_papers
 from indexes.guard import report_interrupt
@@ -79,7 +79,7 @@ def read_library(path: Path, work: Path, reading: Reading) -> Library:
     read = list(jsonl.read_records(path, lambda record, _number: _paper(record, reading)))
     cites = {paper.pmid: cited for paper, cited in read}
     known = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
-    return Library(written_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
+    return Library(write_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
 
 
 def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[str]]:
@@ -100,7 +100,7 @@ def hops(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def widened(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int = CITING, most: int = DEPTH) -> list[str]:
+def widen(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int = CITING, most: int = DEPTH) -> list[str]:
     """The first `citing` papers and those that they cite, in the order of who cites them, `most` in all."""
     first = list(dict.fromkeys(pmids[:citing]))
     return list(dict.fromkeys([*first, *(other for one in first for other in cites.get(one, ()))]))[:most]
@@ -144,12 +144,12 @@ def measure(
         )
     index = open_index(library.documents, work, [encoder] if encoder else [])
     try:
-        runs = _found(questions, index, encoder)
+        runs = _search_all(questions, index, encoder)
         name, start = list(runs.items())[-1]
         if chat:
             order = KeptOrders(chat, work)
             for hop in chosen:
-                runs[f"{name}, {hop} by {chat.model}"] = _ordered(questions, start, library, index, order, hop)
+                runs[f"{name}, {hop} by {chat.model}"] = _order(questions, start, library, index, order, hop)
     finally:
         index.close()
     tables = []
@@ -160,19 +160,19 @@ def measure(
     return tuple(tables)
 
 
-def _found(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
+def _search_all(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
     asked = {one.id: one.text for one in questions}
-    words = {one: index.search(said, DEPTH) for one, said in watched("BM25", asked)}
+    words = {one: index.search(said, DEPTH) for one, said in show_progress("BM25", asked)}
     return {"BM25": ids(words)} | (by_vectors(index, encoder, asked, words, DEPTH) if encoder else {})
 
 
-def _ordered(
+def _order(
     questions: Sequence[Question], start: Run, library: Library, index: Index, order: Order, hop: str
 ) -> dict[str, list[str]]:
     run: dict[str, list[str]] = {}
     asked = {one.id: one.text for one in questions}
-    for one, said in watched(f"{hop} reranking", asked):
-        ranked = widened(start[one], library.cites) if hop == "onehop" else list(start[one])
+    for one, said in show_progress(f"{hop} reranking", asked):
+        ranked = widen(start[one], library.cites) if hop == "onehop" else list(start[one])
         papers = [entry.document for entry in index.entries(ranked[: ORDERED[hop]])]
         run[one] = [*(paper.pmid for paper in order_papers(order, said, papers)), *ranked[ORDERED[hop] :]]
     return run

@@ -11,14 +11,14 @@ from nli.text.designs import are_comparable, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
-from service.answering.attribution import said
+from service.answering.attribution import get_stated_probability
 from service.answering.lead import Studied
 from service.answering.relevance import about
 from service.configuration.answers import Conflicts
 from service.grounding.ground import Grounder
 
 
-def between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
     """Where papers of comparable design take opposite sides: each of the lighter side against the sentence of the answer that
     tells what the first such paper of the heavier one found, or against the lead."""
     sided = [one for one in studied.papers if one.takes_side]
@@ -62,7 +62,7 @@ class Disagreements:
         # lies: the papers cited are left out before anything is ranked, and BM25's order stands, which has no such measure.
         branch = grounder.config.contradict.model_copy(update={"drop_known": True, "rerank": None})
         apart = grounder.config.model_copy(update={"contradict": branch})
-        self._grounder = Grounder(grounder.index, apart, grounder.models.remembering())
+        self._grounder = Grounder(grounder.index, apart, grounder.models.with_caches())
         self._config, self._judge, self._contradict, self._topic = config, judge, contradict, topic
 
     def against(self, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -98,12 +98,12 @@ class Disagreements:
             other = OTHER_SIDE.format(theirs=_quote(theirs.text))
             for text, named in ((both, sides), (other, sides[1:])):
                 if len(text.split()) <= room and len(named) <= limits.citations:
-                    citations = tuple(self._cited(text, document, sentence) for document, sentence in named)
-                    if all(said(citation.verdict, "contradict") < self._contradict for citation in citations):
+                    citations = tuple(self._cite(text, document, sentence) for document, sentence in named)
+                    if all(get_stated_probability(citation.verdict, "contradict") < self._contradict for citation in citations):
                         return CitedSentence(text, citations)
         return None
 
-    def _cited(self, text: str, document: Document, sentence: Sentence) -> Citation:
+    def _cite(self, text: str, document: Document, sentence: Sentence) -> Citation:
         (verdict,) = self._judge(text, [Premise(sentence.text, document.title)])
         return Citation(document, sentence, verdict, verbatim=True)
 

@@ -28,7 +28,7 @@ from retrieval.store.documents import Entry
 from retrieval.words.spelling import americanise_text
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
-from service.answering.relevance import met, subject_of
+from service.answering.relevance import measure_match, subject_of
 
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
@@ -47,7 +47,7 @@ _NO_FINDING = compile_phrases("no finding")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PaperFinding:
     """What a paper found: its verdict on the claim, and the sentence that tells it; None where none does."""
 
     verdict: Verdict
@@ -59,7 +59,7 @@ class Found:
         return self.verdict.leaning
 
 
-def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry]) -> list[Found]:
+def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry]) -> list[PaperFinding]:
     """What each paper found, in order."""
     claim = americanise_text(asked.claim)
     views = [_views(entry) for entry in entries]
@@ -67,8 +67,8 @@ def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: 
     readings = iter(reader.read_abstracts(claim, flat))
     found = []
     for entry, own in zip(entries, views, strict=True):
-        verdict = levelled(pooled([next(readings).document for _ in own]))
-        found.append(Found(verdict, _telling(reader, claim, question, asked, verdict, entry)))
+        verdict = remove_leaning(pool_verdicts([next(readings).document for _ in own]))
+        found.append(PaperFinding(verdict, _find_telling(reader, claim, question, asked, verdict, entry)))
     return found
 
 
@@ -79,7 +79,7 @@ def _views(entry: Entry) -> list[Abstract]:
     return [Abstract(title, tuple(texts)), Abstract(title, told), Abstract("", told), Abstract("", told[-CLOSING:])]
 
 
-def pooled(verdicts: Sequence[Verdict]) -> Verdict:
+def pool_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     """The geometric mean of verdicts, as one on the whole paper; neutral where there is none."""
     if not verdicts:
         return Verdict(0.0, 1.0, 0.0, of="document")
@@ -87,14 +87,16 @@ def pooled(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict(*softmax(logs).tolist(), of="document")
 
 
-def levelled(verdict: Verdict) -> Verdict:
+def remove_leaning(verdict: Verdict) -> Verdict:
     """The verdict without the judge's leaning to affirm what it is asked."""
     support, contradict = verdict.support * math.exp(-LEANING / 2), verdict.contradict * math.exp(LEANING / 2)
     whole = support + verdict.neutral + contradict
     return Verdict(support / whole, verdict.neutral / whole, contradict / whole, of="document")
 
 
-def _telling(reader: Reader, claim: str, question: str, asked: YesNoQuestion, verdict: Verdict, entry: Entry) -> Sentence | None:
+def _find_telling(
+    reader: Reader, claim: str, question: str, asked: YesNoQuestion, verdict: Verdict, entry: Entry
+) -> Sentence | None:
     """The sentence that tells most of what the paper found on the question; None where none, read alone, says the same.
 
     Of sentences that are as good the later one stands: what a paper says last counts.
@@ -105,7 +107,7 @@ def _telling(reader: Reader, claim: str, question: str, asked: YesNoQuestion, ve
         text = choose_quotable(sentences[place].text)
         held, outcome = weigh_shared_terms(question, find_subject(question), text), _outcome(question, asked, text)
         # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
-        on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
+        on_it = held and measure_match(question, asked, f"{subject_of(title)} {text}") >= MET
         if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
             concludes = float(roles.score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION])
             alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
@@ -118,12 +120,14 @@ def _telling(reader: Reader, claim: str, question: str, asked: YesNoQuestion, ve
     told = next((sentences[place] for place in agreeing), None)
     # A paper that is read as affirming what its own words deny is believed neither way.
     denied = (
-        told and stance == "support" and is_denial(choose_quotable(told.text), claim, lambda text: _on_it(question, asked, text))
+        told
+        and stance == "support"
+        and is_denial(choose_quotable(told.text), claim, lambda text: _measure_aboutness(question, asked, text))
     )
     return None if denied else told
 
 
-def _on_it(question: str, asked: YesNoQuestion, text: str) -> float:
+def _measure_aboutness(question: str, asked: YesNoQuestion, text: str) -> float:
     """How much a clause is about the outcome, and, less, about the subject."""
     return _outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
 

@@ -28,13 +28,13 @@ def subject_of(title: str) -> str:
     return _STUDY_GROUP.sub(".", title)
 
 
-def met(question: str, asked: YesNoQuestion | None, text: str) -> float:
+def measure_match(question: str, asked: YesNoQuestion | None, text: str) -> float:
     """How far a text meets a question: the least of the shares of what it speaks of and of what it asks about that, 0 to 1."""
     sides = [asked.subject, asked.predicate] if asked and asked.subject and asked.predicate else [question]
     wanted = [words for words in map(find_subject, sides) if words] or [find_subject(question)]
     return min(weigh_shared_terms(question, one, text) for one in wanted)
 
 
-def same_kind(question: str, document: Document) -> bool:
+def is_same_kind(question: str, document: Document) -> bool:
     """Whether a paper studied what the question is about: one in animals or cells answers only a question that names such."""
     return find_design(document).name != ANIMAL or names_animals(question)

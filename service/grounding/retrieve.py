@@ -32,7 +32,7 @@ def retrieve(
     return [hit for hit in ranked if hit.pmid not in without][: step.k]
 
 
-def ranked_by(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:
+def describe_ranking(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:
     """What the scores of that ranking are, in one word for each source."""
     names = [source if source == "bm25" else encoders[step.encoder].name for source in step.sources]
     return f"rrf({', '.join(names)})" if step.fused else names[0]

@@ -13,12 +13,12 @@ from retrieval.core.values import Document, Evidence, Sentence, Stance, Verdict
 from service.grounding.judging import texts_of
 from service.grounding.reasons import why
 from service.grounding.request import Request
-from service.grounding.values import Chosen
+from service.grounding.values import ChosenDocument
 
 _WORD = re.compile(r"\w+")
 
 
-def show(request: Request, chosen: Sequence[Chosen]) -> tuple[Evidence, ...]:
+def show(request: Request, chosen: Sequence[ChosenDocument]) -> tuple[Evidence, ...]:
     """The chosen documents as evidence, in their order, each with a sentence where it has any."""
     return tuple(
         evidence_for(
@@ -56,7 +56,7 @@ def evidence_for(
     )
 
 
-def _with_sentence(request: Request, chosen: Chosen) -> Chosen:
+def _with_sentence(request: Request, chosen: ChosenDocument) -> ChosenDocument:
     """The document with the sentence to show for it, where its rule named none: by a judge's verdict, or by the words it shares
     with the claim."""
     sentences = request.sentences(chosen.candidate) if chosen.sentence is None else ()

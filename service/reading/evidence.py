@@ -15,7 +15,7 @@ from retrieval.runtime.chat import Chat
 from service.configuration.config import Profile
 from service.configuration.kinds import ChatGeneratorOptions
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
-from service.grounding.claims import checked_hypothesis
+from service.grounding.claims import check_hypothesis
 
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names by which a profile's models are asked for."""
@@ -41,7 +41,7 @@ class PaperEvidence:
     judged: int
 
 
-def _go_on() -> None:
+def _continue() -> None:
     """Nobody stops the work."""
 
 
@@ -74,14 +74,14 @@ class EvidenceFinder:
         k: int = 5,
         results_only: bool = False,
         how: How = "embedded",
-        check: Callable[[], None] = _go_on,
+        check: Callable[[], None] = _continue,
     ) -> PaperEvidence:
         """The `k` sentences that together carry the most evidence; with a language model fewer where it names fewer.
 
         `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis or
         a `k` that the paper does not have.
         """
-        asked = checked_hypothesis(hypothesis)
+        asked = check_hypothesis(hypothesis)
         check_count(paper, k)
         chat = self._chat() if how != "embedded" else None
         reranker, judge, encoder = self._models
@@ -102,7 +102,7 @@ class EvidenceFinder:
         return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
 
 
-def finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
+def make_finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
     """A finder that shares what is loaded for grounding and for answers; the rest is loaded from the profile."""
     if answering is None:
         return load_finder(grounding.profile, grounding)

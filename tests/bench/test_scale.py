@@ -13,7 +13,7 @@ import pytest
 
 from bench import scale
 from bench.generate import documents, generate, likeness, likeness_of
-from bench.growth import Measured, growth, projection, table
+from bench.growth import CorpusMeasurement, growth, projection, table
 from bench.scale import put_between_markers
 from nli.text.sentences import sentence_spans
 from retrieval.bm25.java import HEAP_VARIABLE, get_heap_size
@@ -87,8 +87,8 @@ def test_a_wrong_wish_is_one_sentence(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def measured(n: int, seconds: float) -> Measured:
-    return Measured(
+def measured(n: int, seconds: float) -> CorpusMeasurement:
+    return CorpusMeasurement(
         documents=n, build_seconds=seconds, build_cpu_seconds=seconds, build_rss=n, build_private=n, corpus_bytes=n,
         store_bytes=n * 10, lucene_bytes=n, search_p50=0.2, search_p95=0.2, search_cpu_p50=0.2, entries_p50=0.2,
         entries_p95=0.2, entries_cpu_p50=0.2, search_rss=n, search_private=n, load=1.0,
@@ -124,7 +124,7 @@ def test_the_table_stands_between_its_markers_and_nowhere_else(tmp_path: Path) -
 def test_sizes_that_were_measured_are_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def fake(n: int, folder: Path, source: Path) -> Measured:
+    def fake(n: int, folder: Path, source: Path) -> CorpusMeasurement:
         asked.append(n)
         if n == 3000 and len(asked) < 4:
             raise KeyboardInterrupt

@@ -243,7 +243,7 @@ def test_a_stopped_try_says_how_to_go_on_and_goes_on_after_an_update(
 def test_vectors_of_other_code_are_not_gone_on_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Interrupted):
         add_vectors(folder, Stopped(KeyboardInterrupt()))
-    monkeypatch.setattr("indexes.vectors.code_sha256", lambda _: "edited")
+    monkeypatch.setattr("indexes.vectors.hash_code", lambda _: "edited")
     encoder = WordEncoder()
     add_vectors(folder, encoder)
     assert encoder.given == ["1", "2", "3", "4", "5", "6", "7"]

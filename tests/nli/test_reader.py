@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from eval.scifact.tracing import overheard
+from eval.scifact.tracing import note_questions
 from nli.decision.document import PLAIN, Decision
 from nli.judges.judge import Abstract, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
 from nli.reader.abridge import choose_fitting, score_for_reading
@@ -173,7 +173,7 @@ class TestKeeping:
 
     def test_what_is_read_can_be_overheard(self) -> None:
         heard: set[tuple[str, str]] = set()
-        listening = overheard(ScriptedReader(self.script), heard)
+        listening = note_questions(ScriptedReader(self.script), heard)
         assert isinstance(listening, Reader)
         list(listening.read_abstracts("A claim.", self.documents[:1]))
         assert heard == {("a", "One."), ("a", "Two."), ("a", "Three.")}

@@ -220,5 +220,5 @@ def test_readings_of_other_data_models_or_code_are_made_again(tmp_path: Path, mo
     assert [kept(), kept(), kept("reader@2"), kept(most=6)] == [1, 1, 2, 3]
     (tmp_path / READ[-1]).write_bytes(b"two")
     assert [kept(), kept()] == [4, 4]
-    monkeypatch.setattr("nli.training.reader.fit.code_sha256", lambda _: "edited")
+    monkeypatch.setattr("nli.training.reader.fit.hash_code", lambda _: "edited")
     assert kept() == 5

@@ -136,7 +136,7 @@ def test_another_claim_text_model_or_code_is_asked_anew(tmp_path: Path, monkeypa
     list(DiskCachingJudge(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
     judge.name = "counting-2"
     list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
-    monkeypatch.setattr("nli.judges.judge.code_sha256", lambda _: "edited")
+    monkeypatch.setattr("nli.judges.judge.hash_code", lambda _: "edited")
     list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
     assert len(judge.asked) == 5
 

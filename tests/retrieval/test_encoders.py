@@ -21,7 +21,7 @@ from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.hub import find_model, identify_model
 from service.configuration.config import load_profile
-from service.configuration.files import shipped
+from service.configuration.files import list_shipped
 from service.configuration.kinds import BiEncoderOptions
 from service.configuration.models import load_encoder
 from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_t5
@@ -281,7 +281,7 @@ def test_arctics_kind_of_model_needs_no_code_of_its_own(tmp_path: Path) -> None:
 # --- profiles
 
 
-@pytest.mark.parametrize("name", shipped("configs.profiles"))
+@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
 def test_every_shipped_profile_has_one_encoder_called_dense(name: str) -> None:
     encoders = load_profile(name).encoders
     assert list(encoders) == ["dense"]

@@ -20,7 +20,7 @@ from service.assembly import assemble
 from service.configuration.config import Retrieve, load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from service.grounding.retrieve import ranked_by, retrieve
+from service.grounding.retrieve import describe_ranking, retrieve
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import WordJudge, WordReranker, make_index
 
@@ -137,14 +137,14 @@ def test_one_source_gives_its_own_ranking_and_name(index: Index) -> None:
     assert found(lexical, index, "zinc helps") == index.search("zinc helps", 3)
     [expected] = index.dense("words@1").search(ENCODERS["dense"].queries(["zinc helps"]), 3)
     assert found(dense, index, "zinc helps") == expected
-    assert (ranked_by(lexical, {}), ranked_by(dense, ENCODERS)) == ("bm25", "words@1")
+    assert (describe_ranking(lexical, {}), describe_ranking(dense, ENCODERS)) == ("bm25", "words@1")
 
 
 def test_two_sources_are_fused_and_cut(index: Index) -> None:
     step = Retrieve(sources=["bm25", "dense"], encoder="dense", rrf=60, k=2, each=4)
     rankings = [index.search("zinc helps", 4), found(Retrieve(k=4, **DENSE), index, "zinc helps")]
     assert found(step, index, "zinc helps") == reciprocal_rank_fusion(rankings, 60)[:2]
-    assert ranked_by(step, ENCODERS) == "rrf(bm25, words@1)"
+    assert describe_ranking(step, ENCODERS) == "rrf(bm25, words@1)"
 
 
 def test_without_each_every_ranking_is_k_deep(index: Index) -> None:
@@ -160,7 +160,7 @@ def test_adversarial_queries_are_each_searched_and_fused(index: Index) -> None:
     rankings = index.dense("words@1").search(ENCODERS["dense"].queries(queries), 2)
     assert len(rankings) == 25
     assert retrieve(step, queries, index, ENCODERS) == reciprocal_rank_fusion(rankings, 60)[:4]
-    assert ranked_by(step, ENCODERS) == "rrf(words@1)"
+    assert describe_ranking(step, ENCODERS) == "rrf(words@1)"
 
 
 # --- grounding with it

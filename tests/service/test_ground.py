@@ -17,7 +17,7 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.lexical import find_most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
-from service.grounding.claims import checked_claim
+from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundResponse, Provenance
@@ -226,7 +226,7 @@ def test_the_question_widens_the_search(index: Index, grounder: Grounder) -> Non
 def test_the_same_claim_gives_the_same_answer_from_many_threads(grounder: Grounder) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    claims = [checked_claim(text) for text in ("zeta lowers pressure", "another thing", "people in the hall")] * 8
+    claims = [check_claim(text) for text in ("zeta lowers pressure", "another thing", "people in the hall")] * 8
     alone = [json.dumps(asdict(grounder.ground(claim)), default=str) for claim in claims]
     with ThreadPoolExecutor(8) as pool:
         together = [json.dumps(asdict(found), default=str) for found in pool.map(grounder.ground, claims)]

@@ -21,8 +21,8 @@ from retrieval.core.answers import Answer
 from retrieval.core.values import Document, Evidence, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.answering.lead import lead_of, weighed
-from service.answering.reading import levelled, pooled, read_findings
+from service.answering.lead import make_lead, weigh_papers
+from service.answering.reading import pool_verdicts, read_findings, remove_leaning
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
 from tests.helpers.answer_fakes import make_answerer
@@ -71,8 +71,8 @@ def evidence(pmid: str, stance: Stance, score: float, title: str = TRIAL, year: 
 def verdict_of(*read: Evidence, **changes: Any) -> tuple[str, float, list[str]]:
     rules, turned = step(**changes), parse_question(QUESTION)
     assert turned is not None
-    papers = weighed(read, frozenset(), rules)
-    lead = lead_of(turned, papers, rules)
+    papers = weigh_papers(read, frozenset(), rules)
+    lead = make_lead(turned, papers, rules)
     return lead.verdict, lead.certainty, [one.evidence.document.pmid for one in papers]
 
 
@@ -244,10 +244,10 @@ def test_the_places_of_findings_are_results_and_conclusions() -> None:
 
 
 def test_verdicts_are_pooled_and_levelled() -> None:
-    even = pooled([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
+    even = pool_verdicts([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
     assert even.support == pytest.approx(even.contradict)
-    assert pooled([]).neutral == 1.0
-    assert levelled(even).contradict > levelled(even).support
+    assert pool_verdicts([]).neutral == 1.0
+    assert remove_leaning(even).contradict > remove_leaning(even).support
 
 
 def reading_answerer(index: Index) -> Answerer:

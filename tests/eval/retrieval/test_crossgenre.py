@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
-from eval.retrieval.abstract_views import VIEWS, viewed
+from eval.retrieval.abstract_views import VIEWS, make_view
 from eval.retrieval.collection import read_beir
 from eval.retrieval.crossgenre import measure, methods, read_headlines
 from eval.retrieval.kept_index import KeptScores, StandardBM25
@@ -114,10 +114,10 @@ def test_bm25_in_memory_ranks_as_lucene_does(tmp_path: Path) -> None:
 
 def test_views_of_an_abstract(index: Index) -> None:
     _, ends, labelled, _ = index.entries(["1", "2", "3", "4"])
-    assert viewed(labelled, "conclusions", False) == "Stones are old. Stones are heavy."
-    assert viewed(labelled, "whole", True).startswith("Stones. Stones are old.")
-    assert viewed(ends, "ends", True) == "Rest. Sleep is best for memory. One. Two. Five. Six. Seven."
-    assert viewed(ends, "conclusions", False) == ends.document.abstract
+    assert make_view(labelled, "conclusions", False) == "Stones are old. Stones are heavy."
+    assert make_view(labelled, "whole", True).startswith("Stones. Stones are old.")
+    assert make_view(ends, "ends", True) == "Rest. Sleep is best for memory. One. Two. Five. Six. Seven."
+    assert make_view(ends, "conclusions", False) == ends.document.abstract
     assert set(VIEWS) == {"whole", "conclusions", "ends"}
 
 
@@ -181,7 +181,7 @@ def test_terms_of_other_code_or_another_build_are_made_again(
 
     assert [kept(), kept()] == [1, 1]
     with monkeypatch.context() as patch:
-        patch.setattr("eval.retrieval.crossgenre.code_sha256", lambda _: "edited")
+        patch.setattr("eval.retrieval.crossgenre.hash_code", lambda _: "edited")
         assert kept() == 2
     # The same texts, perhaps in other sections: the corpus's hash does not say.
     manifest = folder / "manifest.json"

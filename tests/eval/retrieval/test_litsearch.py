@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
-from eval.retrieval.litsearch import KeptOrders, read_library, read_questions, widened
+from eval.retrieval.litsearch import KeptOrders, read_library, read_questions, widen
 from generation.prompts.paper_order import STEP, WINDOW, ask_for_order, make_prompt, order_papers
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
@@ -93,8 +93,8 @@ def test_papers_at_fault_are_told(tmp_path: Path) -> None:
 
 def test_candidates_are_widened_by_what_the_first_cite() -> None:
     cites = {"a": ["x", "b"], "b": ["y"], "c": ["z"]}
-    assert widened(["a", "b", "c"], cites, citing=2, most=9) == ["a", "b", "x", "y"]
-    assert widened(["a", "b", "c"], cites, citing=3, most=4) == ["a", "b", "c", "x"]
+    assert widen(["a", "b", "c"], cites, citing=2, most=9) == ["a", "b", "x", "y"]
+    assert widen(["a", "b", "c"], cites, citing=3, most=4) == ["a", "b", "c", "x"]
 
 
 def test_the_windows_carry_the_best_from_the_end_to_the_top() -> None:

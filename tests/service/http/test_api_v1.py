@@ -415,7 +415,7 @@ def test_a_service_without_the_models_for_papers_serves_the_rest_and_says_why(
 def test_the_models_for_papers_are_those_that_are_loaded_already(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     grounder, answerer = make_grounder(index)[0], make_answerer(index)
     grounding = Models(grounder.models.profile, grounder.models.rerankers, {}, {"dense": WordEncoder()})
-    finder = evidence.finder_beside(grounding, answerer.models)
+    finder = evidence.make_finder_beside(grounding, answerer.models)
     assert answerer.models.judges["sentences"].name in finder.reader.name
 
 
