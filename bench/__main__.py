@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import report
-from bench.harness.alone import alone
-from bench.harness.setting import ROOT, NotHere, Options, Row, commit, machine
-from retrieval.core.code_hash import code_sha256
+from bench.harness.alone import run_alone
+from bench.harness.setting import ROOT, BenchOptions, BenchRow, NotHere, commit, machine
+from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, CounterpointError
 from retrieval.store.manifest import read_manifest, write_atomically
 
@@ -36,7 +36,7 @@ PARTS = {
 }
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Ours against the plain pipeline, on this machine.")
     parser.add_argument("--index", type=Path, default=ROOT / "indexes/built/demo", help="a built index (the demo index)")
@@ -59,9 +59,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; 1 where an output differs that must not, 2 where something cannot be used."""
-    chosen = parsed(arguments)
+    chosen = parse_arguments(arguments)
     try:
-        return measured(chosen)
+        return measure_parts(chosen)
     except CounterpointError as error:
         print(error, file=sys.stderr)
         return 2
@@ -70,18 +70,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def measured(chosen: argparse.Namespace) -> int:
+def measure_parts(chosen: argparse.Namespace) -> int:
     """Every part that is asked for and not kept, then the table of all that there are."""
-    options = Options(**{name: getattr(chosen, name) for name in Options.__dataclass_fields__})
+    options = BenchOptions(**{name: getattr(chosen, name) for name in BenchOptions.__dataclass_fields__})
     negative = [name for name in ("items", "documents") if getattr(options, name) < 0]
     if small := negative + [name for name in ("claims", "asked", "rounds", "pairs") if getattr(options, name) < 1]:
         raise BadInput(f"--{small[0]} is {getattr(options, small[0])}; give a number that can be measured.")
     manifest = read_manifest(options.index)
     if chosen.table:
-        report.around(chosen.table)  # told now, not after hours
+        report.split_page(chosen.table)  # told now, not after hours
     measured_of = {
         "commit": commit(),
-        "code": code_sha256(CODE),
+        "code": hash_code(CODE),
         "corpus_sha256": manifest.corpus_sha256,
         "documents": manifest.counts.documents,
     }
@@ -93,17 +93,17 @@ def measured(chosen: argparse.Namespace) -> int:
             **measured_of,
             "options": {option: getattr(options, option) for option in module.OPTIONS},
         }
-        record = None if chosen.fresh else report.kept(chosen.out, name, facts)
+        record = None if chosen.fresh else report.find_kept(chosen.out, name, facts)
         if record is None:
             try:
-                record = once(module, options, facts)
+                record = measure_apart(module, options, facts)
             except CounterpointError as error:
                 # The other parts need hours that should not be lost.
                 print(error, file=sys.stderr)
                 unusable += not isinstance(error, NotHere)
                 continue
             report.keep(chosen.out, name, record)
-        rows: list[Row] = module.rows(record["result"])
+        rows: list[BenchRow] = module.rows(record["result"])
         print(f"\n{report.table(rows)}", flush=True)
         if fault := getattr(module, "failed", lambda _: None)(record["result"]):
             wrong.append(f"{name}: {fault}.")
@@ -113,10 +113,10 @@ def measured(chosen: argparse.Namespace) -> int:
     return 2 if unusable else 1 if wrong else 0
 
 
-def once(module: Any, options: Options, facts: dict[str, Any]) -> dict[str, Any]:
+def measure_apart(module: Any, options: BenchOptions, facts: dict[str, Any]) -> dict[str, Any]:
     """Measure a part, in a process of its own."""
     before, began = machine(), time.perf_counter()
-    result = alone(module.run, options)
+    result = run_alone(module.run, options)
     took = time.perf_counter() - began
     return {
         "facts": facts,
@@ -136,7 +136,7 @@ def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
     rows = [row for name, record in records.items() for row in import_module(PARTS[name]).rows(record["result"])]
     write_atomically(out / report.ALL, json.dumps(records, indent=1) + "\n")
     if page:
-        report.put(page, report.page(records, rows))
+        report.replace_table(page, report.page(records, rows))
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from indexes.readers import detect, read
+from indexes.readers import detect_format, read
 from nli.text.sentences import sentence_spans
-from retrieval.core.errors import BadInput, CounterpointError, writing
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.documents import Store
 from retrieval.store.manifest import STORE, read_manifest
 
@@ -80,7 +80,7 @@ def documents(like: Likeness, n: int, seed: int = 0) -> Iterator[dict[str, str]]
         # Each batch has a generator of its own, and is drawn whole, so that no document depends on how many follow.
         random = np.random.default_rng([seed, batch])
         shapes = [like.shapes[at] for at in random.integers(len(like.shapes), size=_BATCH)]
-        words = iter(_drawn(like, random, sum(map(sum, shapes))))
+        words = iter(_draw(like, random, sum(map(sum, shapes))))
         for number, (title, *sentences) in enumerate(shapes[: n - first], first):
             yield {
                 "pmid": str(FIRST_ID + number),
@@ -89,15 +89,15 @@ def documents(like: Likeness, n: int, seed: int = 0) -> Iterator[dict[str, str]]
             }
 
 
-def _drawn(like: Likeness, random: np.random.Generator, n: int) -> Iterator[str]:
+def _draw(like: Likeness, random: np.random.Generator, n: int) -> Iterator[str]:
     places = np.searchsorted(like.chances, random.random(n), side="right").tolist()
     new = (random.random(n) < like.unseen).tolist()
     ranks = np.exp(random.random(n) * np.log(_RANKS)).astype(np.int64).tolist()
     for place, made_up, rank in zip(places, new, ranks, strict=True):
-        yield _made_up(rank) if made_up else like.words[place]
+        yield _make_word(rank) if made_up else like.words[place]
 
 
-def _made_up(rank: int) -> str:
+def _make_word(rank: int) -> str:
     """A word of its own for each rank; no language has it."""
     letters = ""
     while rank:
@@ -127,7 +127,7 @@ def _texts(source: Path) -> Iterator[tuple[str, str]]:
                 break
         store.close()
     else:
-        for record, _ in zip(read(source, detect(source)), range(_SAMPLE), strict=False):
+        for record, _ in zip(read(source, detect_format(source)), range(_SAMPLE), strict=False):
             yield getattr(record, "title", ""), getattr(record, "abstract", "")
 
 
@@ -136,7 +136,7 @@ def generate(n: int, out: Path, source: Path = DEMO, seed: int = 0) -> None:
     if n < 1:
         raise BadInput(f"A corpus has at least 1 document, not {n}.")
     partial = out.with_name(f".{out.name}.partial")
-    with writing("the corpus", out):
+    with translate_write_errors("the corpus", out):
         like = likeness_of(source)
         try:
             with open(partial, "wb") as raw:

@@ -19,7 +19,7 @@ PUBMED = 27_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CorpusMeasurement:
     """One size. Seconds are of the clock where no name says CPU; bytes; latencies are medians and 95th percentiles.
 
     `build_rss` and `search_rss` are the most memory that each process took, Java and mapped files included; `build_private` and
@@ -72,7 +72,7 @@ def growth(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, floa
     return float(np.exp(log_a)), float(b)
 
 
-def projection(measured: Sequence[Measured], n: int = PUBMED) -> dict[str, dict[str, float]]:
+def projection(measured: Sequence[CorpusMeasurement], n: int = PUBMED) -> dict[str, dict[str, float]]:
     """For each measure its exponent and what the power law and the line give at `n` documents."""
     sizes = [float(one.documents) for one in measured]
     found = {}
@@ -84,7 +84,7 @@ def projection(measured: Sequence[Measured], n: int = PUBMED) -> dict[str, dict[
     return found
 
 
-def table(measured: Sequence[Measured], n: int = PUBMED) -> str:
+def table(measured: Sequence[CorpusMeasurement], n: int = PUBMED) -> str:
     """The figures and their projections as Markdown."""
     projected = projection(measured, n) if len(measured) > 1 else {}
     heads = [f"{one.documents:,} documents" for one in measured]

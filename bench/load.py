@@ -25,7 +25,7 @@ CLAIMS = [f"{drug} {effect} {patients}." for drug, effect, patients in itertools
 
 
 @dataclass
-class Seen:
+class LoadResult:
     """What happened: outcomes by status, seconds of each answer, and (second, bytes) of the service's memory."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -33,7 +33,7 @@ class Seen:
     memory: list[tuple[float, int]] = field(default_factory=list)
 
 
-async def client(url: str, number: int, until: float, seen: Seen, patience: float = 120) -> None:
+async def client(url: str, number: int, until: float, seen: LoadResult, patience: float = 120) -> None:
     """Claims one after the other until the time is over; hangs up where an answer takes more than `patience` seconds."""
     async with httpx.AsyncClient(base_url=url, timeout=patience) as connection:
         for claim in itertools.islice(itertools.cycle(CLAIMS), number * 3, None):
@@ -53,7 +53,7 @@ async def client(url: str, number: int, until: float, seen: Seen, patience: floa
                 await asyncio.sleep(min(float(answer.headers["retry-after"]), max(0.0, until - time.monotonic())))
 
 
-async def memory(pid: int, began: float, until: float, seen: Seen) -> None:
+async def memory(pid: int, began: float, until: float, seen: LoadResult) -> None:
     """Resident memory once a second."""
     service = psutil.Process(pid)
     while time.monotonic() < until and service.is_running():
@@ -62,9 +62,9 @@ async def memory(pid: int, began: float, until: float, seen: Seen) -> None:
         await asyncio.sleep(1)
 
 
-async def load(url: str, pid: int, clients: int, seconds: float, leaving: int) -> Seen:
+async def load(url: str, pid: int, clients: int, seconds: float, leaving: int) -> LoadResult:
     """All clients at once, the first `leaving` of them impatient, after one request that warms the service."""
-    seen = Seen()
+    seen = LoadResult()
     async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
         (await connection.post("/v1/ground", json={"claim": CLAIMS[0]})).raise_for_status()
     began = time.monotonic()

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bench.generate import DEMO, FIRST_ID, generate
-from bench.growth import PUBMED, Measured, projection, table
+from bench.growth import PUBMED, CorpusMeasurement, projection, table
 from retrieval.core.errors import BadInput, CounterpointError
 from retrieval.index import Index
 from retrieval.store.manifest import LUCENE, STORE, read_manifest, write_atomically
@@ -39,7 +39,7 @@ _WARM_UP, _QUERIES = 40, 200
 _Result = TypeVar("_Result")
 
 
-def measure(n: int, folder: Path, source: Path) -> Measured:
+def measure(n: int, folder: Path, source: Path) -> CorpusMeasurement:
     """Generate, build and search a corpus of `n` documents like those of `source`; what it makes stays in `folder`."""
     corpus, index = folder / f"{n}.jsonl", folder / f"{n}.index"
     if not corpus.exists():
@@ -48,10 +48,10 @@ def measure(n: int, folder: Path, source: Path) -> Measured:
     for old in (index, index.parent / f".{index.name}.building"):
         shutil.rmtree(old, ignore_errors=True)
     load = os.getloadavg()[0]
-    built = _apart(_built, corpus, index)
-    found = _apart(_searched, index, n)
+    built = _run_apart(_measure_build, corpus, index)
+    found = _run_apart(_measure_search, index, n)
     data = index / read_manifest(index).data
-    return Measured(
+    return CorpusMeasurement(
         documents=n,
         corpus_bytes=corpus.stat().st_size,
         store_bytes=(data / STORE).stat().st_size,
@@ -62,13 +62,13 @@ def measure(n: int, folder: Path, source: Path) -> Measured:
     )
 
 
-def _apart(work: Callable[..., _Result], *arguments: Any) -> _Result:
+def _run_apart(work: Callable[..., _Result], *arguments: Any) -> _Result:
     """Run `work` in a fresh process, so that its memory and its Java machine are its own."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
 
-def _built(corpus: Path, index: Path) -> dict[str, Any]:
+def _measure_build(corpus: Path, index: Path) -> dict[str, Any]:
     """Seconds, CPU seconds and the largest memory of a build."""
     from indexes.build import build
 
@@ -96,7 +96,7 @@ def _built(corpus: Path, index: Path) -> dict[str, Any]:
     }
 
 
-def _searched(folder: Path, n: int) -> dict[str, Any]:
+def _measure_search(folder: Path, n: int) -> dict[str, Any]:
     """Latencies over sentences of the index's own documents as claims, the first of them not counted, and memory."""
     index = Index(folder)
     some = np.random.default_rng(1).integers(n, size=_WARM_UP + _QUERIES).tolist()
@@ -142,7 +142,7 @@ def put_between_markers(path: Path, text: str) -> None:
     write_atomically(path, f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
-def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[Measured]:
+def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[CorpusMeasurement]:
     """Measure every size that FOLDER has no figures of yet, smallest first; all of them, by size."""
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "scale.json"
@@ -152,7 +152,7 @@ def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[Measured]:
         known = json.loads(kept.read_text("utf-8"))
     if known["like"] != made_of:
         raise BadInput(f"{kept} has figures of corpora like {known['like']}; name another folder for ones like {made_of}.")
-    measured = {one["documents"]: Measured(**one) for one in known["measured"]}
+    measured = {one["documents"]: CorpusMeasurement(**one) for one in known["measured"]}
     for n in sorted(sizes):
         if n not in measured:
             print(f"Measuring {n:,} documents.", file=sys.stderr)
@@ -170,7 +170,7 @@ def pyserini_seconds(corpus: Path, folder: Path) -> tuple[float, float]:
 
     It makes neither sentences nor cues nor a store of texts. Its input, one file of id and contents, is written first, untimed.
     """
-    from retrieval.bm25.java import executable
+    from retrieval.bm25.java import make_java_command
 
     source, out = folder / f"{corpus.stem}.contents", folder / f"{corpus.stem}.pyserini"
     shutil.rmtree(out, ignore_errors=True)
@@ -182,7 +182,7 @@ def pyserini_seconds(corpus: Path, folder: Path) -> tuple[float, float]:
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         # Its buffer alone is larger than the heap that our searches have.
-        [*executable("4g"), "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", str(source),
+        [*make_java_command("4g"), "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", str(source),
          "-index", str(out), "-threads", str(os.cpu_count()), "-keepStopwords", "-optimize"],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

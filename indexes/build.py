@@ -20,23 +20,23 @@ from typing import Any
 from tqdm import tqdm
 
 from indexes import plan
-from indexes.guard import LOCK, only_one, stoppable
-from indexes.lucene_writer import LuceneWriter, contents, link
-from indexes.readers import Deletion, Record, SkipBad, detect, read, sources
+from indexes.guard import LOCK, hold_lock, report_interrupt
+from indexes.lucene_writer import LuceneWriter, link_files, make_contents
+from indexes.readers import Deletion, Record, SkipBad, detect_format, read, sources
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
-from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, writing
+from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, translate_write_errors
 from retrieval.store.manifest import (
     DENSE,
     FORMAT,
     LUCENE,
     NAME,
     STORE,
+    IndexSource,
     Manifest,
-    Source,
-    data_files,
+    list_data_files,
+    name_staging_folder,
     read_manifest,
-    staging_folder,
 )
 
 _BATCH = 1000
@@ -46,7 +46,7 @@ _Files = Sequence[tuple[Path, str]]
 
 
 @dataclass(frozen=True)
-class Report:
+class BuildReport:
     """What a build or update did: the manifest of the index, the records it left out, how many documents it touched."""
 
     manifest: Manifest
@@ -61,7 +61,7 @@ def build(
     skip_bad: int = 0,
     overwrite: bool = False,
     alone: bool = False,
-) -> Report:
+) -> BuildReport:
     """Build an index of every document in `paths` (files or folders) at `out`.
 
     The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, inside the index that is
@@ -71,17 +71,17 @@ def build(
     where the user stops it.
     """
     target = out.resolve()
-    root = _root(target, out, overwrite)
-    files = _detected(paths, format)
+    root = _choose_root(target, out, overwrite)
+    files = _detect_formats(paths, format)
     if alone:
         _expect(files)
     stopped = "what was read so far is saved, and the same command resumes from there"
-    with stoppable("the index", stopped), writing("the index", out.parent, GO_ON):
+    with report_interrupt("the index", stopped), translate_write_errors("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
-        with only_one(root):
-            old = _version(root)
-            data = root / _data_name(old + 1)
-            store = _open_or_restart(data, old + 1, plan.fingerprint(files))
+        with hold_lock(root):
+            old = _read_version(root)
+            data = root / _name_data(old + 1)
+            store = _open_or_restart(data, old + 1, plan.make_fingerprint(files))
             try:
                 shutil.rmtree(data / LUCENE, ignore_errors=True)
                 report = _fill(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad)
@@ -89,14 +89,14 @@ def build(
                 store.close()
             report.manifest.write(root)
             if root == target:
-                _drop_others(root, keep=(_data_name(old), data.name))
+                _drop_others(root, keep=(_name_data(old), data.name))
             else:
                 (root / LOCK).unlink()
                 os.rename(root, target)
     return report
 
 
-def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, alone: bool = False) -> Report:
+def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, alone: bool = False) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
     Queries see the old version until the last moment; the one before it stays until the next update, for readers that still
@@ -104,12 +104,16 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
     nothing else with Java.
     """
     read_manifest(folder)
-    files = _detected(paths, format)
+    files = _detect_formats(paths, format)
     again = f"the index is as it was before: {AGAIN}"
-    with stoppable("the index", "the index is as it was before"), writing("the update", folder, again), only_one(folder):
+    with (
+        report_interrupt("the index", "the index is as it was before"),
+        translate_write_errors("the update", folder, again),
+        hold_lock(folder),
+    ):
         # Read under the lock: another update may just have ended.
         old = read_manifest(folder)
-        if old.settings != plan.settings():
+        if old.settings != plan.list_settings():
             raise IndexUnusable(
                 f"The index at {folder} was built with different settings or a different cue list, and an update would "
                 "mix the two; "
@@ -117,15 +121,15 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
             )
         if alone:
             _expect(files, held=sum(old.files.values()))
-        data = folder / _data_name(old.version + 1)
+        data = folder / _name_data(old.version + 1)
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir()
         try:
             shutil.copyfile(folder / old.data / STORE, data / STORE)
-            link(folder / old.data / LUCENE, data / LUCENE)
+            link_files(folder / old.data / LUCENE, data / LUCENE)
             if old.dense:
                 # Of the texts before, until `counterpoint index dense` brings them up to date: it encodes only what changed.
-                link(folder / old.data / DENSE, data / DENSE)
+                link_files(folder / old.data / DENSE, data / DENSE)
             store = StoreWriter(data / STORE, old.version + 1)
             try:
                 report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old)
@@ -142,19 +146,19 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
 def _expect(files: _Files, held: int = 0) -> None:
     """Prepare Java for the size of the process's one job: the sources, and the bytes that an index holds already."""
     if held + sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
-        java.expect_brief()
+        java.expect_short_run()
 
 
-def _detected(paths: Sequence[Path], format: str) -> _Files:
-    return [(path, detect(path) if format == "auto" else format) for path in sources(paths)]
+def _detect_formats(paths: Sequence[Path], format: str) -> _Files:
+    return [(path, detect_format(path) if format == "auto" else format) for path in sources(paths)]
 
 
-def _root(target: Path, out: Path, overwrite: bool) -> Path:
+def _choose_root(target: Path, out: Path, overwrite: bool) -> Path:
     """The folder to work in; a target that holds something is refused, unless it is an index and may be overwritten."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         if os.path.ismount(target):
             raise BadInput(f"{out} is a mount point, and a finished index is renamed into place; name a new folder inside it.")
-        return staging_folder(target)
+        return name_staging_folder(target)
     if not (target / NAME).is_file() or not any(target.glob(f"v[0-9]*/{LUCENE}")):
         raise BadInput(f"{out} exists and is not an index, so it is not overwritten; name a new folder.")
     if not overwrite:
@@ -162,11 +166,11 @@ def _root(target: Path, out: Path, overwrite: bool) -> Path:
     return target
 
 
-def _data_name(version: int) -> str:
+def _name_data(version: int) -> str:
     return f"v{version:04d}"
 
 
-def _version(root: Path) -> int:
+def _read_version(root: Path) -> int:
     """The version of the index in `root`, which may be damaged or of another format; 0 where there is none."""
     try:
         return int(json.loads((root / NAME).read_text("utf-8"))["version"])
@@ -181,7 +185,7 @@ def _drop_others(folder: Path, keep: Sequence[str]) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int, old: Manifest | None = None) -> Report:
+def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int, old: Manifest | None = None) -> BuildReport:
     """Read every source into the store and into Lucene, and say what came of it; `old` is what an update starts from."""
     skip = SkipBad(skip_bad)
     try:
@@ -193,7 +197,7 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
             with bar:
                 records, changed = _read_source(store, lucene, number, path, kind, skip, bar)
             bad = len(skip.faults) - bad_before
-            read_sources.append(Source(str(path), kind, path.stat().st_size, records, bad))
+            read_sources.append(IndexSource(str(path), kind, path.stat().st_size, records, bad))
             touched += changed
         counts, digest = store.summary()
         if not counts.documents:
@@ -212,19 +216,19 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
         counts=counts,
         corpus_sha256=digest,
         sources=(*(old.sources if old else ()), *read_sources),
-        settings=plan.settings(),
-        versions=plan.versions(),
-        files=data_files(data),
+        settings=plan.list_settings(),
+        versions=plan.list_versions(),
+        files=list_data_files(data),
         dense=old.dense if old else None,
     )
-    return Report(manifest, tuple(skip.faults), touched)
+    return BuildReport(manifest, tuple(skip.faults), touched)
 
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
     """Give Lucene what an earlier try at this build has put into the store."""
     given = 0
     for texts in store.texts(_BATCH):
-        lucene.add((pmid, contents(title, abstract)) for pmid, title, abstract in texts)
+        lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in texts)
         given += len(texts)
     return given
 
@@ -235,7 +239,7 @@ def _read_source(
     """Read one source, past what an earlier try has kept; how many records it holds, and how many documents it changed."""
     done, seen, changed = store.records_done(number), 0, 0
     for record, pmid in store.repeats_done(number):
-        skip(_repeated(path, record, pmid))
+        skip(_make_repeat_error(path, record, pmid))
     records = read(path, kind, skip)
     while batch := list(islice(records, _BATCH)):
         first, seen = seen + 1, seen + len(batch)
@@ -246,19 +250,19 @@ def _read_source(
         repeats: list[tuple[int, str]] = []
         # PubMed's files repeat a PMID to replace or delete it; in a JSONL corpus a second time is a mistake.
         if kind != "pubmed":
-            repeats = list(_repeats(fresh, store.written_now([record.pmid for _, record in fresh])))
+            repeats = list(_find_repeats(fresh, store.written_now([record.pmid for _, record in fresh])))
             for repeat in repeats:
-                skip(_repeated(path, *repeat))
+                skip(_make_repeat_error(path, *repeat))
         left_out = {record for record, _ in repeats}
         kept = [record for n, record in fresh if n not in left_out]
         change = store.write(kept, number, seen, repeats, newest=kind == "pubmed")
         lucene.remove(change.removed)
-        lucene.add((pmid, contents(title, abstract)) for pmid, title, abstract in change.written)
+        lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
         changed += len(change.written) + len(set(change.removed) - {pmid for pmid, _, _ in change.written})
     return seen, changed
 
 
-def _repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator[tuple[int, str]]:
+def _find_repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator[tuple[int, str]]:
     """The numbered records whose id is `known` or stands twice among them."""
     for number, record in records:
         if record.pmid in known and not isinstance(record, Deletion):
@@ -266,7 +270,7 @@ def _repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator
         known.add(record.pmid)
 
 
-def _repeated(path: Path, record: int, pmid: str) -> BadRecord:
+def _make_repeat_error(path: Path, record: int, pmid: str) -> BadRecord:
     return BadRecord(path, f"record {record} (id {pmid})", "this id is repeated; every id must be unique")
 
 

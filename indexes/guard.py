@@ -12,7 +12,7 @@ LOCK = ".lock"
 
 
 @contextmanager
-def only_one(folder: Path) -> Iterator[None]:
+def hold_lock(folder: Path) -> Iterator[None]:
     """Keep a second build or update out of the folder while one is at work; the lock goes with the process.
 
     Raises `BadInput` where another has it.
@@ -29,7 +29,7 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def stoppable(what: str, kept: str) -> Iterator[None]:
+def report_interrupt(what: str, kept: str) -> Iterator[None]:
     """Ctrl-C as an error that says what becomes of the work."""
     try:
         yield

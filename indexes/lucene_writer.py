@@ -16,15 +16,15 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any
 
-from retrieval.bm25.java import HEAP_VARIABLE, java_class
-from retrieval.bm25.lucene import pyserini, start_on_lucene_thread
+from retrieval.bm25.java import HEAP_VARIABLE, load_java_class
+from retrieval.bm25.lucene import load_pyserini, start_on_lucene_thread
 from retrieval.core.errors import BadConfig, BadInput
 
 # Pyserini fixes 2 GB, more than the whole heap we give to Java; Lucene itself recommends some hundred megabytes at most.
 _BUFFER_MB = 200.0
 
 
-def contents(title: str, abstract: str) -> str:
+def make_contents(title: str, abstract: str) -> str:
     """What BM25 sees of a document: one field, title and abstract."""
     return f"{title} {abstract}".strip()
 
@@ -69,14 +69,14 @@ class LuceneWriter:
     def _start(self, work: Callable[[], None]) -> None:
         # One batch is at work and one in preparation: memory stays bounded, and both cores are busy.
         self._wait()
-        self._pending = start_on_lucene_thread(lambda: self._told(work))
+        self._pending = start_on_lucene_thread(lambda: self._translate_errors(work))
 
     def _wait(self) -> None:
         if self._pending:
             pending, self._pending = self._pending, None
             pending.result()
 
-    def _told(self, work: Callable[[], None]) -> None:
+    def _translate_errors(self, work: Callable[[], None]) -> None:
         """Run `work`, and raise what ails Java in words that the callers of a writer know."""
         try:
             self._open()
@@ -95,7 +95,7 @@ class LuceneWriter:
         if self._writer is None:
             arguments = ["-index", str(self.folder), "-keepStopwords"]
             threads = os.cpu_count() or 1
-            self._indexer = pyserini().indexer(args=arguments, append=self._append, threads=threads)
+            self._indexer = load_pyserini().indexer(args=arguments, append=self._append, threads=threads)
             self._writer = self._indexer.writer
             self._writer.getConfig().setRAMBufferSizeMB(_BUFFER_MB)
 
@@ -104,7 +104,7 @@ class LuceneWriter:
         if taken != len(batch):
             cause = self._writer.getTragicException()
             if cause is not None:
-                raise OSError(f"Lucene stopped writing: {_causes(cause)}")
+                raise OSError(f"Lucene stopped writing: {_list_causes(cause)}")
             raise BadInput(
                 f"Lucene took only {taken} of the {len(batch)} documents behind {batch[0][:60]}…; one of them has an id or "
                 "a text that cannot be indexed."
@@ -112,10 +112,10 @@ class LuceneWriter:
 
     def _remove(self, pmids: Sequence[str]) -> None:
         # As one query: the bridge to Java cannot tell `deleteDocuments(Term...)` from `deleteDocuments(Query...)`.
-        term, ids = java_class("org.apache.lucene.index.Term"), java_class("java.util.ArrayList")()
+        term, ids = load_java_class("org.apache.lucene.index.Term"), load_java_class("java.util.ArrayList")()
         for pmid in pmids:
             ids.add(term("id", pmid).bytes())
-        self._writer.deleteDocuments(java_class("org.apache.lucene.search.TermInSetQuery")("id", ids))
+        self._writer.deleteDocuments(load_java_class("org.apache.lucene.search.TermInSetQuery")("id", ids))
 
     def _finish(self) -> None:
         # A single segment that still counts deleted documents is rewritten by this too.
@@ -129,7 +129,7 @@ class LuceneWriter:
         writer.rollback()
 
 
-def _causes(exception: Any) -> str:
+def _list_causes(exception: Any) -> str:
     words = []
     while exception is not None:
         words.append(str(exception.toString()))
@@ -137,7 +137,7 @@ def _causes(exception: Any) -> str:
     return "; ".join(words)
 
 
-def link(source: Path, target: Path) -> None:
+def link_files(source: Path, target: Path) -> None:
     """A second copy of a Lucene index that shares its files: Lucene never changes a file it has written."""
     target.mkdir()
     for file in sorted(source.iterdir()):

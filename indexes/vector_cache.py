@@ -30,9 +30,9 @@ class VectorCache:
 
     def __init__(self, folder: Path, encoder: str) -> None:
         self._path = folder / NAME
-        self._db = _connected(self._path)
+        self._db = _connect(self._path)
         try:
-            found = _prepared(self._db).execute("SELECT name FROM encoder").fetchall()
+            found = _prepare(self._db).execute("SELECT name FROM encoder").fetchall()
         except sqlite3.DatabaseError as error:
             # A full disk is no reason to throw away what was made.
             if error.sqlite_errorname not in _DAMAGED:
@@ -40,8 +40,8 @@ class VectorCache:
             found = []
         if found != [(encoder,)]:
             self.drop()
-            self._db = _connected(self._path)
-            _prepared(self._db).execute("INSERT INTO encoder VALUES (?)", (encoder,))
+            self._db = _connect(self._path)
+            _prepare(self._db).execute("INSERT INTO encoder VALUES (?)", (encoder,))
 
     def get(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """The vectors [width] of those texts, by their hashes, that are here."""
@@ -76,11 +76,11 @@ class VectorCache:
             self._path.with_name(NAME + suffix).unlink(missing_ok=True)
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None)
 
 
-def _prepared(db: sqlite3.Connection) -> sqlite3.Connection:
+def _prepare(db: sqlite3.Connection) -> sqlite3.Connection:
     # As in the store: survives a killed process, and nobody else reads it.
     db.execute("PRAGMA locking_mode=EXCLUSIVE")
     db.execute("PRAGMA journal_mode=WAL")

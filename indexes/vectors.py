@@ -13,16 +13,16 @@ from typing import IO, Any
 import numpy as np
 from tqdm import tqdm
 
-from indexes.guard import only_one, stoppable
-from indexes.lucene_writer import contents
+from indexes.guard import hold_lock, report_interrupt
+from indexes.lucene_writer import make_contents
 from indexes.vector_cache import VectorCache
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, translate_write_errors
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder, Vectors
-from retrieval.dense.search import DenseIndex, packed_ids, read_ids
+from retrieval.dense.search import DenseIndex, pack_ids, read_ids
 from retrieval.store.documents import Store
-from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, data_files, read_manifest
+from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest
 
 FLAT = "Flat"
 """Every vector as it is, compared with every query: exact. Other strings of FAISS's factory trade exactness for room or time."""
@@ -48,9 +48,11 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
     read_manifest(folder)
     command = f"`counterpoint index dense {folder}{' --overwrite' if overwrite else ''}` with the same profile"
     with (
-        stoppable("the dense part", f"the vectors encoded so far are saved, and {command} resumes from there"),
-        writing("the vectors", folder, f"those encoded so far are saved: free some space, and {command} resumes from there"),
-        only_one(folder),
+        report_interrupt("the dense part", f"the vectors encoded so far are saved, and {command} resumes from there"),
+        translate_write_errors(
+            "the vectors", folder, f"those encoded so far are saved: free some space, and {command} resumes from there"
+        ),
+        hold_lock(folder),
     ):
         manifest = read_manifest(folder)
         old = None if overwrite else manifest.dense
@@ -61,28 +63,28 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
             )
         if old and manifest.vectors_fit:
             return DenseReport(old, 0)
-        return _made(folder, manifest, encoder, factory, old)
+        return _make_vectors(folder, manifest, encoder, factory, old)
 
 
-def _made(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old: DensePart | None) -> DenseReport:
+def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old: DensePart | None) -> DenseReport:
     data = folder / manifest.data
-    cache = VectorCache(folder, f"{encoder.name} {code_sha256([type(encoder).__module__])}")
+    cache = VectorCache(folder, f"{encoder.name} {hash_code([type(encoder).__module__])}")
     with closing(cache):
-        vectors = _Making(encoder, cache, _kept(data, old) if old else lambda _: {})
+        vectors = _Making(encoder, cache, _load_old_vectors(data, old) if old else lambda _: {})
         index: Any = None
         pmids: list[str] = []
         texts: list[str] = []
         with tqdm(desc="vectors", total=manifest.counts.documents, unit=" documents", disable=None, mininterval=0.5) as bar:
-            for documents in _documents(data / STORE, bar):
-                hashes = [text_hash(document) for document in documents]
+            for documents in _read_documents(data / STORE, bar):
+                hashes = [hash_text(document) for document in documents]
                 batch = vectors(hashes, documents)
-                index = index if index is not None else _empty(batch.shape[1], factory)
+                index = index if index is not None else _make_empty(batch.shape[1], factory)
                 index.add(batch)
                 pmids.extend(document.pmid for document in documents)
                 texts.extend(hashes)
         if index is None:
             raise BadInput(f"No document in the index at {folder} contains a word, so there is nothing to encode.")
-        stem = f"{DENSE}/{_digest(encoder.name, factory, manifest.corpus_sha256)[:12]}"
+        stem = f"{DENSE}/{_hash_files(encoder.name, factory, manifest.corpus_sha256)[:12]}"
         part = DensePart(encoder.name, index.d, factory, len(pmids), manifest.corpus_sha256, stem)
         _write(data, part, index, pmids, texts)
         _put_in_place(folder, manifest, part)
@@ -113,26 +115,26 @@ class _Making:
         return np.stack([known[text] for text in hashes]).astype(np.float32)
 
 
-def text_hash(document: Document) -> str:
+def hash_text(document: Document) -> str:
     """What tells whether a document's vector still fits it: a hash of all that an encoder reads."""
-    return _digest(document.title, document.abstract)[:24]
+    return _hash_files(document.title, document.abstract)[:24]
 
 
-def _digest(*parts: str) -> str:
+def _hash_files(*parts: str) -> str:
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 
-def _documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
+def _read_documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
     """The documents of a store by PMID, in batches, without those that hold no word: BM25 does not find them either."""
     with closing(Store(store)) as opened:
         for batch in opened.texts(_BATCH):
-            documents = [Document(*text) for text in batch if contents(*text[1:])]
+            documents = [Document(*text) for text in batch if make_contents(*text[1:])]
             if documents:
                 yield documents
             bar.update(len(batch))
 
 
-def _kept(data: Path, old: DensePart) -> _Known:
+def _load_old_vectors(data: Path, old: DensePart) -> _Known:
     """The vectors of an earlier version, by the hash of the text; none where FAISS keeps only something like them."""
     if old.factory != FLAT:
         return lambda _: {}
@@ -146,7 +148,7 @@ def _kept(data: Path, old: DensePart) -> _Known:
     return known
 
 
-def _empty(width: int, factory: str) -> Any:
+def _make_empty(width: int, factory: str) -> Any:
     import faiss
 
     try:
@@ -170,7 +172,7 @@ def _write(data: Path, part: DensePart, index: Any, pmids: list[str], texts: lis
     # Through a file of ours: given a path, FAISS passes over a disk that is full for the very last bytes.
     writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG makes it when it is imported
     _write_whole(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
-    _write_whole(data / part.ids, lambda file: file.write(packed_ids(pmids, texts)))
+    _write_whole(data / part.ids, lambda file: file.write(pack_ids(pmids, texts)))
 
 
 def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -189,7 +191,7 @@ def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:
     """Let the manifest name the new part, and drop the files of the one before."""
     data, own = folder / manifest.data, {part.vectors, part.ids}
-    files = {name: size for name, size in data_files(data).items() if not name.startswith(f"{DENSE}/") or name in own}
+    files = {name: size for name, size in list_data_files(data).items() if not name.startswith(f"{DENSE}/") or name in own}
     replace(manifest, files=files, dense=part).write(folder)
     for path in (data / DENSE).iterdir():
         if f"{DENSE}/{path.name}" not in own:

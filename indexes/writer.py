@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.readers import Deletion, Record
-from nli.text.cues import cue_list, cues_by_sentence
-from nli.text.sentences import document_spans
+from nli.text.cues import find_cues_by_sentence, load_cue_list
+from nli.text.sentences import split_document
 from retrieval.core.values import Document
 from retrieval.store.documents import COLUMNS, SCHEMA, Row, pack, unpack
-from retrieval.store.manifest import Counts
+from retrieval.store.manifest import IndexCounts
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""
@@ -40,19 +40,19 @@ class Change:
     written: list[Text]
 
 
-def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
+def annotate(document: Document, cue_ids: dict[str, int]) -> Row:
     """A document as the store keeps it, its sentences and cues found: the only place where texts are split and scanned."""
-    spans = document_spans(document)
-    cues = cues_by_sentence(document.abstract, spans)
+    spans = split_document(document)
+    cues = find_cues_by_sentence(document.abstract, spans)
     return (
         document.pmid,
         document.title,
         document.abstract,
         document.year,
         document.journal,
-        _json(document.types),
-        _json([(n.kind, n.pmid) for n in document.notices]),
-        _json([(s.label, s.start, s.end) for s in document.sections]),
+        _dump_json(document.types),
+        _dump_json([(n.kind, n.pmid) for n in document.notices]),
+        _dump_json([(s.label, s.start, s.end) for s in document.sections]),
         document.version,
         int(document.retracted),
         pack(spans),
@@ -60,7 +60,7 @@ def annotated_row(document: Document, cue_ids: dict[str, int]) -> Row:
     )
 
 
-def _json(items: Sequence[object]) -> str:
+def _dump_json(items: Sequence[object]) -> str:
     return json.dumps(items) if items else "[]"
 
 
@@ -83,7 +83,9 @@ class StoreWriter:
         if fresh:
             self._db.executescript(SCHEMA)
         self._db.executescript(_JOURNAL)
-        self._db.executemany("INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in cue_list().cues])
+        self._db.executemany(
+            "INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in load_cue_list().cues]
+        )
         self._cue_ids = {str(name): int(i) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
 
     def plan(self) -> str | None:
@@ -106,7 +108,7 @@ class StoreWriter:
 
     def written_now(self, pmids: Sequence[str]) -> set[str]:
         """Those documents that this very build or update has already written."""
-        held = self._held("written", pmids)
+        held = self._find_held("written", pmids)
         return {pmid for pmid in held if held[pmid] == self.version}
 
     def write(
@@ -116,7 +118,7 @@ class StoreWriter:
 
         With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
         """
-        held = self._held("version", [record.pmid for record in records])
+        held = self._find_held("version", [record.pmid for record in records])
         versions = dict(held)
         state: dict[str, Document | None] = {}
         for record in records:
@@ -127,7 +129,7 @@ class StoreWriter:
                 state[record.pmid] = record
                 versions[record.pmid] = record.version
         written = [document for document in state.values() if document]
-        rows = [(*annotated_row(document, self._cue_ids), self.version) for document in written]
+        rows = [(*annotate(document, self._cue_ids), self.version) for document in written]
         gone = [(pmid,) for pmid, document in state.items() if document is None]
         self._db.execute("BEGIN")
         try:
@@ -143,7 +145,7 @@ class StoreWriter:
             raise
         return Change([pmid for pmid in state if pmid in held], [(d.pmid, d.title, d.abstract) for d in written])
 
-    def _held(self, column: str, pmids: Sequence[str]) -> dict[str, int]:
+    def _find_held(self, column: str, pmids: Sequence[str]) -> dict[str, int]:
         marks = ",".join("?" * len(pmids))
         return dict(self._db.execute(f"SELECT pmid, {column} FROM documents WHERE pmid IN ({marks})", pmids))
 
@@ -153,7 +155,7 @@ class StoreWriter:
         while found := rows.fetchmany(batch):
             yield found
 
-    def summary(self) -> tuple[Counts, str]:
+    def summary(self) -> tuple[IndexCounts, str]:
         """Mark what is retracted; the store's counts and the hash of its texts, in one pass."""
         documents = sentences = cues = cue_sentences = total = 0
         retracted: set[str] = set()
@@ -169,7 +171,7 @@ class StoreWriter:
             cue_sentences += len({cue[0] for cue in found})
             if "Retract" in notices:
                 retracted |= {target for kind, target in json.loads(notices) if kind in _RETRACTING}
-        return Counts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
+        return IndexCounts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
 
     def _mark(self, retracted: set[str]) -> int:
         """Mark what notices in the store point to, whichever came first, and no longer what none does; how many are marked."""

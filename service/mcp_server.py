@@ -17,7 +17,7 @@ from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading
 from service.checking.readers.reading import read_text
 from service.checking.schemas import MOST_TEXT_CLAIMS, CheckedText
-from service.grounding.claims import checked_claim, checked_topic
+from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse, Provenance
 
@@ -44,7 +44,7 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
     ) -> GroundResponse:
         """Find the papers that contradict a biomedical claim and those that support it, each with its exact sentence."""
         try:
-            return GroundResponse.of(grounder.ground(checked_claim(claim, question, known_pmids or ())), Provenance.of(grounder))
+            return GroundResponse.of(grounder.ground(check_claim(claim, question, known_pmids or ())), Provenance.of(grounder))
         except CounterpointError as error:
             raise ToolError(str(error)) from None
 
@@ -55,7 +55,7 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
     ) -> AnswerResponse:
         """Answer a biomedical question in at most 250 words, every sentence with citations that were checked."""
         try:
-            made = answerer().answer(checked_topic(question, narrative=narrative))
+            made = answerer().answer(check_topic(question, narrative=narrative))
             return AnswerResponse.of(made, answerer())
         except CounterpointError as error:
             raise ToolError(str(error)) from None

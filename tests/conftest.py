@@ -18,7 +18,7 @@ from retrieval.index import Index
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.
 os.environ["COUNTERPOINT_CACHE"] = "off"
 # The indexes of tests hold a few lines: Java's optimising compiler would only take the cores from them.
-java.expect_brief()
+java.expect_short_run()
 
 DEMO = Path(__file__).parent.parent / "indexes" / "demo" / "corpus.jsonl"
 

@@ -13,7 +13,7 @@ import pytest
 from indexes.build import build
 from retrieval.index import Index
 from service.assembly import assemble
-from service.grounding.claims import checked_claim
+from service.grounding.claims import check_claim
 from service.trec.task_a.check import check
 from service.trec.task_a.items import read_items
 from service.trec.task_a.run import run
@@ -72,7 +72,7 @@ def test_task_a_over_pubmed_is_accepted_by_its_check(pubmed: Index, tmp_path: Pa
 
 def test_evidence_for_a_real_claim_is_in_the_index(pubmed: Index) -> None:
     grounder = assemble(pubmed.folder, "v5", "embedded")
-    grounding = grounder.ground(checked_claim("Vitamin D supplementation reduces the risk of fractures."))
+    grounding = grounder.ground(check_claim("Vitamin D supplementation reduces the risk of fractures."))
     assert grounding.supporting
     for one in (*grounding.contradicting, *grounding.supporting):
         entry = pubmed.store.get(one.document.pmid)

@@ -24,13 +24,13 @@ from negspacy.negation import Negex
 from spacy.tokens import Doc
 
 from nli.judges.judge import Judge
-from nli.text.cues import as_typed, cues_by_sentence
-from nli.text.scope import termset
-from nli.text.sentences import document_spans
-from retrieval.bm25.lucene import K1, B, pyserini
+from nli.text.cues import find_cues_by_sentence, simplify_characters
+from nli.text.scope import make_termset
+from nli.text.sentences import split_document
+from retrieval.bm25.lucene import K1, B, load_pyserini
 from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict
 from retrieval.index import Index
-from retrieval.rerank.reranker import Reranker, passage
+from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.manifest import LUCENE
 
 Search = Callable[[str, int], list[str]]
@@ -40,7 +40,7 @@ CONTRADICT_DEPTH, SUPPORT_DEPTH, RETURNED = 1000, 100, 3
 
 
 @dataclass
-class Looked:
+class PlainResult:
     """What one branch returned and all it looked at; `seconds` by stage."""
 
     documents: list[Document] = field(default_factory=list)
@@ -65,11 +65,11 @@ class Plain:
         self._search = search or pyserini_search(index)
         self._nlp = spacy.blank("en")
         self._nlp.add_pipe("sentencizer")
-        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": termset()})  # type: ignore[assignment]
+        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": make_termset()})  # type: ignore[assignment]
 
-    def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> Looked:
+    def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> PlainResult:
         """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""
-        looked = Looked()
+        looked = PlainResult()
         with looked.timed("retrieve"):
             looked.documents = self.documents(claim, k)
         with looked.timed("annotate"):
@@ -87,14 +87,14 @@ class Plain:
         looked.found = [(pmid, sentence) for pmid, (_, sentence) in list(best.items())[:RETURNED]]
         return looked
 
-    def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> Looked:
+    def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> PlainResult:
         """The three documents that the reranker likes best, of BM25's first hundred that are not known, less those `without`."""
-        looked, known = Looked(), set(claim.known_pmids)
+        looked, known = PlainResult(), set(claim.known_pmids)
         with looked.timed("retrieve"):
             unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
             looked.documents = [one for one in unknown if one.pmid not in without]
         with looked.timed("rerank"):
-            scores = self.reranker(claim.text, [passage(document) for document in looked.documents])
+            scores = self.reranker(claim.text, [make_passage(document) for document in looked.documents])
         order = sorted(range(len(scores)), key=lambda place: -scores[place])
         looked.found = [(looked.documents[place].pmid, None) for place in order[:RETURNED]]
         return looked
@@ -110,15 +110,15 @@ class Plain:
 
     def negspacy_says(self, document: Document) -> list[bool]:
         """Of each sentence (our boundaries), whether negspacy finds a cue in it with our term set."""
-        doc = self._nlp.make_doc(as_typed(document.abstract))
+        doc = self._nlp.make_doc(simplify_characters(document.abstract))
         preceding, following, _ = self._negex.process_negations(doc)
         starts = [doc[first].idx for _, first, _ in (*preceding, *following)]
-        return [any(start <= at < end for at in starts) for start, end in document_spans(document)]
+        return [any(start <= at < end for at in starts) for start, end in split_document(document)]
 
 
 def pyserini_search(index: Index) -> Search:
     """BM25 by Pyserini's own searcher on the Lucene part of an index, with the paper's constants."""
-    pyserini()  # starts Java and hushes it; Pyserini's modules must come after that
+    load_pyserini()  # starts Java and hushes it; Pyserini's modules must come after that
     # They make a client of OpenAI's when they are imported, and fail where there is no key. It is never used.
     os.environ.setdefault("OPENAI_API_KEY", "none")
     from pyserini.analysis import get_lucene_analyzer
@@ -132,6 +132,6 @@ def pyserini_search(index: Index) -> Search:
 
 def cue_sentences(document: Document) -> list[Sentence]:
     """The sentences of a document that hold a cue, found in its text now."""
-    spans: Sequence[Span] = document_spans(document)
-    held = {index for index, _ in cues_by_sentence(document.abstract, spans)}
+    spans: Sequence[Span] = split_document(document)
+    held = {index for index, _ in find_cues_by_sentence(document.abstract, spans)}
     return [Sentence(document.pmid, i, *spans[i], document.abstract[slice(*spans[i])]) for i in sorted(held)]

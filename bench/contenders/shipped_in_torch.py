@@ -21,17 +21,17 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from nli.judges.embedded import STANCE_MODEL, Calibration, decision_of, premise_text
-from nli.judges.judge import lazily
+from nli.judges.embedded import STANCE_MODEL, Calibration, make_premise_text, read_decision
+from nli.judges.judge import judge_lazily
 from nli.train import PARTS
 from nli.wording.marking import MARKS, Lexicon, Marker
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import PARTS as RELEVANCE_PARTS
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.rerank.late_interaction import best_stretch, rare_word_match
-from retrieval.runtime.engine import EncodedPair, PairTokenizer, collate, name_of, read_card
+from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
+from retrieval.runtime.engine import EncodedPair, PairTokenizer, collate, make_model_name, read_card
 from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULARY, WIDTH, MarkedEncoder
-from retrieval.words.lexical import lexical_scores, rarity_tables
+from retrieval.words.lexical import read_rarity_tables, score_lexically
 
 BATCH = 32
 """Texts of one batch, as they arrive: the usual choice, and sentence-transformers' own."""
@@ -128,8 +128,8 @@ class TorchJudge:
 
     def __init__(self, folder: Path = STANCE_MODEL) -> None:
         card = read_card(folder)
-        self.name = f"{name_of(card)}/torch-float32"
-        self.calibration, self.decision = Calibration(**card["calibration"]), decision_of(card, "open")
+        self.name = f"{make_model_name(card)}/torch-float32"
+        self.calibration, self.decision = Calibration(**card["calibration"]), read_decision(card, "open")
         marker = Marker(Lexicon.read(folder / "polarity.txt"))
         self._tokenize = PairTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json")), int(card["max_tokens"]), marker)
         self._model = StanceTwin(folder)
@@ -137,7 +137,7 @@ class TorchJudge:
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3] of one batch, before calibration."""
         claim = " ".join(claim.split())
-        batch = collate(self._tokenize([(claim, premise_text(premise)) for premise in premises]))
+        batch = collate(self._tokenize([(claim, make_premise_text(premise)) for premise in premises]))
         with torch.inference_mode():
             logits: NDArray[np.float32] = self._model(*(torch.from_numpy(array) for array in batch)).numpy()
         return logits
@@ -148,7 +148,7 @@ class TorchJudge:
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             return [Verdict(*row) for row in self.calibration.probabilities(self.logits(claim, chunk)).tolist()]
 
-        return lazily(predict, premises, BATCH)
+        return judge_lazily(predict, premises, BATCH)
 
 
 class TorchReranker:
@@ -156,24 +156,24 @@ class TorchReranker:
 
     def __init__(self, folder: Path = RELEVANCE_MODEL) -> None:
         card = read_card(folder)
-        self.name = f"{name_of(card)}/torch-float32"
+        self.name = f"{make_model_name(card)}/torch-float32"
         self._max = int(card["max_tokens"])
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(self._max)
         self._tokenizer.no_padding()
         self._model = bert(weights(folder), [0])
         self._weights = np.array([float(card["calibration"][part]) for part in RELEVANCE_PARTS])
-        self._pieces, self._words = rarity_tables(folder / "rarity.npz")
+        self._pieces, self._words = read_rarity_tables(folder / "rarity.npz")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in order."""
         [(ids, vectors)] = self.vectors([query])
         rarity = self._pieces[ids]
         found = np.zeros((len(texts), len(RELEVANCE_PARTS)))
-        found[:, 0] = lexical_scores(query, texts, self._words)
+        found[:, 0] = score_lexically(query, texts, self._words)
         for start in range(0, len(texts), BATCH):
             for row, (_, text) in enumerate(self.vectors(texts[start : start + BATCH]), start):
-                found[row, 1:] = rare_word_match(vectors, text, rarity), best_stretch(vectors, text)
+                found[row, 1:] = score_rare_words(vectors, text, rarity), score_best_stretch(vectors, text)
         return [float(score) for score in found @ self._weights]
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:

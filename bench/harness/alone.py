@@ -17,7 +17,7 @@ _PATIENCE = 20.0
 """Seconds that a process has to end by itself once its work is done."""
 
 
-def alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
+def run_alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
     """What `work`, a function of a module, gives in a process of its own, which is stopped with this one."""
     context = get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)

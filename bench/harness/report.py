@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.harness.setting import Row
+from bench.harness.setting import BenchRow
 from retrieval.core.errors import BadInput
 from retrieval.store.manifest import write_atomically
 
@@ -27,7 +27,7 @@ def read(folder: Path, part: str) -> dict[str, Any] | None:
         return None
 
 
-def kept(folder: Path, part: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
+def find_kept(folder: Path, part: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
     """A part's result that an earlier run left, where it was measured of the same things; else None."""
     found = read(folder, part)
     return found if found and found["facts"] == facts else None
@@ -39,7 +39,7 @@ def keep(folder: Path, part: str, record: Mapping[str, Any]) -> None:
     write_atomically(folder / f"{part}.json", json.dumps(record, indent=1) + "\n")
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[BenchRow]) -> str:
     """The rows as a Markdown table."""
     lines = ["| measure | plain, or theirs | ours | figure | bar | met |", "|---|---|---|---|---|---|"]
     told = {True: "yes", False: "no", None: ""}
@@ -47,7 +47,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
+def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[BenchRow]) -> str:
     """The table, and under it what each part was measured of and on."""
     told = [table(rows), ""]
     for part, record in records.items():
@@ -61,7 +61,7 @@ def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
     return "\n".join(told)
 
 
-def around(path: Path) -> tuple[str, str]:
+def split_page(path: Path) -> tuple[str, str]:
     """What stands before and behind the markers of a Markdown file; raises `BadInput` where it has none."""
     try:
         whole = path.read_text("utf-8")
@@ -76,7 +76,7 @@ def around(path: Path) -> tuple[str, str]:
     return before, after
 
 
-def put(path: Path, text: str) -> None:
+def replace_table(path: Path, text: str) -> None:
     """Replace what stands between the markers of a Markdown file."""
-    before, after = around(path)
+    before, after = split_page(path)
     write_atomically(path, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

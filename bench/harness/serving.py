@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from bench.harness.setting import Options, claims_of, fresh_cache
+from bench.harness.setting import BenchOptions, claims_of, fresh_cache
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.index import Index
@@ -24,7 +24,7 @@ _PATIENCE = 180.0
 
 
 @dataclass(frozen=True)
-class Service:
+class RunningService:
     """A running service: its address, its process, and the seconds from its start until it was ready."""
 
     url: str
@@ -44,7 +44,7 @@ class Service:
         return sum(one.memory_info().rss for one in (self.process, *self.process.children(recursive=True)))
 
 
-def drawn(options: Options) -> tuple[list[Claim], list[Claim]]:
+def draw_claims(options: BenchOptions) -> tuple[list[Claim], list[Claim]]:
     """The claims that warm a service, and those that it is asked then."""
     index = Index(options.index)
     claims = claims_of(index, options.asked + WARMING, options.seed)
@@ -53,7 +53,7 @@ def drawn(options: Options) -> tuple[list[Claim], list[Claim]]:
 
 
 @contextmanager
-def served(index: Path) -> Iterator[Service]:
+def run_service(index: Path) -> Iterator[RunningService]:
     """`counterpoint serve` with its defaults over an index, with an empty cache on disk; stopped at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -62,7 +62,7 @@ def served(index: Path) -> Iterator[Service]:
     began = time.perf_counter()
     with fresh_cache(), subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            yield Service(f"http://127.0.0.1:{port}", psutil.Process(process.pid), _ready(process, port, began))
+            yield RunningService(f"http://127.0.0.1:{port}", psutil.Process(process.pid), _ready(process, port, began))
         finally:
             process.terminate()
 

@@ -35,7 +35,7 @@ class NotHere(CounterpointError):
 
 
 @dataclass(frozen=True)
-class Options:
+class BenchOptions:
     """What decides a measurement; docs/performance.md says what each is for."""
 
     index: Path
@@ -50,7 +50,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """A line of the table: what was measured of theirs and of ours, what comes of it, the bar, and whether it is met."""
 
     measure: str
@@ -103,12 +103,12 @@ def fresh_cache() -> Iterator[None]:
         yield
 
 
-def ratio_row(measure: str, theirs: Sequence[float], ours: Sequence[float], unit: str, bar: float | None = None) -> Row:
+def ratio_row(measure: str, theirs: Sequence[float], ours: Sequence[float], unit: str, bar: float | None = None) -> BenchRow:
     """Theirs over ours by medians where `unit` is "s" (less is better), else ours over theirs; `bar` is the least wanted."""
     one, other = statistics.median(theirs), statistics.median(ours)
     ratio = one / other if unit == "s" else other / one
     told = f"{bar:g} ×" if bar else ""
-    return Row(measure, amount(one, unit), amount(other, unit), f"{ratio:,.3g} ×", told, ratio >= bar if bar else None)
+    return BenchRow(measure, amount(one, unit), amount(other, unit), f"{ratio:,.3g} ×", told, ratio >= bar if bar else None)
 
 
 def amount(value: float, unit: str) -> str:

@@ -19,8 +19,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.harness.setting import Options, Row, ratio_row
-from indexes.lucene_writer import contents
+from bench.harness.setting import BenchOptions, BenchRow, ratio_row
+from indexes.lucene_writer import make_contents
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 
@@ -28,7 +28,7 @@ OPTIONS = ("documents", "rounds")
 BAR = 0.5
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """Documents a second of both, round by round."""
     with TemporaryDirectory(prefix="bench-build-") as name:
         folder = Path(name)
@@ -47,7 +47,7 @@ def run(options: Options) -> dict[str, Any]:
 def write_corpus(index: Path, path: Path, wanted: int) -> int:
     """The index's documents as Pyserini reads them; under new ids again until there are as many as `wanted` (0: once)."""
     opened = Index(index)
-    texts = [(pmid, contents(title, abstract)) for batch in opened.store.texts(1000) for pmid, title, abstract in batch]
+    texts = [(pmid, make_contents(title, abstract)) for batch in opened.store.texts(1000) for pmid, title, abstract in batch]
     opened.close()
     wanted = wanted or len(texts)
     with path.open("w", encoding="utf-8") as file:
@@ -86,7 +86,7 @@ def seconds(command: list[str]) -> float:
     return took
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The ratio of medians."""
     measure = f"index build of {result['documents']:,}, sentences and cues in ours, against Pyserini's own, documents a second"
     return [ratio_row(measure, result["theirs"], result["ours"], "a second", bar=BAR)]

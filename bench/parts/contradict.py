@@ -15,9 +15,9 @@ from typing import Any
 from tqdm import tqdm
 
 from bench.contenders.ours import every_sentence, v5, with_models
-from bench.contenders.plain import RETURNED, Looked, Plain
+from bench.contenders.plain import RETURNED, Plain, PlainResult
 from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
-from bench.harness.setting import Options, Row, cache_at, claims_of, ratio_row
+from bench.harness.setting import BenchOptions, BenchRow, cache_at, claims_of, ratio_row
 from retrieval.core.disk_cache import OFF
 from retrieval.core.values import Claim
 from service.grounding.ground import Grounder
@@ -29,7 +29,7 @@ FLIPS = 0.005
 """The largest share of verdicts that the shipped engine may change."""
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """One record a claim."""
     with cache_at(OFF):
         ships = v5(options.index)
@@ -38,7 +38,7 @@ def run(options: Options) -> dict[str, Any]:
         twin = with_models(ours, plain.judge, plain.reranker)
         # The last claim only wakes everything up.
         *claims, first = claims_of(ours.index, options.claims + 1, options.seed)
-        timed(ours, first)
+        time_branch(ours, first)
         plain.contradict(first, k=20)
         records = [
             record(claim, number % 2 == 0, ours, ships, plain, twin)
@@ -51,12 +51,12 @@ def run(options: Options) -> dict[str, Any]:
 def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plain: Plain, twin: Grounder) -> dict[str, Any]:
     """Everything measured of one claim."""
     if ours_first:
-        seconds, side = timed(ours, claim)
+        seconds, side = time_branch(ours, claim)
     looked = plain.contradict(claim)
     if not ours_first:
-        seconds, side = timed(ours, claim)
-    ships_seconds, ships_side = timed(ships, claim)
-    twin_seconds, twin_side = timed(twin, claim)
+        seconds, side = time_branch(ours, claim)
+    ships_seconds, ships_side = time_branch(ships, claim)
+    twin_seconds, twin_side = time_branch(twin, claim)
     shipped = list(ours.models.judges["stance"](claim.text, looked.premises))
     says = [(plain.negspacy_says(one), one) for one in looked.documents]
     cued = [entry.cue_sentences() for entry in ours.index.entries([one.pmid for one in looked.documents])]
@@ -74,10 +74,10 @@ def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plai
         "documents": len(looked.documents),
         "pairs": len(looked.premises),
         "judged": side.counts.judged,
-        "identical_contradict": shown(twin_side) == found(looked),
+        "identical_contradict": list_shown(twin_side) == list_found(looked),
         "identical_support": same_support(claim, plain, twin, looked),
-        "same_with_shipped": shown(side) == found(looked),
-        "same_as_it_ships": shown(ships_side) == found(looked),
+        "same_with_shipped": list_shown(side) == list_found(looked),
+        "same_as_it_ships": list_shown(ships_side) == list_found(looked),
         "contradictions": len(looked.found),
         "flips": sum(a.label != b.label for a, b in zip(looked.verdicts, shipped, strict=True)),
         "sentences": sum(len(whole) for whole, _ in says),
@@ -85,7 +85,7 @@ def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plai
     }
 
 
-def timed(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Side]:
+def time_branch(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Side]:
     """Our branch, and its seconds by stage; what stands between two stages counts to the first."""
     marks: list[tuple[str, float]] = []
 
@@ -99,24 +99,24 @@ def timed(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Side]:
     return {"retrieve": at["judge"] - began, "judge": ended - at["judge"]}, side
 
 
-def shown(side: Side) -> list[tuple[str, int | None]]:
+def list_shown(side: Side) -> list[tuple[str, int | None]]:
     """What our branch returned: documents and the sentence of each."""
     return [(one.document.pmid, one.sentence.index if one.sentence else None) for one in side.evidence]
 
 
-def found(looked: Looked) -> list[tuple[str, int | None]]:
+def list_found(looked: PlainResult) -> list[tuple[str, int | None]]:
     """What the plain branch returned."""
     return [(pmid, sentence.index if sentence else None) for pmid, sentence in looked.found]
 
 
-def same_support(claim: Claim, plain: Plain, twin: Grounder, against: Looked) -> bool:
+def same_support(claim: Claim, plain: Plain, twin: Grounder, against: PlainResult) -> bool:
     """Whether the support branches return the same documents (the paper's returns no sentences)."""
     taken = frozenset(pmid for pmid, _ in against.found)
     ours = twin.run_branch(claim, "support", without=taken)
     return [one.document.pmid for one in ours.evidence] == [pmid for pmid, _ in plain.support(claim, without=taken).found]
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The whole branch, its stages, and what was checked."""
     records = result["claims"]
     n, pairs = len(records), sum(one["pairs"] for one in records)
@@ -136,24 +136,24 @@ def rows(result: dict[str, Any]) -> list[Row]:
     return [
         ratio_row(f"V5, contradiction branch, k=1000, {n} claims", times("plain"), times("ours"), "s", bar=20),
         ratio_row("– retrieve: BM25 and the texts", times("plain", "retrieve"), times("ours", "retrieve"), "s"),
-        Row("– annotate: sentences and cues", f"{annotate:.3g} s", "stored", ""),
+        BenchRow("– annotate: sentences and cues", f"{annotate:.3g} s", "stored", ""),
         ratio_row("– judge", times("plain", "judge"), times("ours", "judge"), "s"),
         ratio_row("– the same float model in torch behind both", times("plain"), times("ours_with_torch"), "s"),
         ratio_row("– ours as it ships: skim bounds what is judged", times("plain"), times("ours_as_it_ships"), "s"),
-        Row("– the same contradictions as plain, as it ships", "", "", f"{skimmed} of {n} claims"),
-        Row("– claims with three contradictions, where ours can stop early", "", "", f"{full} of {n} claims"),
-        Row(
+        BenchRow("– the same contradictions as plain, as it ships", "", "", f"{skimmed} of {n} claims"),
+        BenchRow("– claims with three contradictions, where ours can stop early", "", "", f"{full} of {n} claims"),
+        BenchRow(
             "– pairs judged, median of a claim",
             f"{statistics.median(one['pairs'] for one in records):,.0f}", f"{judged:,.0f}", "",
         ),
-        Row("– identical output with the same model: contradictions", "", "", f"{same} of {n} claims", "all", same == n),
-        Row("– identical output with the same model: supports", "", "", f"{support} of {n} claims", "all", support == n),
-        Row("– the same contradictions with the shipped engine", "", "", f"{kept} of {n} claims"),
-        Row(
+        BenchRow("– identical output with the same model: contradictions", "", "", f"{same} of {n} claims", "all", same == n),
+        BenchRow("– identical output with the same model: supports", "", "", f"{support} of {n} claims", "all", support == n),
+        BenchRow("– the same contradictions with the shipped engine", "", "", f"{kept} of {n} claims"),
+        BenchRow(
             "– verdicts that the shipped engine flips", "", "",
             f"{flips:,} of {pairs:,} ({100 * flips / max(1, pairs):.2f} %)", f"≤ {100 * FLIPS:g} %", flips <= FLIPS * pairs,
         ),
-        Row("– sentences where negspacy's own cue agrees with the stored one", "", "", f"{100 * agreed:.1f} %"),
+        BenchRow("– sentences where negspacy's own cue agrees with the stored one", "", "", f"{100 * agreed:.1f} %"),
     ]  # fmt: skip
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.harness.serving import drawn, served
-from bench.harness.setting import Options, Row, amount
+from bench.harness.serving import draw_claims, run_service
+from bench.harness.setting import BenchOptions, BenchRow, amount
 
 OPTIONS = ("asked", "seed")
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """The seconds of every request, in two rounds over the same claims."""
-    warming, asked = drawn(options)
-    with served(options.index) as service:
+    warming, asked = draw_claims(options)
+    with run_service(options.index) as service:
         list(service.ask(warming))
         seconds = {
             name: list(tqdm(service.ask(asked), desc=f"/ground, {name}", total=len(asked), unit=" claims", disable=None))
@@ -25,13 +25,13 @@ def run(options: Options) -> dict[str, Any]:
         return {"ready": service.ready, **seconds}
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """p50 and p95 of both rounds, and the start."""
     n = len(result["unseen"])
     unseen, late = quantiles(result["unseen"])
     again, again_late = quantiles(result["repeated"])
     return [
-        Row(
+        BenchRow(
             f"`/ground`, our variant, warm service, p50 of {n} claims it never saw",
             "",
             amount(unseen, "s"),
@@ -39,10 +39,10 @@ def rows(result: dict[str, Any]) -> list[Row]:
             "1 s",
             unseen <= 1,
         ),
-        Row("– p95", "", amount(late, "s"), ""),
-        Row("– the same claims again: p50", "", amount(again, "s"), ""),
-        Row("– the same claims again: p95", "", amount(again_late, "s"), ""),
-        Row("– `counterpoint serve`, from its start until it is ready", "", amount(result["ready"], "s"), ""),
+        BenchRow("– p95", "", amount(late, "s"), ""),
+        BenchRow("– the same claims again: p50", "", amount(again, "s"), ""),
+        BenchRow("– the same claims again: p95", "", amount(again_late, "s"), ""),
+        BenchRow("– `counterpoint serve`, from its start until it is ready", "", amount(result["ready"], "s"), ""),
     ]
 
 

@@ -20,8 +20,8 @@ from tokenizers import Tokenizer
 from tqdm import tqdm
 
 from bench.contenders.ours import every_sentence, v5, with_models
-from bench.harness.setting import Options, Row, amount, cache_at, claims_of, processor
-from nli.judges.embedded import STANCE_MODEL, premise_text
+from bench.harness.setting import BenchOptions, BenchRow, amount, cache_at, claims_of, processor
+from nli.judges.embedded import STANCE_MODEL, make_premise_text
 from nli.judges.judge import Judge
 from retrieval.core.disk_cache import OFF
 from retrieval.core.values import Claim, Premise, Verdict
@@ -43,7 +43,7 @@ def flops(tokens: int) -> int:
     return LAYERS * (2 * _LAYER * tokens + 4 * tokens * tokens * WIDTH) + head
 
 
-class Watched:
+class WatchedJudge:
     """A judge whose own time is measured, and which keeps the premises whose verdicts were used."""
 
     def __init__(self, judge: Judge) -> None:
@@ -72,7 +72,7 @@ class Watched:
             yield verdict
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """The peaks before and after, and of each claim its pairs' work and the seconds it took."""
     torch.set_num_threads(os.cpu_count() or 1)
     with cache_at(OFF):
@@ -85,7 +85,7 @@ def run(options: Options) -> dict[str, Any]:
         before = peaks()
         records = []
         for claim in tqdm(claims, desc="physical limit", unit=" claims", disable=None):
-            watched = Watched(ours.models.judges["stance"])
+            watched = WatchedJudge(ours.models.judges["stance"])
             began = time.perf_counter()
             side = with_models(ours, watched).run_branch(claim, "contradict")
             whole = time.perf_counter() - began
@@ -105,7 +105,7 @@ def run(options: Options) -> dict[str, Any]:
 
 def lengths(tokenize: PairTokenizer, claim: Claim, premises: Sequence[Premise]) -> list[int]:
     """The tokens of each pair as the model reads it, none of them padding."""
-    return [len(pair.ids) for pair in tokenize([(claim.text, premise_text(one)) for one in premises])] if premises else []
+    return [len(pair.ids) for pair in tokenize([(claim.text, make_premise_text(one)) for one in premises])] if premises else []
 
 
 def peaks() -> dict[str, float]:
@@ -135,13 +135,13 @@ def fastest(work: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The peaks, and the limit's share in the time of the judge and of the whole branch."""
     peak = {name: max(one[name] for one in result["peaks"]) for name in result["peaks"][0]}
     compute = max(peak[name] for name in peak if name != "bandwidth")
     records = [one for one in result["claims"] if one["pairs"]]
     if not records:
-        return [Row("share of the physical limit", "", "", "no pair was judged")]
+        return [BenchRow("share of the physical limit", "", "", "no pair was judged")]
 
     def share(of: str) -> str:
         limits = [max(one["flops"] / compute, one["bytes"] / peak["bandwidth"]) / one[of] for one in records]
@@ -150,13 +150,15 @@ def rows(result: dict[str, Any]) -> list[Row]:
     pairs, tokens = (sum(one[what] for one in records) for what in ("pairs", "tokens"))
     moved = statistics.median(one["bytes"] / peak["bandwidth"] for one in records)
     return [
-        Row(f"share of the physical limit: judging ({pairs:,} pairs of {tokens / pairs:.0f} tokens)", "", "", share("judge")),
-        Row("– the same of the whole branch", "", "", share("branch")),
+        BenchRow(
+            f"share of the physical limit: judging ({pairs:,} pairs of {tokens / pairs:.0f} tokens)", "", "", share("judge")
+        ),
+        BenchRow("– the same of the whole branch", "", "", share("branch")),
         *(
-            Row(f"– peak of a large product, {kind}", "", amount(peak[kind] / 1e9, "GFLOP/s"), "")
+            BenchRow(f"– peak of a large product, {kind}", "", amount(peak[kind] / 1e9, "GFLOP/s"), "")
             for kind in peak
             if kind != "bandwidth"
         ),
-        Row("– bandwidth of a large copy", "", amount(peak["bandwidth"] / 1e9, "GB/s"), ""),
-        Row("– reading every byte once, median of a claim", "", amount(moved * 1000, "ms"), ""),
+        BenchRow("– bandwidth of a large copy", "", amount(peak["bandwidth"] / 1e9, "GB/s"), ""),
+        BenchRow("– reading every byte once, median of a claim", "", amount(moved * 1000, "ms"), ""),
     ]

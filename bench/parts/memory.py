@@ -6,18 +6,18 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.harness.serving import WARMING, drawn, served
-from bench.harness.setting import Options, Row, amount
+from bench.harness.serving import WARMING, draw_claims, run_service
+from bench.harness.setting import BenchOptions, BenchRow, amount
 
 OPTIONS = ("asked", "seed")
 BAR = 2.5e9
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """Bytes: ready, after the claims that warm it up, and after each further claim."""
     # Other claims than those whose time is measured would change nothing; the service is another one.
-    warming, asked = drawn(options)
-    with served(options.index) as service:
+    warming, asked = draw_claims(options)
+    with run_service(options.index) as service:
         ready = service.memory()
         list(service.ask(warming))
         warm = service.memory()
@@ -25,12 +25,12 @@ def run(options: Options) -> dict[str, Any]:
         return {"ready": ready, "warm": warm, "after": [service.memory() for _ in asking]}
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """Warm, at the end, and the most seen."""
     after, gb = result["after"], 1e9
     most = max(after)
     return [
-        Row(
+        BenchRow(
             f"memory of the service after {len(after)} claims (RSS, Java included)",
             "",
             amount(after[-1] / gb, "GB"),
@@ -38,7 +38,7 @@ def rows(result: dict[str, Any]) -> list[Row]:
             "2.5 GB",
             most <= BAR,
         ),
-        Row("– ready, before any claim", "", amount(result["ready"] / gb, "GB"), ""),
-        Row(f"– warm, after {WARMING} claims", "", amount(result["warm"] / gb, "GB"), ""),
-        Row("– the most after any claim", "", amount(most / gb, "GB"), ""),
+        BenchRow("– ready, before any claim", "", amount(result["ready"] / gb, "GB"), ""),
+        BenchRow(f"– warm, after {WARMING} claims", "", amount(result["warm"] / gb, "GB"), ""),
+        BenchRow("– the most after any claim", "", amount(most / gb, "GB"), ""),
     ]

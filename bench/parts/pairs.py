@@ -23,13 +23,13 @@ from tqdm import tqdm
 
 from bench.contenders.ours import v5
 from bench.contenders.shipped_in_torch import bert_config, bert_state, weights
-from bench.harness.setting import NotHere, Options, Row, claims_of, fresh_cache, ratio_row
-from nli.judges.embedded import STANCE_MODEL, premise_text
-from nli.wording.marking import mark
+from bench.harness.setting import BenchOptions, BenchRow, NotHere, claims_of, fresh_cache, ratio_row
+from nli.judges.embedded import STANCE_MODEL, make_premise_text
+from nli.wording.marking import make_mark
 from retrieval.core.values import Claim, Premise
 from retrieval.index import Index
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.engine import read_card
 
 OPTIONS = ("rounds", "pairs", "seed")
@@ -48,7 +48,7 @@ class Contest:
     read: Callable[[Premise], str]
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """Pairs a second of both, round by round in turn."""
     with fresh_cache(), TemporaryDirectory(prefix="bench-models-") as folder:
         grounder = v5(options.index)
@@ -57,8 +57,8 @@ def run(options: Options) -> dict[str, Any]:
         contests = [
             Contest(
                 "judge", lambda claim, texts: list(judge(claim.text, texts)),
-                cross_encoder(Path(folder) / "stance", STANCE_MODEL, [mark(0, 0, 0), mark(1, 0, 0)], 3),
-                lambda claim: sentences(grounder.index, claim, options.pairs), premise_text,
+                cross_encoder(Path(folder) / "stance", STANCE_MODEL, [make_mark(0, 0, 0), make_mark(1, 0, 0)], 3),
+                lambda claim: sentences(grounder.index, claim, options.pairs), make_premise_text,
             ),
             Contest(
                 "reranker", lambda claim, texts: reranker(claim.text, [one.text for one in texts]),
@@ -103,7 +103,7 @@ def abstracts(index: Index, claim: Claim, n: int, seen: set[str]) -> list[Premis
     """The first `n` documents that BM25 finds and no earlier round had, as the reranker reads them."""
     new = [hit.pmid for hit in index.search(claim.text, n + len(seen)) if hit.pmid not in seen][:n]
     seen.update(new)
-    return [Premise(passage(entry.document)) for entry in index.entries(new)]
+    return [Premise(make_passage(entry.document)) for entry in index.entries(new)]
 
 
 def cross_encoder(folder: Path, shipped: Path, types: Sequence[int], labels: int) -> Callable[[Pairs], object]:
@@ -132,7 +132,7 @@ def cross_encoder(folder: Path, shipped: Path, types: Sequence[int], labels: int
     return lambda pairs: ready.predict(pairs, show_progress_bar=False)
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The ratio of medians of both."""
     told = {
         "judge": "our judge against CrossEncoder.predict, pairs a second",

@@ -17,8 +17,8 @@ from tqdm import tqdm
 from bench.contenders.ours import every_sentence
 from bench.contenders.plain import Plain
 from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
-from bench.harness.alone import alone
-from bench.harness.setting import NotHere, Options, Row, amount, fresh_cache, ratio_row
+from bench.harness.alone import run_alone
+from bench.harness.setting import BenchOptions, BenchRow, NotHere, amount, fresh_cache, ratio_row
 from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.assembly import assemble
@@ -34,7 +34,7 @@ VARIANTS = {
 BAR = 15
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: BenchOptions) -> dict[str, Any]:
     """Seconds of all the items for each of ours, and of each sentence for plain."""
     path = options.data / INPUT
     if not path.is_file():
@@ -43,12 +43,12 @@ def run(options: Options) -> dict[str, Any]:
     items = everything[: options.items] if options.items else everything
     seconds = {}
     for name, (config, every) in VARIANTS.items():
-        seconds[name] = alone(ours, options.index, path, len(items), config, every)
+        seconds[name] = run_alone(ours, options.index, path, len(items), config, every)
     index = Index(options.index)
     plain = Plain(index, TorchJudge(), TorchReranker())
     plain.contradict(items[0].claims()[0], k=20)
     claims = [claim for item in items for claim in item.claims()]
-    each = [plainly(plain, claim) for claim in tqdm(claims, desc="Task A, plain", unit=" sentences", disable=None)]
+    each = [time_plain(plain, claim) for claim in tqdm(claims, desc="Task A, plain", unit=" sentences", disable=None)]
     index.close()
     return {"items": len(items), "sentences_in_all": sum(len(item.answer) for item in everything), "ours": seconds, "plain": each}
 
@@ -69,7 +69,7 @@ def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float
     return took
 
 
-def plainly(plain: Plain, claim: Claim) -> float:
+def time_plain(plain: Plain, claim: Claim) -> float:
     """Seconds of one sentence, both branches, its line of the run made."""
     began = time.perf_counter()
     against = [pmid for pmid, _ in plain.contradict(claim).found]
@@ -78,7 +78,7 @@ def plainly(plain: Plain, claim: Claim) -> float:
     return time.perf_counter() - began
 
 
-def rows(result: dict[str, Any]) -> list[Row]:
+def rows(result: dict[str, Any]) -> list[BenchRow]:
     """Totals of the items that were run; of all items a projection, called so, where only some were."""
     plain, n, whole = sum(result["plain"]), len(result["plain"]), result["sentences_in_all"]
     told = [
@@ -87,7 +87,7 @@ def rows(result: dict[str, Any]) -> list[Row]:
     ]
     if n < whole:
         told += [
-            Row(
+            BenchRow(
                 f"– projected to all {whole} sentences: {name}",
                 amount(plain * whole / n, "s"),
                 amount(took * whole / n, "s"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eval.answers.judges import Judges
 from eval.answers.observing import Observer
-from eval.answers.report import Report, make_report, provenance
+from eval.answers.report import AnswersReport, make_report, provenance
 from eval.answers.runs import Run
 from retrieval.core.values import Topic
 from retrieval.dense.encoder import Encoder
@@ -26,7 +26,7 @@ def evaluate(
     encoder: Encoder,
     profile: Profile,
     command: str,
-) -> Report:
+) -> AnswersReport:
     """Judge and measure every answer by the documents of the index, which is read but not searched."""
     manifest = read_manifest(index)
     store = Store(index / manifest.data / STORE)

@@ -75,17 +75,17 @@ def tallies(observed: Sequence[Observed | None], judges: Sequence[tuple[str, str
         "narrative": each(lambda one: _mean_of(one.narrative)),
     }
     for judge, prefix in judges:
-        found[f"{prefix}coverage_supported"] = each(_covered(judge))
-        found[f"{prefix}support"] = each(_labelled(judge, "support"))
-        found[f"{prefix}contradict"] = each(_labelled(judge, "contradict"))
+        found[f"{prefix}coverage_supported"] = each(_count_covered(judge))
+        found[f"{prefix}support"] = each(_count_labelled(judge, "support"))
+        found[f"{prefix}contradict"] = each(_count_labelled(judge, "contradict"))
     return found
 
 
-def _labelled(judge: str, label: Label) -> Callable[[Observed], Pair]:
+def _count_labelled(judge: str, label: Label) -> Callable[[Observed], Pair]:
     return lambda one: _rate(sum(cited.labels.get(judge) == label for cited in one.citations), len(one.citations))
 
 
-def _covered(judge: str) -> Callable[[Observed], Pair]:
+def _count_covered(judge: str) -> Callable[[Observed], Pair]:
     def pair(one: Observed) -> Pair:
         supported = {cited.sentence for cited in one.citations if cited.labels.get(judge) == "support"}
         return _rate(len(supported), one.sentences)
@@ -102,7 +102,7 @@ def _mean_of(value: float | None) -> Pair:
     return (value, 1.0) if value is not None else _NOTHING
 
 
-def counted(observed: Iterable[Observed | None]) -> tuple[int, int]:
+def count_citations(observed: Iterable[Observed | None]) -> tuple[int, int]:
     """How many citations there are, and of how many nothing can be said since the index holds no abstract of the document."""
     citations = [cited for one in observed if one for cited in one.citations]
     return len(citations), sum(not cited.labels for cited in citations)

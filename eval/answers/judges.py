@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from eval.answers.report import NamedJudge
 from nli.judges.chat import ChatJudge
-from nli.judges.judge import Judge, Remembering
-from retrieval.runtime.chat import Usage
+from nli.judges.judge import CachingJudge, Judge
+from retrieval.runtime.chat import UsageCounter
 from service.configuration.config import Profile, load_profile
 from service.configuration.defaults import PROFILE
 from service.configuration.models import load_judge
@@ -23,7 +23,7 @@ class Judges:
 
     by_key: dict[str, Judge]
     named: tuple[NamedJudge, ...]
-    usage: Usage | None = None
+    usage: UsageCounter | None = None
 
 
 def load_judges(profile: Profile) -> Judges:
@@ -31,10 +31,10 @@ def load_judges(profile: Profile) -> Judges:
     (nli.judges.chat), that model's own figures stand too."""
     own = load_judge(JUDGE, profile)
     if not isinstance(own, ChatJudge):
-        return Judges({STANCE: Remembering(own)}, (NamedJudge(STANCE, own.name),))
+        return Judges({STANCE: CachingJudge(own)}, (NamedJudge(STANCE, own.name),))
     small = load_judge(JUDGE, load_profile(PROFILE))
     return Judges(
-        {STANCE: Remembering(small), LANGUAGE: Remembering(own)},
+        {STANCE: CachingJudge(small), LANGUAGE: CachingJudge(own)},
         (NamedJudge(STANCE, small.name), NamedJudge(LANGUAGE, own.name, prefix="llm.", title="LLM: ")),
         own.usage,
     )

@@ -19,8 +19,8 @@ from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
 from indexes.readers import jsonl
 from indexes.readers.records import RecordError
-from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
-from retrieval.store.journal import Journal, Origin, digest
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
+from retrieval.store.journal import Journal, Origin, hash_json
 from service.answering.lead import Leads, Studied
 from service.trec.journal import code_of
 
@@ -64,13 +64,13 @@ class Led:
 
 def read_known(path: Path) -> list[KnownQuestion]:
     """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids."""
-    found = list(jsonl.records(path, _known))
+    found = list(jsonl.read_records(path, _read_known))
     if not found:
         raise BadInput(f"{path} contains no question; expected JSON lines with question and answer.")
     return found
 
 
-def _known(record: Mapping[str, Any], number: int) -> KnownQuestion:
+def _read_known(record: Mapping[str, Any], number: int) -> KnownQuestion:
     asked, answer = record.get("QUESTION", record.get("question")), record.get("final_decision", record.get("answer"))
     if not isinstance(asked, str) or not asked.strip():
         raise RecordError('expected a question in "question" (or PubMedQA\'s "QUESTION")')
@@ -91,14 +91,14 @@ def lead_all(
     `given` reads the question's own papers in place of what a search finds.
     """
     origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
-    keys = [digest(asdict(one)) for one in questions]
-    with writing("the results", work, GO_ON):
+    keys = [hash_json(asdict(one)) for one in questions]
+    with translate_write_errors("the results", work, GO_ON):
         journal = Journal.of(origin, work, "leads")
         try:
             for one, key in zip(tqdm(questions, desc="asking", unit=" questions", disable=None), keys, strict=True):
                 if journal.get(key) is None:
                     studied = leads.given(one.question, one.pmids) if given else leads.of(one.question)
-                    journal.add(key, asdict(led(one, studied)))
+                    journal.add(key, asdict(measure_lead(one, studied)))
         except KeyboardInterrupt:
             raise Interrupted(
                 f"Stopped after {sum(key in journal.records for key in keys)} of {len(questions)} questions; they are saved in "
@@ -107,7 +107,7 @@ def lead_all(
     return [Led(**journal.records[key]) for key in keys]
 
 
-def led(question: KnownQuestion, studied: Studied | None) -> Led:
+def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:
     """The lead of one question, as a line that can be kept."""
     if studied is None or studied.lead is None:
         return Led(question.id, "", 0.0, 0, False)
@@ -134,7 +134,7 @@ def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[st
         **{f"F1 {known}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, known in enumerate(ANSWERS)},
         "said yes or no": Tally.of([(one, 1.0) for one in sided], share),
         "these right": Tally.of([(one * ok, one) for one, ok in zip(sided, right, strict=True)], share),
-        "ECE": Tally.of([_binned(lead, ok) for lead, ok in zip(found, right, strict=True)], _calibration_error),
+        "ECE": Tally.of([_count_in_bins(lead, ok) for lead, ok in zip(found, right, strict=True)], _calibration_error),
         "own paper read": Tally.of([(float(lead.own), 1.0) for lead in found], share),
     }
     return {name: resampler.figure(tally) for name, tally in tallies.items()}
@@ -147,7 +147,7 @@ def _macro_f1(sums: Floats) -> Floats:
     return mean
 
 
-def _binned(lead: Led, right: float) -> list[float]:
+def _count_in_bins(lead: Led, right: float) -> list[float]:
     """[3 × bins]: how many leads of yes or no lie in each bin of certainty, their certainty, and how many are right."""
     row = [0.0] * (3 * BINS)
     if lead.verdict in ("yes", "no"):
@@ -173,13 +173,13 @@ def lines(title: str, questions: Sequence[KnownQuestion], found: Sequence[Led]) 
     most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
     return [
         f"{title}: {len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
-        *(f"{name:<16}{_told(figure)}" for name, figure in figures(questions, found).items()),
+        *(f"{name:<16}{_format_figure(figure)}" for name, figure in figures(questions, found).items()),
         "",
         *table,
     ]
 
 
-def _told(figure: Figure) -> str:
+def _format_figure(figure: Figure) -> str:
     if figure.value is None:
         return "   –"
     return f"{figure.value:>8.3f}  ({figure.low:.3f} to {figure.high:.3f})"

@@ -11,12 +11,12 @@ from eval.answers.runs import Response
 from generation.draft import Source
 from nli.judges.judge import Judge
 from retrieval.core.values import Label, Topic
-from retrieval.dense.encoder import Encoder, normalised
-from retrieval.rerank.reranker import passage
+from retrieval.dense.encoder import Encoder, normalise
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Store
-from retrieval.words.aboutness import about
-from retrieval.words.lexical import terms
-from service.answering.attribution import premise, verbatim
+from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.lexical import split_terms
+from service.answering.attribution import find_verbatim, make_premise
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Observer:
             cited=sum(bool(one.citations) for one in responses),
             citations=tuple(self._judged(at, one.text, pmid) for at, one in enumerate(responses) for pmid in one.citations),
             redundancy=mean_similarity(self._encoder, texts),
-            narrative=taken_up(topic.narrative, " ".join(texts)),
+            narrative=measure_uptake(topic.narrative, " ".join(texts)),
         )
 
     def _judged(self, sentence: int, text: str, pmid: str) -> JudgedCitation:
@@ -71,9 +71,9 @@ class Observer:
         if entry is None or not len(entry):
             return JudgedCitation(sentence, pmid, verbatim=False, labels={})
         source = Source(1, entry.document, entry.sentences())
-        quoted = verbatim(text, source.sentences) is not None
-        premises = [premise(source, one) for one in source.sentences]
-        subject = about(text, passage(entry.document))
+        quoted = find_verbatim(text, source.sentences) is not None
+        premises = [make_premise(source, one) for one in source.sentences]
+        subject = measure_aboutness(text, make_passage(entry.document))
         labels = {name: judge.decision(list(judge(text, premises)), about=subject).label for name, judge in self._judges.items()}
         return JudgedCitation(sentence, pmid, quoted, labels)
 
@@ -82,15 +82,15 @@ def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
     """The mean cosine over all pairs of an answer's sentences, each as the encoder reads a query; None below two sentences."""
     if len(texts) < 2:
         return None
-    vectors = normalised(encoder.queries(texts))
+    vectors = normalise(encoder.queries(texts))
     above = np.triu_indices(len(texts), k=1)
     return float((vectors @ vectors.T)[above].mean())
 
 
-def taken_up(narrative: str, answer: str) -> float | None:
+def measure_uptake(narrative: str, answer: str) -> float | None:
     """The share of the narrative's words, the rare weighing more (inverse document frequency), that the answer holds too.
 
     Words are stemmed lightly (retrieval.words.lexical) and nothing but the same word counts: no synonym, and no sense. The words
     by which a narrative asks ("information", "looking") are in the sum, so that no answer reaches 1. None without a narrative.
     """
-    return about(narrative, answer) if terms(narrative) else None
+    return measure_aboutness(narrative, answer) if split_terms(narrative) else None

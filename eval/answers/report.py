@@ -14,7 +14,7 @@ import yaml
 from pydantic import TypeAdapter
 from tqdm import tqdm
 
-from eval.answers.figures import content_measures, counted, form_measures, tallies
+from eval.answers.figures import content_measures, count_citations, form_measures, tallies
 from eval.answers.observing import Observed, Observer
 from eval.answers.runs import Run
 from eval.measures.report_data import Figure, Measure
@@ -38,7 +38,7 @@ class NamedJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class AnswersRunReport:
     """A run: its topics, those that it declined (no responses) and lacks, its citations, and its figures by key.
 
     `unjudged` citations are of documents of which the index holds no abstract; they neither support nor contradict.
@@ -56,10 +56,10 @@ class RunReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AnswersReport:
     """Every run's figures with 95 % bootstrap intervals over topics, published ones beside them, and what they were made with."""
 
-    runs: tuple[RunReport, ...]
+    runs: tuple[AnswersRunReport, ...]
     form: tuple[Measure, ...]
     content: tuple[Measure, ...]
     judges: tuple[NamedJudge, ...]
@@ -67,16 +67,16 @@ class Report:
     provenance: Mapping[str, Any]
 
 
-_REPORT: TypeAdapter[Report] = TypeAdapter(Report)
+_REPORT: TypeAdapter[AnswersReport] = TypeAdapter(AnswersReport)
 
 
 def make_report(
     runs: Sequence[Run], topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], provenance: Mapping[str, Any]
-) -> Report:
+) -> AnswersReport:
     """Observe every answer and make all figures; the topics are resampled alike for every run."""
     resampler = Resampler(len(topics))
     named = [(judge.model, judge.prefix, judge.title) for judge in judges]
-    return Report(
+    return AnswersReport(
         runs=tuple(_run(one, topics, observer, judges, resampler) for one in runs),
         form=form_measures(),
         content=content_measures(named),
@@ -100,19 +100,21 @@ def provenance(topics: Path, manifest: Manifest, profile: Mapping[str, Any], enc
     }
 
 
-def report_json(report: Report) -> str:
+def report_json(report: AnswersReport) -> str:
     """The report as JSON."""
     return _REPORT.dump_json(report, indent=2).decode() + "\n"
 
 
-def _run(run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler) -> RunReport:
+def _run(
+    run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler
+) -> AnswersRunReport:
     observed: list[Observed | None] = []
     for topic in tqdm(topics, desc=f"judging {run.name}", unit=" topics", disable=None):
         responses = run.responses.get(topic.id, ())
         observed.append(observer.observe(topic, responses) if responses else None)
-    citations, unjudged = counted(observed)
+    citations, unjudged = count_citations(observed)
     answers = tuple(one for one in observed if one)
-    return RunReport(
+    return AnswersRunReport(
         name=run.name,
         topics=len(topics),
         answered=len(answers),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.answers.report import Report, RunReport
+from eval.answers.report import AnswersReport, AnswersRunReport
 from eval.measures.report_data import Figure, Measure
 
 _SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict", "verbatim", "narrative")
@@ -13,7 +13,7 @@ _SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AnswersTable:
     """Rows of cells below their titles; the first cell of a row names it."""
 
     title: str
@@ -21,7 +21,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def tables(report: Report) -> tuple[Table, Table]:
+def tables(report: AnswersReport) -> tuple[AnswersTable, AnswersTable]:
     """What the answers are like, and whether they are borne out."""
     return (
         _table("Properties of the answers", report.form, report, report.published["table_2"]),
@@ -29,35 +29,37 @@ def tables(report: Report) -> tuple[Table, Table]:
     )
 
 
-def lines(report: Report) -> list[str]:
+def lines(report: AnswersReport) -> list[str]:
     """The tables for a terminal."""
     found: list[str] = []
     for table in tables(report):
         widths = [max(len(row[i]) for row in (table.header, *table.rows)) for i in range(len(table.header))]
-        found += [table.title, *(_aligned(row, widths) for row in (table.header, *table.rows)), ""]
+        found += [table.title, *(_align(row, widths) for row in (table.header, *table.rows)), ""]
     return found + _notes(report)
 
 
-def markdown(report: Report) -> str:
+def markdown(report: AnswersReport) -> str:
     """The same as Markdown, with the definition of every measure."""
     blocks = ["# Evaluation of answers"]
     for table in tables(report):
         rule = ["---"] * len(table.header)
-        blocks += [f"## {table.title}", "\n".join(_piped(row) for row in (table.header, rule, *table.rows))]
+        blocks += [f"## {table.title}", "\n".join(_join_cells(row) for row in (table.header, rule, *table.rows))]
     blocks += ["\n".join(f"* {note}" for note in _notes(report))]
     blocks += ["## Measures", "\n".join(f"* **{one.title}**: {one.definition}" for one in (*report.form, *report.content))]
     made = ", ".join(f"{key} {value}" for key, value in report.provenance.items() if isinstance(value, str | int))
     return "\n\n".join([*blocks, f"Made with {made}; judges {', '.join(one.model for one in report.judges)}."]) + "\n"
 
 
-def _table(title: str, measures: Sequence[Measure], report: Report, published: Mapping[str, Mapping[str, float]]) -> Table:
+def _table(
+    title: str, measures: Sequence[Measure], report: AnswersReport, published: Mapping[str, Mapping[str, float]]
+) -> AnswersTable:
     keys = [one.key for one in measures]
     rows = [(run.name, *(_cell(key, run.figures[key]) for key in keys)) for run in report.runs]
     rows += [(name, *(_value(key, figures.get(key)) for key in keys)) for name, figures in published.items()]
-    return Table(title, ("run", *(one.title for one in measures)), tuple(rows))
+    return AnswersTable(title, ("run", *(one.title for one in measures)), tuple(rows))
 
 
-def _notes(report: Report) -> list[str]:
+def _notes(report: AnswersReport) -> list[str]:
     notes = [_counts(run) for run in report.runs]
     judges = "; ".join(f"{one.title.strip(': ') or 'judge'}: {one.model}" for one in report.judges)
     if "llm_requests" in report.provenance:
@@ -72,7 +74,7 @@ def _notes(report: Report) -> list[str]:
     ]
 
 
-def _counts(run: RunReport) -> str:
+def _counts(run: AnswersRunReport) -> str:
     said = f"{run.name}: {run.answered} of {run.topics} topics answered, {len(run.declined)} declined"
     if run.missing:
         said += f", {len(run.missing)} missing from the run"
@@ -94,9 +96,9 @@ def _value(key: str, value: float | None) -> str:
     return f"{value:.0f}" if key == "words" else f"{value:.2f}"
 
 
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+def _align(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _piped(row: Sequence[str]) -> str:
+def _join_cells(row: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval.claims.baseline import ClaimOnly
-from eval.claims.outcomes import Outcome, Seen, ground_claims
+from eval.claims.outcomes import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
-from eval.claims.report import ClaimsReport, Grouping, Made, failures
-from eval.claims.titles import TURNINGS, statement, turned
+from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, failures
+from eval.claims.titles import TURNINGS, statement, turn_round
 from eval.scifact.observing import STANCES
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Stance
@@ -51,10 +51,10 @@ def measure_claims(
         out = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
         notes.append(f"Claim alone: a bag of words trained on {baseline.trained_on} claims of {baseline.file}{out}.")
     title = f"{path.name}: {len(claims)} claims about {groups[0].papers} papers"
-    return ClaimsReport(title, tuple(notes), tuple(groups), failures(seen), Made.by(grounder, command))
+    return ClaimsReport(title, tuple(notes), tuple(groups), failures(seen), ClaimsProvenance.by(grounder, command))
 
 
-def drawn_titles(store: Store, most: int, seed: int) -> list[tuple[str, str]]:
+def draw_titles(store: Store, most: int, seed: int) -> list[tuple[str, str]]:
     """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that seed and PMID
     alone decide."""
     # The largest of those kept stands first, so that most papers are turned away before their title is read.
@@ -75,7 +75,7 @@ def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
     claims: list[PaperClaim] = []
     for number, (pmid, sentence) in enumerate(drawn):
         claims.append(PaperClaim(pmid, sentence, "support", OWN))
-        other = turned(sentence, first=TURNINGS[number % 2])
+        other = turn_round(sentence, first=TURNINGS[number % 2])
         if other:
             claims.append(PaperClaim(pmid, other.text, "contradict", other.how))
     return claims
@@ -83,7 +83,7 @@ def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
 
 def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
     """What papers of the index are said to say of their own titles, and of these turned round."""
-    drawn = drawn_titles(grounder.index.store, most, seed)
+    drawn = draw_titles(grounder.index.store, most, seed)
     if not drawn:
         raise BadInput(
             f"The index at {grounder.index.folder} contains no paper with an abstract and a title that states a finding, such as "
@@ -93,7 +93,7 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
     seen = ground_claims(claims, grounder, work)
     grouping = Grouping(seen)
 
-    def words(one: Seen) -> str:
+    def words(one: ClaimOutcome) -> str:
         return f"{OWN if one.claim.stance == 'support' else TURNED}, {_SAID[one.claim.stance][one.outcome]}"
 
     groups = [
@@ -106,4 +106,4 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
     title = f"Own titles of {len(drawn)} papers{fewer}, drawn with seed {seed}"
     left = len(drawn) - groups[1].claims
     notes = (f"{groups[1].claims} of them reversed; {left} left out because no safe rule can reverse them.",)
-    return ClaimsReport(title, notes, tuple(groups), failures(seen, words), Made.by(grounder, command))
+    return ClaimsReport(title, notes, tuple(groups), failures(seen, words), ClaimsProvenance.by(grounder, command))

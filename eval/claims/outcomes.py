@@ -13,7 +13,7 @@ from eval.claims.reading import PaperClaim
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult, Returned, observe
 from eval.variants.evaluation import journal_of
-from retrieval.core.errors import GO_ON, Interrupted, writing
+from retrieval.core.errors import GO_ON, Interrupted, translate_write_errors
 from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig
@@ -32,7 +32,7 @@ _PROBABLE = {"first", "likeliest"}
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ClaimOutcome:
     """What became of a claim's paper: the side it is shown on (None for absent), its sentence ("" for none), and how probable
     that stance is by the model that chose it (None where none was asked)."""
 
@@ -43,13 +43,13 @@ class Seen:
     probability: float | None = None
 
 
-def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) -> list[Seen]:
+def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) -> list[ClaimOutcome]:
     """Each claim through the whole pipeline, and what became of its paper; a stopped run goes on with what `work` keeps.
 
     A claim is grounded once, whichever papers it is about.
     """
-    seen: list[Seen] = []
-    with writing("the results", work, GO_ON):
+    seen: list[ClaimOutcome] = []
+    with translate_write_errors("the results", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         journal = journal_of(grounder, work)
         try:
@@ -59,7 +59,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
                 if result is None:
                     result = observe(grounder, asked)
                     journal.add(asked, result)
-                seen.append(_seen(claim, result, grounder.index, grounder.config))
+                seen.append(_find_outcome(claim, result, grounder.index, grounder.config))
         except KeyboardInterrupt:
             raise Interrupted(
                 f"Stopped after {len(seen)} of {len(claims)} claims; they are saved in {work}, and the same command goes on "
@@ -68,7 +68,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     return seen
 
 
-def _seen(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> Seen:
+def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:
     places: dict[Outcome, list[tuple[Stance, Sequence[Returned]]]] = {
         "right": [(claim.stance, result.side(claim.stance).returned)],
         "wrong": [(OPPOSITE[claim.stance], result.side(OPPOSITE[claim.stance]).returned)],
@@ -78,8 +78,8 @@ def _seen(claim: PaperClaim, result: ClaimResult, index: Index, config: Groundin
         found = [(side, one) for side, listed in sides for one in listed if one.pmid == claim.pmid]
         if found:
             side, one = max(found, key=lambda pair: pair[1].score)
-            return Seen(claim, outcome, side, _sentence(one, index), _probability(one, side, config))
-    return Seen(claim, "absent")
+            return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config))
+    return ClaimOutcome(claim, "absent")
 
 
 def _sentence(one: Returned, index: Index) -> str:

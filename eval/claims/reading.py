@@ -11,7 +11,7 @@ from pathlib import Path
 from eval.scifact.observing import STANCES
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Stance
-from service.grounding.claims import checked_claim
+from service.grounding.claims import check_claim
 
 REQUIRED = ("pmid", "claim", "stance")
 KIND = "kind"
@@ -105,7 +105,7 @@ def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:
     if not row["pmid"]:
         raise BadRecord(path, f"line {line}", "expected the PMID of a paper in pmid, got nothing.")
     try:
-        claim = checked_claim(row["claim"])
+        claim = check_claim(row["claim"])
     except BadInput as error:
         raise BadRecord(path, f"line {line}", str(error)) from None
     return PaperClaim(row["pmid"], claim.text, stance, row.get(KIND, ""), line)

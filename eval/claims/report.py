@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
-from eval.claims.outcomes import OUTCOMES, Outcome, Seen
+from eval.claims.outcomes import OUTCOMES, ClaimOutcome, Outcome
 from eval.measures.formulas import Tally, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import RESAMPLES, SEED, Resampler
@@ -50,7 +50,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ClaimsProvenance:
     """What is needed to make the report again."""
 
     counterpoint: str
@@ -63,7 +63,7 @@ class Made:
     bootstrap_resamples: int
 
     @classmethod
-    def by(cls, grounder: Grounder, command: str) -> Made:
+    def by(cls, grounder: Grounder, command: str) -> ClaimsProvenance:
         """By this grounder and this command."""
         return cls(
             counterpoint=version("counterpoint"),
@@ -85,13 +85,13 @@ class ClaimsReport:
     notes: tuple[str, ...]
     groups: tuple[Group, ...]
     failures: tuple[Failure, ...]
-    made: Made
+    made: ClaimsProvenance
 
 
 class Grouping:
     """Makes groups of the claims seen, all on the same samples of papers; `support` is a baseline's probability for each."""
 
-    def __init__(self, seen: Sequence[Seen], support: Sequence[float] | None = None) -> None:
+    def __init__(self, seen: Sequence[ClaimOutcome], support: Sequence[float] | None = None) -> None:
         self._seen, self._support = seen, support
         self._papers = list(dict.fromkeys(one.claim.pmid for one in seen))
         self._resampler = Resampler(len(self._papers))
@@ -165,7 +165,7 @@ class Grouping:
         return self._resampler.figure(Tally.of(rows, share))
 
 
-def failures(seen: Sequence[Seen], words: Callable[[Seen], str] = lambda one: one.outcome) -> tuple[Failure, ...]:
+def failures(seen: Sequence[ClaimOutcome], words: Callable[[ClaimOutcome], str] = lambda one: one.outcome) -> tuple[Failure, ...]:
     """The claims that did not come out right, the wrong ones first."""
     order = list(OUTCOMES)
     failed = sorted((one for one in seen if one.outcome != "right"), key=lambda one: order.index(one.outcome))

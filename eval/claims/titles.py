@@ -54,7 +54,7 @@ FEWEST_WORDS, MOST_WORDS = 6, 25
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class TurnedStatement:
     """A title turned round, and how: its verb denied (or its denial taken away), or a word replaced by its opposite."""
 
     text: str
@@ -90,15 +90,15 @@ def statement(title: str) -> str | None:
     return f"{text}." if FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and _parts(text) else None
 
 
-def turned(sentence: str, first: Turning = "negation") -> Turned | None:
+def turn_round(sentence: str, first: Turning = "negation") -> TurnedStatement | None:
     """A statement turned round, in the `first` way where it is safe, else in the other; None where neither is."""
     parts = _parts(sentence.rstrip("."))
     if parts is None:
         return None
     for how in sorted(TURNINGS, key=lambda one: one != first):
-        made = _negated(parts) if how == "negation" else _opposite(parts)
+        made = _negate(parts) if how == "negation" else _opposite(parts)
         if made:
-            return Turned(f"{' '.join(made)}.", how)
+            return TurnedStatement(f"{' '.join(made)}.", how)
     return None
 
 
@@ -147,7 +147,7 @@ def _is_finite(words: tuple[str, ...], place: int) -> bool:
     return False
 
 
-def _sound(words: tuple[str, ...]) -> bool:
+def _is_sound(words: tuple[str, ...]) -> bool:
     """Whether these words around the verb hold no second verb and nothing that makes half a finding of the title."""
     for place, word in enumerate(words):
         plain, before = plain_word(word), plain_word(words[place - 1]) if place else ""
@@ -178,16 +178,16 @@ def _subject(parts: _Parts) -> tuple[tuple[str, ...], str]:
     return words, ""
 
 
-def _negated(parts: _Parts) -> tuple[str, ...] | None:
+def _negate(parts: _Parts) -> tuple[str, ...] | None:
     """The verb denied; where it is denied already, affirmed."""
     subject, adverb = _subject(parts)
     verb, rest = parts.plain, parts.rest
-    if not _sound((*subject, adverb)):
+    if not _is_sound((*subject, adverb)):
         return None
-    taken = _affirmed(verb, rest)
+    taken = _affirm(verb, rest)
     if taken is not None:
-        return (*subject, *taken) if _sound(taken[1:]) else None
-    if verb == "cannot" or not _sound(rest) or "both" in rest or _says_how(rest):
+        return (*subject, *taken) if _is_sound(taken[1:]) else None
+    if verb == "cannot" or not _is_sound(rest) or "both" in rest or _says_how(rest):
         return None
     if verb == "can":
         return (*subject, "cannot", *rest)
@@ -209,7 +209,7 @@ def _says_how(rest: tuple[str, ...]) -> bool:
     )
 
 
-def _affirmed(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
+def _affirm(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
     """The verb and what follows without the denial that stands there; None where there is none."""
     if verb == "cannot":
         return ("can", *rest)
@@ -243,10 +243,10 @@ def _opposite(parts: _Parts) -> tuple[str, ...] | None:
     """The verb, or a word right behind it, replaced by its opposite."""
     subject, adverb = _subject(parts)
     verb, rest = parts.plain, parts.rest
-    if not _sound((*subject, adverb, *rest)):
+    if not _is_sound((*subject, adverb, *rest)):
         return None
     start = parts.words[: parts.verb]
-    swapped = _swapped(verb, rest)
+    swapped = _swap_opposites(verb, rest)
     if swapped:
         return (*start, verb, *swapped)
     base = THIRD.get(verb, verb)
@@ -258,7 +258,7 @@ def _opposite(parts: _Parts) -> tuple[str, ...] | None:
     return (*start, third_person(other) if verb in THIRD else other, *rest)
 
 
-def _swapped(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
+def _swap_opposites(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
     """What stands behind "is", "is associated with", "has" or "causes" with its direction changed."""
     tied = {"associated", "related", "correlated", "linked"}
     place = 0

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import write_report
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import IndexOption, ProfileOption
 from service.configuration import defaults
 
@@ -24,7 +24,7 @@ def answers(
     markdown: Annotated[Path | None, typer.Option("--markdown", metavar="OUT", help="Write the tables as Markdown.")] = None,
 ) -> None:
     """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
-    with told():
+    with report_errors():
         from eval.answers.runs import read_runs
         from retrieval.core.errors import BadInput
         from retrieval.store.manifest import read_manifest
@@ -48,8 +48,8 @@ def answers(
         from eval.answers.report import report_json
         from retrieval.dense.embedded_encoder import EmbeddedEncoder
 
-        judges, command = load_judges(models), typed()
-        say(f"Judging {', '.join(one.name for one in read)} on {len(asked)} topics with {judges.named[-1].model}.")
+        judges, command = load_judges(models), get_command_line()
+        print_note(f"Judging {', '.join(one.name for one in read)} on {len(asked)} topics with {judges.named[-1].model}.")
         report = evaluate(read, asked, topics, index, judges, EmbeddedEncoder(), models, command)
         typer.echo("\n".join(tables.lines(report)))
         texts = {json: report_json(report), markdown: tables.markdown(report)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, check_output, work_option, write_report
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
@@ -52,7 +52,7 @@ def beir(
     json: JsonOption = None,
 ) -> None:
     """Measure retrieval on a collection in BEIR's layout: nDCG@10 and R@100, BM25 with and without stop words."""
-    with told():
+    with report_errors():
         from retrieval.core.errors import BadInput
 
         files = (corpus, queries, qrels)
@@ -69,13 +69,15 @@ def beir(
         else:
             assert corpus and queries and qrels
             collection = read_beir(corpus, queries, qrels, work)
-        say(f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are saved in {work}.")
-        command = typed()
+        print_note(
+            f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are saved in {work}."
+        )
+        command = get_command_line()
         report = measure(collection, work, models, MEASURES, command, rerank, depth, dense)
-        shown([report], json, report)
+        show_reports([report], json, report)
 
 
-def shown(reports: Sequence[RankingReport], json: Path | None, whole: object = None) -> None:
+def show_reports(reports: Sequence[RankingReport], json: Path | None, whole: object = None) -> None:
     """Print tables, and write them, or the `whole` that they are of, where that is asked for."""
     from eval.retrieval.ranking import report_json, table
 

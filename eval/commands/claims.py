@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, check_output, work_option, write_report
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
@@ -46,7 +46,7 @@ def claims(
     json: JsonOption = None,
 ) -> None:
     """Measure claims about papers of an index: is each paper shown on the side that the file says it is on?"""
-    with told():
+    with report_errors():
         from eval.claims.reading import read_paper_claims
 
         check_output(json, [one for one in (file, train) if one])
@@ -60,8 +60,8 @@ def claims(
         baseline = claim_only(to_learn, asked, train) if train else None
         grounder = assemble(index, config, profile)
         check_held(asked, grounder.index.store, file, index)
-        say(f"Grounding {len(asked)} claims of {file} with {config} over {index}; progress is saved in {work}.")
-        _tell(measure_claims(asked, file, grounder, work, typed(), baseline), json)
+        print_note(f"Grounding {len(asked)} claims of {file} with {config} over {index}; progress is saved in {work}.")
+        _tell(measure_claims(asked, file, grounder, work, get_command_line(), baseline), json)
 
 
 def titles(
@@ -74,14 +74,16 @@ def titles(
     json: JsonOption = None,
 ) -> None:
     """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
-    with told():
+    with report_errors():
         check_output(json)
         from eval.claims.measuring import measure_titles
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
-        say(f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}.")
-        _tell(measure_titles(grounder, most, seed, work, typed()), json)
+        print_note(
+            f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
+        )
+        _tell(measure_titles(grounder, most, seed, work, get_command_line()), json)
 
 
 def _tell(report: ClaimsReport, json: Path | None) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.beir import shown
+from eval.commands.beir import show_reports
 from eval.commands.outputs import JsonOption, check_output, work_option
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
@@ -47,12 +47,12 @@ def crossgenre(
     json: JsonOption = None,
 ) -> None:
     """Measure how lay claims find the abstracts of their studies: candidates by BM25 and BM25+, then reranked."""
-    with told():
+    with report_errors():
         from eval.retrieval.abstract_views import check_view
 
         check_view(view)
         check_output(json)
-        from eval.retrieval.collection import written_documents
+        from eval.retrieval.collection import write_documents
         from eval.retrieval.crossgenre import measure, methods, read_headlines
         from eval.retrieval.kept_index import KeptScores, is_index
         from indexes.readers import read
@@ -60,11 +60,11 @@ def crossgenre(
         from service.configuration.models import load_reranker
 
         chosen, asked, models = methods(method or ["all"]), read_headlines(headlines), load_profile(profile)
-        documents = corpus if is_index(corpus) else written_documents(corpus, work, lambda: read(corpus, "counterpoint"))
+        documents = corpus if is_index(corpus) else write_documents(corpus, work, lambda: read(corpus, "counterpoint"))
         settings = models.model_dump(mode="json")["rerankers"]
         reranker = KeptScores(load_reranker(rerank, models), work, settings) if rerank else None
-        say(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are saved in {work}.")
-        command = typed()
+        print_note(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are saved in {work}.")
+        command = get_command_line()
         found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)
         if found.candidates:
             typer.echo(f"{found.known:,} of {found.asked:,} headlines report an abstract in the corpus.")
@@ -75,4 +75,4 @@ def crossgenre(
             )
         for title, shares in found.agreement.items():
             typer.echo(f"{title:<50}" + "".join(f"  {share:>5.0%} of {k}" for k, share in shares.items()))
-        shown([one for one in (found.candidates, found.again) if one], json, found)
+        show_reports([one for one in (found.candidates, found.again) if one], json, found)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import check_output, work_option, write_report
-from service.cli.messages import say, told, typed
+from eval.evidence.readings import KeptReadings
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
@@ -43,7 +44,7 @@ def evidencebench(
     ] = None,
 ) -> None:
     """Measure on EvidenceBench which sentences of a paper are chosen as evidence: aspect recall by task and method."""
-    with told():
+    with report_errors():
         from eval.evidence.evidencebench import read_cases, tasks
         from eval.evidence.methods import methods
         from retrieval.core.errors import BadInput
@@ -58,14 +59,15 @@ def evidencebench(
         chosen += llm_methods(names, models, work)
         check_output(json)
         cases = read_cases(data)
-        from eval.evidence.readings import Readings
         from eval.evidence.report import make_report, report_json, table
         from service.reading.evidence import load_finder
 
         finder = load_finder(models)
-        say(f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}.")
-        readings = {case.id: reading for case, reading in Readings(work, finder.reader).of(cases)}
-        command = typed()
+        print_note(
+            f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
+        )
+        readings = {case.id: reading for case, reading in KeptReadings(work, finder.reader).of(cases)}
+        command = get_command_line()
         report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
         typer.echo("\n".join(table(report)))
         if json:

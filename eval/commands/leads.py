@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, check_output, work_option, write_report
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
@@ -35,7 +35,7 @@ def leads(
     json: JsonOption = None,
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
-    with told():
+    with report_errors():
         import json as json_
 
         from eval.answers.leads import figures, lead_all, lines, read_known
@@ -54,7 +54,7 @@ def leads(
             raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        say(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
         settings = {
             "step": step.model_dump(mode="json"),
             "config": grounder.config.model_dump(mode="json"),
@@ -64,7 +64,7 @@ def leads(
         typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", asked, found)))
         if json:
             report = {
-                "command": typed(),
+                "command": get_command_line(),
                 "figures": {name: [one.value, one.low, one.high] for name, one in figures(asked, found).items()},
                 "questions": [
                     {"id": one.id, "answer": one.answer, "verdict": lead.verdict, "certainty": lead.certainty, "own": lead.own}

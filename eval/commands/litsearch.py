@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from eval.commands.beir import shown
+from eval.commands.beir import show_reports
 from eval.commands.outputs import JsonOption, check_output, work_option
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
@@ -45,7 +45,7 @@ def litsearch(
     json: JsonOption = None,
 ) -> None:
     """Measure how questions of researchers find their papers: recall at 5 and 20, by BM25, vectors and language models."""
-    with told():
+    with report_errors():
         from service.configuration.config import load_profile
         from service.reading.evidence import ENCODER, chat_of
 
@@ -58,6 +58,6 @@ def litsearch(
         wanted = hops(llm or ())
         questions, library = read_questions(queries), read_library(corpus, work, text)
         encoder = load_encoder(ENCODER, models) if dense else None
-        say(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; progress is saved in {work}.")
-        command = typed()
-        shown(measure(questions, library, work, command, text, encoder, chat, wanted), json)
+        print_note(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; progress is saved in {work}.")
+        command = get_command_line()
+        show_reports(measure(questions, library, work, command, text, encoder, chat, wanted), json)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service.cli.messages import say
+from service.cli.messages import print_note
 
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="OUT", help="Write all figures to this file.", show_default=False)
@@ -36,10 +36,10 @@ def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
 
 
 def write_report(out: Path, text: str, what: str = "the report") -> None:
-    """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `retrieval.core.errors.writing` does."""
-    from retrieval.core.errors import writing
+    """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `translate_write_errors` does."""
+    from retrieval.core.errors import translate_write_errors
     from retrieval.store.manifest import write_atomically
 
-    with writing(what, out):
+    with translate_write_errors(what, out):
         write_atomically(out, text)
-    say(f"Wrote {out}.")
+    print_note(f"Wrote {out}.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import write_report
-from service.cli.messages import told
+from service.cli.messages import report_errors
 
 
 def report(
@@ -24,7 +24,7 @@ def report(
     ] = True,
 ) -> None:
     """Make a page of an evaluation: tables, plots, what was lost and how, and how it was made."""
-    with told():
+    with report_errors():
         from eval.measures.report_data import read_report
         from eval.page.contents import page
         from eval.page.render import html

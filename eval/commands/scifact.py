@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.messages import say, told, typed
+from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
@@ -59,13 +59,13 @@ def scifact(
     ] = None,
 ) -> None:
     """Measure variants on SciFact, against each other and beside the paper; a stopped run goes on where it was."""
-    with told():
+    with report_errors():
         from eval.measures.report_data import report_json
         from eval.scifact.files import find
         from eval.scifact.predictions import predictions_text
         from eval.variants.evaluation import configurations, evaluate
         from eval.variants.lines import report_lines
-        from retrieval.core.errors import BadInput, writing
+        from retrieval.core.errors import BadInput, translate_write_errors
         from retrieval.store.manifest import write_atomically
         from service.trec.journal import check_target
 
@@ -78,18 +78,18 @@ def scifact(
         outputs = [out for out in (json, predictions) if out]
         for out in outputs:
             check_target(out, overwrite=True)
-        say(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
+        print_note(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
         with _working_folder(outputs) as folder:
-            done = evaluate(files, configs, profile, folder, typed())
+            done = evaluate(files, configs, profile, folder, get_command_line())
         if predictions:
-            with writing("the predictions", predictions):
+            with translate_write_errors("the predictions", predictions):
                 write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
         if json:
-            with writing("the report", json):
+            with translate_write_errors("the report", json):
                 write_atomically(json, report_json(done.report))
         typer.echo("\n".join(report_lines(done.report)))
         for out in outputs:
-            say(f"Wrote {out}.")
+            print_note(f"Wrote {out}.")
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def predictions(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Score anyone's predictions by SciFact's official definitions."""
-    with told():
+    with report_errors():
         import json
 
         from eval.scifact.figures import official_figures

@@ -18,9 +18,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from eval.measures.names import named, repeated
-from indexes.readers.jsonl import lines, parse
-from indexes.readers.paper import paper_of
+from eval.measures.names import check_names, find_repeated
+from indexes.readers.jsonl import parse_line, read_lines
+from indexes.readers.paper import make_paper
 from indexes.readers.records import RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.paper import Paper, SectionKind
@@ -48,7 +48,7 @@ TASKS = {
 
 def tasks(names: Sequence[str]) -> list[Task]:
     """The tasks of these names, each once; `all` stands for the four."""
-    return [TASKS[name] for name in named(names, TASKS, "task")]
+    return [TASKS[name] for name in check_names(names, TASKS, "task")]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Case:
+class EvidenceCase:
     """One paper with its hypothesis; `goals` by task, without those that it has no aspects for."""
 
     id: str
@@ -113,37 +113,37 @@ _KINDS: dict[str, SectionKind] = {"abstract": "abstract"}
 _HEADING = "section_name"
 
 
-def read_cases(paths: Sequence[Path]) -> list[Case]:
+def read_cases(paths: Sequence[Path]) -> list[EvidenceCase]:
     """The cases of JSON lines files, gzipped or not; raises `BadInput` in one sentence for what is not the benchmark's."""
-    cases: list[Case] = []
+    cases: list[EvidenceCase] = []
     for path in paths:
-        for number, line in lines(path):
+        for number, line in read_lines(path):
             where = f"line {number}"
             try:
-                cases.append(_case(parse(line), f"{path}, {where}"))
+                cases.append(_case(parse_line(line), f"{path}, {where}"))
             except (RecordError, ValueError) as fault:
-                raise BadRecord(path, where, f"{_told(fault)}; expected a record of EvidenceBench.") from None
+                raise BadRecord(path, where, f"{_describe_fault(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
         raise BadInput(f"{', '.join(map(str, paths)) or '--data'} contains no record; name a file of EvidenceBench.")
-    twice = repeated(case.id for case in cases)
+    twice = find_repeated(case.id for case in cases)
     if twice is not None:
         raise BadInput(f"The paper {twice} appears twice; name each file of EvidenceBench once.")
     return cases
 
 
-def _told(fault: Exception) -> str:
+def _describe_fault(fault: Exception) -> str:
     if isinstance(fault, ValidationError):
         first = fault.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     return str(fault)
 
 
-def _case(data: dict[str, Any], where: str) -> Case:
+def _case(data: dict[str, Any], where: str) -> EvidenceCase:
     record = _Record.model_validate(data)
     types = record.sentence_types_in_candidate_pool
     if len(types) != len(record.paper_as_candidate_pool):
         raise ValueError(f"{len(record.paper_as_candidate_pool)} sentences came with {len(types)} types")
-    paper = paper_of(
+    paper = make_paper(
         record.paper_as_candidate_pool,
         [_KINDS.get(one) for one in types],
         headings=[one == _HEADING for one in types],
@@ -159,7 +159,7 @@ def _case(data: dict[str, Any], where: str) -> Case:
     if record.results_aspect_list_ids and results and five:
         goals["result-er-optimal"] = _goal(record, record.results_aspect_list_ids, results.optimal, results)
         goals["result-er-5"] = _goal(record, record.results_aspect_list_ids, 5, five)
-    return Case(record.id, record.hypothesis, paper, goals)
+    return EvidenceCase(record.id, record.hypothesis, paper, goals)
 
 
 def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> Goal:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval.evidence.evidencebench import Case, Task
-from eval.measures.names import named
-from nli.evidence import WEIGHTS, Floats, Reading, choose
+from eval.evidence.evidencebench import EvidenceCase, Task
+from eval.measures.names import check_names
+from nli.evidence import WEIGHTS, EvidenceReading, Floats, choose_sentences
 from retrieval.training.bm25 import TextIndex
 
-Chooser = Callable[[Case, Reading, Task], Sequence[int]]
+Chooser = Callable[[EvidenceCase, EvidenceReading, Task], Sequence[int]]
 """The sentences chosen for a case, best first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class EvidenceMethod:
     """A row of the table. `choose` is None for the two rows that are computed and not chosen: maximum and random."""
 
     name: str
@@ -25,46 +25,46 @@ class Method:
     choose: Chooser | None = None
 
 
-def _first(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _first(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     return range(len(case.paper.sentences))
 
 
-def _abstract_end(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     """The abstract's sentences from its last on, and none but those: as the issue's baseline was measured."""
     return [sentence.index for sentence in reversed(case.paper.abstract)]
 
 
-def _bm25(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 fit abstracts, and within a paper they favour long sentences.
     ranked = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
-    return _ranked(ranked.scores(case.hypothesis))
+    return _rank(ranked.scores(case.hypothesis))
 
 
-def _bi_encoder(case: Case, reading: Reading, task: Task) -> Sequence[int]:
-    return _ranked((reading.vectors @ reading.hypothesis).astype(np.float64))
+def _bi_encoder(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+    return _rank((reading.vectors @ reading.hypothesis).astype(np.float64))
 
 
-def _relevance(case: Case, reading: Reading, task: Task) -> Sequence[int]:
-    return _ranked(reading.relevance)
+def _relevance(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+    return _rank(reading.relevance)
 
 
-def _cross_encoder(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+def _cross_encoder(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     """By the judge's probability of either stance; what it was not asked about comes last, by relevance."""
     low = reading.relevance / (1e3 + np.abs(reading.relevance).max()) - 2
-    return _ranked(np.array([1 - one.neutral if one else low[row] for row, one in enumerate(reading.verdicts)]))
+    return _rank(np.array([1 - one.neutral if one else low[row] for row, one in enumerate(reading.verdicts)]))
 
 
 def _ours(repeats: float) -> Chooser:
     weights = replace(WEIGHTS, repeats=repeats)
 
-    def chooser(case: Case, reading: Reading, task: Task) -> Sequence[int]:
+    def chooser(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
         k = min(case.goals[task.name].k, len(case.paper.body))
-        return [one.sentence.index for one in choose(case.paper, reading, k, task.results_only, weights)]
+        return [one.sentence.index for one in choose_sentences(case.paper, reading, k, task.results_only, weights)]
 
     return chooser
 
 
-def _ranked(scores: Floats) -> list[int]:
+def _rank(scores: Floats) -> list[int]:
     return [int(row) for row in np.argsort(-scores, kind="stable")]
 
 
@@ -73,20 +73,20 @@ TOP, SET = "ours-top", "ours"
 METHODS = {
     method.name: method
     for method in (
-        Method("maximum", "upper bound for this many sentences"),
-        Method("random", "random sentences (expected)"),
-        Method("first", "the first sentences", _first),
-        Method("abstract-end", "the last sentences of the abstract", _abstract_end),
-        Method("bm25", "BM25", _bm25),
-        Method("bi-encoder", "bi-encoder, mean vectors", _bi_encoder),
-        Method("relevance", "our relevance model", _relevance),
-        Method("cross-encoder", "our stance cross-encoder", _cross_encoder),
-        Method(TOP, "ours, top k", _ours(0.0)),
-        Method(SET, "ours with set selection", _ours(WEIGHTS.repeats)),
+        EvidenceMethod("maximum", "upper bound for this many sentences"),
+        EvidenceMethod("random", "random sentences (expected)"),
+        EvidenceMethod("first", "the first sentences", _first),
+        EvidenceMethod("abstract-end", "the last sentences of the abstract", _abstract_end),
+        EvidenceMethod("bm25", "BM25", _bm25),
+        EvidenceMethod("bi-encoder", "bi-encoder, mean vectors", _bi_encoder),
+        EvidenceMethod("relevance", "our relevance model", _relevance),
+        EvidenceMethod("cross-encoder", "our stance cross-encoder", _cross_encoder),
+        EvidenceMethod(TOP, "ours, top k", _ours(0.0)),
+        EvidenceMethod(SET, "ours with set selection", _ours(WEIGHTS.repeats)),
     )
 }
 
 
-def methods(names: Sequence[str], others: Sequence[str] = ()) -> list[Method]:
+def methods(names: Sequence[str], others: Sequence[str] = ()) -> list[EvidenceMethod]:
     """The methods of these names, each once; `all` stands for every one here. Names of `others` are known and left to them."""
-    return [METHODS[name] for name in named(names, METHODS, "method", others) if name in METHODS]
+    return [METHODS[name] for name in check_names(names, METHODS, "method", others) if name in METHODS]

@@ -11,9 +11,9 @@ from zipfile import BadZipFile
 import numpy as np
 from tqdm import tqdm
 
-from eval.evidence.evidencebench import Case
-from nli.evidence import EvidenceReader, Reading
-from retrieval.core.errors import GO_ON, writing
+from eval.evidence.evidencebench import EvidenceCase
+from nli.evidence import EvidenceReader, EvidenceReading
+from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.core.values import Verdict
 from retrieval.dense.encoder import Vectors
 from retrieval.store.journal import Origin
@@ -21,15 +21,15 @@ from retrieval.store.manifest import write_atomically
 from service.trec.journal import code_of
 
 
-class Readings:
+class KeptReadings:
     """Readings in a folder, a file each, by their origin; a stopped run goes on with what is there."""
 
     def __init__(self, folder: Path, reader: EvidenceReader) -> None:
         self._folder, self._reader = folder, reader
 
-    def of(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Reading]]:
+    def of(self, cases: Sequence[EvidenceCase]) -> Iterator[tuple[EvidenceCase, EvidenceReading]]:
         """Each case with its reading, from the folder or made now; a bar tells how far it is."""
-        with writing("the readings", self._folder, GO_ON):
+        with translate_write_errors("the readings", self._folder, GO_ON):
             self._folder.mkdir(parents=True, exist_ok=True)
             for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
                 path = self._origin(case).path(self._folder, "reading", ".npz")
@@ -39,11 +39,11 @@ class Readings:
                     _save(reading, path)
                 yield case, reading
 
-    def _origin(self, case: Case) -> Origin:
+    def _origin(self, case: EvidenceCase) -> Origin:
         return Origin([case.hypothesis, asdict(case.paper)], self._reader.name, code_of("nli.evidence"))
 
 
-def _save(reading: Reading, path: Path) -> None:
+def _save(reading: EvidenceReading, path: Path) -> None:
     shares = [(v.support, v.neutral, v.contradict) if v else (np.nan,) * 3 for v in reading.verdicts]
     content = io.BytesIO()
     np.savez(
@@ -52,13 +52,13 @@ def _save(reading: Reading, path: Path) -> None:
     write_atomically(path, content.getvalue())
 
 
-def _load(path: Path) -> Reading | None:
+def _load(path: Path) -> EvidenceReading | None:
     """The reading in a file; None where there is none, or one that a full disk cut off."""
     try:
         with np.load(path) as file:
             shares = file["verdicts"]
             verdicts = tuple(None if np.isnan(row[0]) else Verdict(*map(float, row)) for row in shares)
             vectors: Vectors = file["vectors"]
-            return Reading(file["relevance"], verdicts, vectors, file["hypothesis"])
+            return EvidenceReading(file["relevance"], verdicts, vectors, file["hypothesis"])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None

@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from eval.evidence.evidencebench import Case, Task
-from eval.evidence.methods import SET, TOP, Method
+from eval.evidence.evidencebench import EvidenceCase, Task
+from eval.evidence.methods import SET, TOP, EvidenceMethod
 from eval.measures.formulas import Floats, Tally
 from eval.measures.report_data import Difference
 from eval.measures.resampling import RESAMPLES, SEED, Resampler
-from nli.evidence import Reading
+from nli.evidence import EvidenceReading
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EvidenceRow:
     """A method in a task: mean aspect recall in percent, its bootstrap standard error and 95 % interval, and each paper's."""
 
     method: str
@@ -45,11 +45,13 @@ class EvidenceReport:
 
     command: str
     models: str
-    rows: tuple[Row, ...]
+    rows: tuple[EvidenceRow, ...]
     gains: tuple[Gain, ...]
 
 
-def recalls(method: Method, cases: Sequence[Case], readings: Mapping[str, Reading], task: Task) -> dict[str, float]:
+def recalls(
+    method: EvidenceMethod, cases: Sequence[EvidenceCase], readings: Mapping[str, EvidenceReading], task: Task
+) -> dict[str, float]:
     """The method's aspect recall, 0 to 1, on each paper that has aspects for the task."""
     found: dict[str, float] = {}
     for case in cases:
@@ -77,10 +79,10 @@ def _mean(sums: Floats) -> Floats:
 
 
 def make_report(
-    cases: Sequence[Case],
-    readings: Mapping[str, Reading],
+    cases: Sequence[EvidenceCase],
+    readings: Mapping[str, EvidenceReading],
     tasks: Sequence[Task],
-    chosen: Sequence[Method],
+    chosen: Sequence[EvidenceMethod],
     command: str,
     models: str,
 ) -> EvidenceReport:
@@ -94,7 +96,7 @@ def make_report(
             tallies[method.name] = Tally.of([(100 * value, 1.0) for value in each.values()], _mean)
             figure = resampler.figure(tallies[method.name])
             rows.append(
-                Row(
+                EvidenceRow(
                     method.name, method.title, task.name, len(each), figure.value or 0.0, standard_error(list(each.values())),
                     figure.low or 0.0, figure.high or 0.0, each,
                 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from retrieval.core.errors import BadInput
 
 
-def named(given: Sequence[str], known: Iterable[str], what: str, others: Sequence[str] = ()) -> list[str]:
+def check_names(given: Sequence[str], known: Iterable[str], what: str, others: Sequence[str] = ()) -> list[str]:
     """The names given, each once; `all` stands for every one of `known`. Names of `others` may be given too, but not by `all`."""
     every = list(known)
     wanted = list(dict.fromkeys(name for one in given for name in (every if one == "all" else [one])))
@@ -17,7 +17,7 @@ def named(given: Sequence[str], known: Iterable[str], what: str, others: Sequenc
     return wanted
 
 
-def repeated(ids: Iterable[str]) -> str | None:
+def find_repeated(ids: Iterable[str]) -> str | None:
     """The first id that comes a second time; None where each is there once."""
     seen: set[str] = set()
     for one in ids:

@@ -17,7 +17,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A line of a table; `swatch` names the colour in which a plot shows it."""
 
     name: str
@@ -30,7 +30,7 @@ class Row:
 class Body:
     """Lines of a table that belong together, under a title where there are several such."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     title: str = ""
 
 
@@ -155,7 +155,7 @@ Block = Table | Plot | Words | Facts | Listing | Losses | Heading
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """Blocks under a heading; `id` is its address in the page."""
 
     id: str
@@ -169,7 +169,7 @@ class Page:
 
     title: str
     lead: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
 
 
 class Numbers:

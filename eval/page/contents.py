@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from eval.measures.report_data import Report, VariantReport
 from eval.page import curves, fates, plots, tables
-from eval.page.blocks import Block, Fact, Facts, Heading, Listing, Numbers, Page, Plot, Section, Table, Words
+from eval.page.blocks import Block, Fact, Facts, Heading, Listing, Numbers, Page, PageSection, Plot, Table, Words
 from eval.page.tables import BRANCH, PLURAL, SIDES, Rows
-from eval.page.wording import NOTHING, SURE, in_words, listed, several, three
+from eval.page.wording import NOTHING, SURE, in_words, join_words, pluralise, three
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Stance
 
@@ -31,17 +31,17 @@ def page(report: Report, quoting: bool = True) -> Page:
     _check(report)
     numbers = Numbers()
     measured = [
-        Section("paper", "The paper's measure", _papers_measure(report)),
-        Section("stance", "Measures that consider stance", _stance(report)),
-        Section("retrieval", "Recall of retrieval", _retrieval(report)),
-        Section("lost", "Where documents are lost", _lost(report)),
-        Section("curves", "Precision against recall", _curves(report)),
+        PageSection("paper", "The paper's measure", _papers_measure(report)),
+        PageSection("stance", "Measures that consider stance", _stance(report)),
+        PageSection("retrieval", "Recall of retrieval", _retrieval(report)),
+        PageSection("lost", "Where documents are lost", _lost(report)),
+        PageSection("curves", "Precision against recall", _curves(report)),
     ]
     sections = [replace(one, blocks=tuple(numbers.give(block) for block in one.blocks)) for one in measured]
     if quoting:
-        sections.append(Section("cases", "Examples of missed documents", _cases(report)))
+        sections.append(PageSection("cases", "Examples of missed documents", _cases(report)))
     # The last, since it says by what number what was made.
-    sections.append(Section("provenance", "Provenance", _provenance(report, numbers)))
+    sections.append(PageSection("provenance", "Provenance", _provenance(report, numbers)))
     return Page("Counterpoint on SciFact", _lead(report), tuple(sections))
 
 
@@ -57,7 +57,7 @@ def _check(report: Report) -> None:
             raise BadInput(f"The report's variant {variant.name} {what}; write it again with `counterpoint eval scifact --json`.")
 
 
-def _published(report: Report) -> tuple[Rows, Mapping[str, float]]:
+def _read_published(report: Report) -> tuple[Rows, Mapping[str, float]]:
     """The paper's rows, and others' label-only F1 on the dev claims; a report may lack either."""
     held = report.published
     try:
@@ -77,10 +77,10 @@ def _on_papers_claims(report: Report) -> bool:
 def _lead(report: Report) -> tuple[str, ...]:
     claims, names = report.claims, [one.name for one in report.variants]
     told = (
-        f"{several(claims.all, 'claim', 'claims')}: {claims.with_support} with supporting evidence, {claims.with_contradict} "
+        f"{pluralise(claims.all, 'claim', 'claims')}: {claims.with_support} with supporting evidence, {claims.with_contradict} "
         f"with contradicting evidence, {claims.without_evidence} with none; {claims.support_pairs} supporting and "
         f"{claims.contradict_pairs} contradicting documents to find, counted for each claim. "
-        f"{several(len(names), 'variant', 'variants')}, {_models(report)}."
+        f"{pluralise(len(names), 'variant', 'variants')}, {_models(report)}."
     )
     if claims.gold_not_in_corpus:
         told += f" {claims.gold_not_in_corpus} of the documents to find are not in the corpus."
@@ -103,11 +103,11 @@ def _best(report: Report, stance: Stance) -> str:
         return f"nothing was measured for {PLURAL[stance]}"
     best = max(value for value, _ in held)
     first = [one for value, one in held if value == best]
-    return f"on {PLURAL[stance]} {listed([one.name for one in first])}, {in_words(first[0].figures[key])}"
+    return f"on {PLURAL[stance]} {join_words([one.name for one in first])}, {in_words(first[0].figures[key])}"
 
 
 def _papers_measure(report: Report) -> tuple[Block, ...]:
-    published, _ = _published(report)
+    published, _ = _read_published(report)
     blocks: list[Block] = [Words(_blind(report, published), weighs=True)]
     if not _on_papers_claims(report):
         blocks.append(
@@ -138,12 +138,12 @@ def _blind(report: Report, published: Rows) -> str:
 
 
 def _stance(report: Report) -> tuple[Block, ...]:
-    _, others = _published(report)
+    _, others = _read_published(report)
     found: list[Table] = [
         tables.pairs(report),
         tables.official(report, others, _on_papers_claims(report)),
         tables.right_stance(report),
-        tables.listed(report),
+        tables.make_listed_table(report),
     ]
     return (Words(_comparisons(report, found)), *found)
 
@@ -158,8 +158,8 @@ def _comparisons(report: Report, found: Sequence[Table]) -> str:
     sure = sum(cell.sure for cell in cells)
     return (
         f"After the interval come the difference from {report.baseline} and the two-sided p of a paired "
-        f"bootstrap on the same claims; * marks p below {SURE:g}. {several(made, 'comparison is', 'comparisons are')} made in "
-        f"the next {several(len(found), 'table', 'tables')} and {sure} marked; the p values are not corrected for "
+        f"bootstrap on the same claims; * marks p below {SURE:g}. {pluralise(made, 'comparison is', 'comparisons are')} made in "
+        f"the next {pluralise(len(found), 'table', 'tables')} and {sure} marked; the p values are not corrected for "
         "multiple comparisons, so "
         f"about {made * SURE:.0f} would be marked if no variant differed at all."
     )
@@ -188,11 +188,11 @@ def _lost(report: Report) -> tuple[Block, ...]:
             blocks.append(Words(f"No claim has {BRANCH[stance]} evidence, so there is no plot of it."))
             continue
         shown = {one.name: one.sides[stance].fates for one in report.variants}
-        order = fates.occurring(report, stance)
+        order = fates.list_fates(report, stance)
         wide, narrow = (plots.stacked_bars(shown, order, pairs[stance], stance, width) for width in (plots.WIDE, plots.NARROW))
         blocks.append(
             Plot(
-                caption=f"Where the {several(pairs[stance], f'{BRANCH[stance]} document', f'{BRANCH[stance]} documents')} went",
+                caption=f"Where the {pluralise(pairs[stance], f'{BRANCH[stance]} document', f'{BRANCH[stance]} documents')} went",
                 alternative=fates.in_words(report, stance, pairs[stance]),
                 wide=wide,
                 narrow=narrow,

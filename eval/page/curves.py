@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eval.measures.formulas import Point
 from eval.measures.report_data import Report
-from eval.page.blocks import Body, Cell, Row, Table
+from eval.page.blocks import Body, Cell, Table, TableRow
 from eval.page.tables import PLURAL
 from eval.page.wording import NOTHING, three
 from retrieval.core.values import Stance
@@ -21,7 +21,9 @@ def curves(report: Report, stance: Stance) -> Table:
         points = one.sides[stance].precision_recall
         end = points[-1] if points else None
         whole = (three(end.precision), three(end.recall), f"{end.returned:,}") if end else (NOTHING, NOTHING, "0")
-        rows.append(Row(one.name, tuple(Cell(text) for text in (*(three(at_recall(points, step)) for step in STEPS), *whole))))
+        rows.append(
+            TableRow(one.name, tuple(Cell(text) for text in (*(three(at_recall(points, step)) for step in STEPS), *whole)))
+        )
     return Table(
         caption=f"Precision of {PLURAL[stance]} at a recall of at least …, and of all that is returned",
         corner="variant",

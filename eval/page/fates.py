@@ -6,36 +6,36 @@ from collections.abc import Sequence
 
 from eval.measures.losses import Fate
 from eval.measures.report_data import Case, Report
-from eval.page.blocks import Body, Cell, Loss, Losses, Row, Swatch, Table
+from eval.page.blocks import Body, Cell, Loss, Losses, Swatch, Table, TableRow
 from eval.page.tables import BRANCH
-from eval.page.wording import listed
+from eval.page.wording import join_words
 from retrieval.core.values import Stance
 
 
-def occurring(report: Report, stance: Stance) -> list[Fate]:
+def list_fates(report: Report, stance: Stance) -> list[Fate]:
     """The fates that some variant has for a stance, in the order in which a document passes them."""
     return [fate for fate in report.fates if any(one.sides[stance].fates.get(fate) for one in report.variants)]
 
 
-def spoken(fate: Fate) -> str:
+def name_fate(fate: Fate) -> str:
     """A fate's name in a sentence."""
     return fate.replace("_", " ")
 
 
 def legend(report: Report, stance: Stance) -> tuple[Swatch, ...]:
     """What the colours mean."""
-    return tuple(Swatch(fate, spoken(fate), report.fates[fate]) for fate in occurring(report, stance))
+    return tuple(Swatch(fate, name_fate(fate), report.fates[fate]) for fate in list_fates(report, stance))
 
 
 def counts(report: Report, stance: Stance, pairs: int) -> Table:
     """How many documents met each fate in each variant, and what share of all."""
     rows = tuple(
-        Row(
-            spoken(fate),
+        TableRow(
+            name_fate(fate),
             tuple(_share(one.sides[stance].fates.get(fate, 0), pairs) for one in report.variants),
             swatch=fate,
         )
-        for fate in occurring(report, stance)
+        for fate in list_fates(report, stance)
     )
     return Table(
         caption=f"Outcome of the {pairs} {BRANCH[stance]} documents, in numbers",
@@ -53,8 +53,8 @@ def in_words(report: Report, stance: Stance, pairs: int) -> str:
     """The plot for those who do not see it."""
     told = []
     for one in report.variants:
-        fates = [(fate, one.sides[stance].fates.get(fate, 0)) for fate in occurring(report, stance)]
-        told.append(f"{one.name}: " + ", ".join(f"{count} {spoken(fate)}" for fate, count in fates if count))
+        fates = [(fate, one.sides[stance].fates.get(fate, 0)) for fate in list_fates(report, stance)]
+        told.append(f"{one.name}: " + ", ".join(f"{count} {name_fate(fate)}" for fate, count in fates if count))
     return f"Stacked bars, one for each variant, of {pairs} {BRANCH[stance]} documents. " + "; ".join(told) + "."
 
 
@@ -68,7 +68,7 @@ def losses(report: Report, stance: Stance) -> tuple[Losses, ...]:
                 if case.fate == fate:
                     found.setdefault((case.claim, case.pmid), []).append((variant.name, case))
         if found:
-            groups.append(Losses(spoken(fate).capitalize(), meaning, fate, tuple(_loss(cases) for cases in found.values())))
+            groups.append(Losses(name_fate(fate).capitalize(), meaning, fate, tuple(_loss(cases) for cases in found.values())))
     return tuple(groups)
 
 
@@ -83,7 +83,7 @@ def _loss(cases: Sequence[tuple[str, Case]]) -> Loss:
         document=first.pmid,
         title=first.title,
         passages=tuple((f"sentence {one.index + 1}", one.text or "(not in the index)") for one in first.rationale),
-        lost_by=tuple(f"{listed(names)} {_retrieved(rank)}" for rank, names in ranks.items()),
+        lost_by=tuple(f"{join_words(names)} {_retrieved(rank)}" for rank, names in ranks.items()),
     )
 
 

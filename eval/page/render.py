@@ -22,7 +22,7 @@ def html(page: Page) -> str:
 
 def markdown(page: Page) -> str:
     """The page as Markdown, as GitHub reads it."""
-    text = _template("report.md", autoescape=False, finalize=_escaped).render(page=page, code=_Code)
+    text = _template("report.md", autoescape=False, finalize=_escape).render(page=page, code=_Code)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
@@ -46,7 +46,7 @@ class _Code(str):
         return super().__new__(cls, f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}")
 
 
-def _escaped(value: Any) -> Any:
+def _escape(value: Any) -> Any:
     """Text that means itself in Markdown: no emphasis, no link, no list, no HTML."""
     if isinstance(value, _Code) or not isinstance(value, str):
         return value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from eval.measures.report_data import Figure, Report, VariantReport
-from eval.page.blocks import Body, Cell, Row, Table
-from eval.page.wording import NOTHING, compared, plain, three
+from eval.page.blocks import Body, Cell, Table, TableRow
+from eval.page.wording import NOTHING, make_compared_cell, plain, three
 from retrieval.core.values import Stance
 
 Rows = Mapping[str, Mapping[str, float]]
@@ -32,14 +32,14 @@ def papers_measure(report: Report, published: Rows) -> Table:
     def ours(figures: Mapping[str, Figure]) -> tuple[Cell, ...]:
         return tuple(plain(figures, f"mrr.{cut}.{which}") for cut in ("whole", "at3") for which in WHICH)
 
-    def row(variant: VariantReport) -> Row:
+    def row(variant: VariantReport) -> TableRow:
         name = papers_name(variant.name, left)
-        beside = _published(left.pop(name)) if name else none
-        return Row(variant.name, (*ours(variant.figures), *beside), name)
+        beside = _make_published_cells(left.pop(name)) if name else none
+        return TableRow(variant.name, (*ours(variant.figures), *beside), name)
 
-    blind = Row("plain BM25", (*ours(report.blind), *none), "no filter, no judge")
+    blind = TableRow("plain BM25", (*ours(report.blind), *none), "no filter, no judge")
     rows = tuple(row(variant) for variant in report.variants)
-    rest = tuple(Row(name, (*none, *none, *_published(figures))) for name, figures in left.items())
+    rest = tuple(TableRow(name, (*none, *none, *_make_published_cells(figures))) for name, figures in left.items())
     bodies = [Body((blind,), "No stance judged"), Body(rows, "Evaluated here")]
     return Table(
         caption="The paper's measure: mean reciprocal rank of the first gold document in a branch's ranking",
@@ -58,14 +58,14 @@ def papers_name(variant: str, published: Rows) -> str:
     return named[0] if named else ""
 
 
-def _published(figures: Mapping[str, float]) -> tuple[Cell, ...]:
+def _make_published_cells(figures: Mapping[str, float]) -> tuple[Cell, ...]:
     return tuple(Cell(three(figures.get(which))) for which in WHICH)
 
 
 def pairs(report: Report) -> Table:
     """Precision, recall and F1 of the first three documents of each stance."""
     columns = {f"pairs.{stance}.{part}": word for stance in SIDES for part, word in _PARTS.items()}
-    return _compared(
+    return _make_comparison(
         report,
         "Returned documents: precision, recall and F1 of the first three documents on each side, over all claims",
         columns,
@@ -75,14 +75,14 @@ def pairs(report: Report) -> Table:
 
 def official(report: Report, published: Mapping[str, float], same_claims: bool) -> Table:
     """SciFact's own F1s, and those that others published for the first of them, in per cent, of the same claims or not."""
-    table = _compared(
+    table = _make_comparison(
         report,
         "SciFact's official F1: documents with the right label, then also with a whole rationale, then by sentence",
         _OFFICIAL,
         (("abstract level", 2), ("sentence level", 2)),
     )
     rest = (Cell(NOTHING),) * (len(_OFFICIAL) - 1)
-    others = tuple(Row(name, (Cell(three(per_cent / 100)), *rest)) for name, per_cent in published.items())
+    others = tuple(TableRow(name, (Cell(three(per_cent / 100)), *rest)) for name, per_cent in published.items())
     if not others:
         return table
     return Table(
@@ -102,7 +102,7 @@ def right_stance(report: Report) -> Table:
     """Where the first document of the right stance stands, and whether a variant is silent when it should be."""
     columns = {f"mrr.stance_correct.{which}": which for which in ("contradict", "support", "weighted")}
     silence = {"silence.without_evidence": "no evidence (good)", "silence.with_evidence": "evidence (bad)"}
-    return _compared(
+    return _make_comparison(
         report,
         "Stance-correct MRR at 3, and empty results: the share of claims for which nothing is returned",
         columns | silence,
@@ -110,10 +110,10 @@ def right_stance(report: Report) -> Table:
     )
 
 
-def listed(report: Report) -> Table:
+def make_listed_table(report: Report) -> Table:
     """The same for a reader who also looks at what a variant calls uncertain."""
     ranks = {f"mrr.listed.{which}": which for which in ("contradict", "support", "weighted")}
-    return _compared(
+    return _make_comparison(
         report,
         "Including documents listed as uncertain, ranked after those returned: stance-correct MRR at 3, and the share of "
         "gold shown",
@@ -122,9 +122,13 @@ def listed(report: Report) -> Table:
     )
 
 
-def _compared(report: Report, caption: str, columns: Mapping[str, str], groups: tuple[tuple[str, int], ...]) -> Table:
+def _make_comparison(report: Report, caption: str, columns: Mapping[str, str], groups: tuple[tuple[str, int], ...]) -> Table:
     rows = tuple(
-        Row(one.name, tuple(compared(one, key) for key in columns), "the baseline" if one.name == report.baseline else "")
+        TableRow(
+            one.name,
+            tuple(make_compared_cell(one, key) for key in columns),
+            "the baseline" if one.name == report.baseline else "",
+        )
         for one in report.variants
     )
     return Table(
@@ -146,7 +150,9 @@ def retrieval(report: Report, stance: Stance) -> Table:
         corner="variant",
         groups=(("documents retrieved", len(depths)),) if depths else (),
         columns=tuple(depths),
-        bodies=(Body(tuple(Row(one.name, tuple(plain(one.figures, start + d) for d in depths)) for one in report.variants)),),
+        bodies=(
+            Body(tuple(TableRow(one.name, tuple(plain(one.figures, start + d) for d in depths)) for one in report.variants)),
+        ),
     )
 
 
@@ -159,7 +165,7 @@ def work(report: Report) -> Table:
         "judged": lambda one, stance: one.sides[stance].work.judged,
     }
     rows = (
-        Row(one.name, tuple(Cell(f"{part(one, stance):,.1f}") for stance in SIDES for part in parts.values()))
+        TableRow(one.name, tuple(Cell(f"{part(one, stance):,.1f}") for stance in SIDES for part in parts.values()))
         for one in report.variants
     )
     return Table(

@@ -30,7 +30,7 @@ def in_words(figure: Figure | None) -> str:
     return f"{three(figure.value)} ({ends})" if ends else three(figure.value)
 
 
-def signed(value: float) -> str:
+def format_difference(value: float) -> str:
     """A difference; one that rounds to nothing has no sign."""
     text = f"{abs(value):.3f}"
     if text == "0.000":
@@ -51,13 +51,15 @@ def plain(figures: Mapping[str, Figure], key: str) -> Cell:
     return Cell(three(figure.value), tuple(filter(None, [interval(figure)])))
 
 
-def compared(variant: VariantReport, key: str) -> Cell:
+def make_compared_cell(variant: VariantReport, key: str) -> Cell:
     """A figure, its interval, and how far it is from the baseline's."""
     cell = plain(variant.figures, key)
     difference = variant.against_baseline.get(key)
     if difference is None or difference.value is None or difference.p is None:
         return cell
-    return Cell(cell.text, (*cell.details, f"{signed(difference.value)}, {probability(difference.p)}"), is_sure(difference))
+    return Cell(
+        cell.text, (*cell.details, f"{format_difference(difference.value)}, {probability(difference.p)}"), is_sure(difference)
+    )
 
 
 def is_sure(difference: Difference) -> bool:
@@ -65,11 +67,11 @@ def is_sure(difference: Difference) -> bool:
     return difference.p is not None and difference.p < SURE
 
 
-def several(count: int, one: str, more: str) -> str:
+def pluralise(count: int, one: str, more: str) -> str:
     """A count with its noun."""
     return f"{count:,} {one if count == 1 else more}"
 
 
-def listed(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     """Words in a row, as in a sentence."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from nli.text.headings import heading_kind
+from nli.text.headings import find_heading_kind
 from retrieval.core.errors import BadInput
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
 
 _EDGE = 3
@@ -21,7 +21,7 @@ def _whole(entry: Entry) -> str:
 def _conclusions(entry: Entry) -> str:
     """The sections labelled background (or aim) and conclusion; the whole where the abstract has no such labels."""
     document = entry.document
-    kept = [part for part in document.sections if heading_kind(part.label) in _TOLD]
+    kept = [part for part in document.sections if find_heading_kind(part.label) in _TOLD]
     return " ".join(document.abstract[part.start : part.end] for part in kept) or document.abstract
 
 
@@ -34,12 +34,12 @@ def _ends(entry: Entry) -> str:
 VIEWS: dict[str, Callable[[Entry], str]] = {"whole": _whole, "conclusions": _conclusions, "ends": _ends}
 
 
-def viewed(entry: Entry, view: str, titles: bool) -> str:
+def make_view(entry: Entry, view: str, titles: bool) -> str:
     """The text of a document in this view, its title before it where `titles` says so."""
     text = VIEWS[view](entry)
     if not titles:
         return text
-    return passage(replace(entry.document, abstract=text))
+    return make_passage(replace(entry.document, abstract=text))
 
 
 def check_view(view: str) -> None:

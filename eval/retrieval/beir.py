@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.retrieval.collection import Collection
-from eval.retrieval.kept_index import KEPT, KeptScores, StandardBM25, by_vectors, ids, open_index, reranked, run_of, watched
+from eval.retrieval.kept_index import (
+    KEPT,
+    KeptScores,
+    StandardBM25,
+    by_vectors,
+    ids,
+    open_index,
+    order_by_scores,
+    run_of,
+    show_progress,
+)
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from indexes.guard import stoppable
-from retrieval.rerank.reranker import passage
+from indexes.guard import report_interrupt
+from retrieval.rerank.reranker import make_passage
 from service.configuration.config import Profile
 from service.configuration.models import load_encoder, load_reranker
 from service.reading.evidence import ENCODER
@@ -18,7 +28,7 @@ DEPTH = 100
 """How deep BM25 and vectors search at least: as deep as the deepest measure looks."""
 
 
-@stoppable("the benchmark", KEPT)
+@report_interrupt("the benchmark", KEPT)
 def measure(
     collection: Collection,
     work: Path,
@@ -36,7 +46,7 @@ def measure(
     index = open_index(collection.documents, work, [encoder] if encoder else [])
     standard = StandardBM25(collection.documents, work)
     try:
-        ours = {one: index.search(text, deep) for one, text in watched("BM25", collection.queries)}
+        ours = {one: index.search(text, deep) for one, text in show_progress("BM25", collection.queries)}
         runs: dict[str, Run] = {"BM25, every word kept (ours)": ids(ours)}
         found = run_of("BM25, standard analyzer", collection.queries, lambda text: standard(text, deep))
         runs["BM25, stop words taken out"] = found
@@ -44,11 +54,11 @@ def measure(
             runs |= by_vectors(index, encoder, collection.queries, ours, deep)
         if reranker:
             again: dict[str, list[str]] = {}
-            for one, text in watched(f"reranking by {reranker.name}", collection.queries):
+            for one, text in show_progress(f"reranking by {reranker.name}", collection.queries):
                 pmids = [hit.pmid for hit in ours[one]]
-                texts = [passage(entry.document) for entry in index.entries(pmids[:depth])]
+                texts = [make_passage(entry.document) for entry in index.entries(pmids[:depth])]
                 scores = dict(zip(pmids[:depth], reranker(text, texts), strict=True))
-                again[one] = reranked(scores, pmids, depth)
+                again[one] = order_by_scores(scores, pmids, depth)
             runs[f"BM25, the best {depth} reranked by {reranker.name}"] = again
     finally:
         standard.close()

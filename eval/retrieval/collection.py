@@ -14,13 +14,13 @@ from typing import Any
 
 from eval.scifact.files import find
 from indexes.readers import jsonl
-from indexes.readers.fields import identifier, required, text
+from indexes.readers.fields import check_required, read_id, read_text
 from indexes.readers.records import RecordError
 from indexes.readers.scifact import read as read_scifact
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import BadInput, BadRecord, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
 from retrieval.core.values import Document
-from retrieval.store.journal import Origin, content_sha256
+from retrieval.store.journal import Origin, hash_file
 from retrieval.store.manifest import write_atomically
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -43,11 +43,11 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
     Only queries with a relevant document count, as in BEIR. Raises `BadInput` in one sentence for a file that is not as expected.
     """
     judged = read_qrels(qrels)
-    asked = {one: words for one, words in jsonl.records(queries, _query) if one in judged}
+    asked = {one: words for one, words in jsonl.read_records(queries, _query) if one in judged}
     lacking = next((one for one in judged if one not in asked), None)
     if lacking is not None:
         raise BadInput(f"{qrels} judges the query {lacking}, which is not in {queries}; name the matching queries.")
-    written = written_documents(corpus, work, lambda: (document for _, document in jsonl.records(corpus, _document)))
+    written = write_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
     return Collection(corpus.name, written, asked, judged)
 
 
@@ -56,17 +56,17 @@ def read_scifact_as_beir(data: Path, work: Path) -> Collection:
     files = find(data)
     asked: dict[str, str] = {}
     judged: dict[str, dict[str, int]] = {}
-    for one, (claim, cited) in jsonl.records(files.claims, _claim):
+    for one, (claim, cited) in jsonl.read_records(files.claims, _claim):
         asked[one], judged[one] = claim, dict.fromkeys(cited, 1)
     if not asked:
         raise BadInput(f"{files.claims} holds no claims that cite a document.")
-    return Collection("SciFact", written_documents(files.corpus, work, lambda: read_scifact(files.corpus)), asked, judged)
+    return Collection("SciFact", write_documents(files.corpus, work, lambda: read_scifact(files.corpus)), asked, judged)
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """Relevant documents by query: BEIR's table (query-id, corpus-id, score) or TREC's (query, 0, document, grade)."""
     judged: dict[str, dict[str, int]] = {}
-    for number, line in jsonl.lines(path):
+    for number, line in jsonl.read_lines(path):
         parts = line.decode("utf-8", "replace").split()
         if number == 1 and parts[:2] == ["query-id", "corpus-id"]:
             continue
@@ -82,11 +82,11 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     return judged
 
 
-def written_documents(source: Path, work: Path, documents: Any) -> Path:
+def write_documents(source: Path, work: Path, documents: Any) -> Path:
     """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
-    path = Origin(content_sha256(source), source.name, code_sha256([documents.__module__])).path(work, "documents", ".jsonl")
+    path = Origin(hash_file(source), source.name, hash_code([documents.__module__])).path(work, "documents", ".jsonl")
     if not path.exists():
-        with writing("the documents", work):
+        with translate_write_errors("the documents", work):
             work.mkdir(parents=True, exist_ok=True)
             write_atomically(path, "".join(_lines(documents())))
     return path
@@ -104,19 +104,19 @@ def _lines(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def _query(record: Mapping[str, Any], _number: int) -> tuple[str, str]:
-    required(record, "_id", "text")
-    return identifier(record["_id"], "_id"), text(record, "text")
+    check_required(record, "_id", "text")
+    return read_id(record["_id"], "_id"), read_text(record, "text")
 
 
 def _document(record: Mapping[str, Any], _number: int) -> tuple[str, Document]:
-    required(record, "_id", "text")
-    one = identifier(record["_id"], "_id")
-    return one, Document(one, text(record, "title"), text(record, "text"))
+    check_required(record, "_id", "text")
+    one = read_id(record["_id"], "_id")
+    return one, Document(one, read_text(record, "title"), read_text(record, "text"))
 
 
 def _claim(record: Mapping[str, Any], _number: int) -> tuple[str, tuple[str, list[str]]]:
-    required(record, "id", "claim", "cited_doc_ids")
+    check_required(record, "id", "claim", "cited_doc_ids")
     cited = record["cited_doc_ids"]
     if not isinstance(cited, list):
         raise RecordError('expected a list in "cited_doc_ids"')
-    return identifier(record["id"], "id"), (text(record, "claim"), [str(one) for one in cited])
+    return read_id(record["id"], "id"), (read_text(record, "claim"), [str(one) for one in cited])

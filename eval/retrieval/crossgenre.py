@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.measures.names import named, repeated
-from eval.retrieval.abstract_views import check_view, viewed
-from eval.retrieval.kept_index import KEPT, KeptScores, open_index, reranked, watched
+from eval.measures.names import check_names, find_repeated
+from eval.retrieval.abstract_views import check_view, make_view
+from eval.retrieval.kept_index import KEPT, KeptScores, open_index, order_by_scores, show_progress
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from indexes.guard import stoppable
+from indexes.guard import report_interrupt
 from indexes.readers import jsonl
-from indexes.readers.fields import came_keys, identifier, text
+from indexes.readers.fields import describe_keys, read_id, read_text
 from indexes.readers.records import RecordError
 from retrieval.bm25.bm25_plus import DELTA, TermIndex
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.index import Index
 from retrieval.store.journal import Origin
 from retrieval.store.manifest import write_atomically
-from retrieval.words.lay import Tokens, expand, lay_query, lower_case_words, stems
+from retrieval.words.lay import Tokens, expand, make_lay_query, split_lower_case, stem_texts
 from service.trec.task_b.topics import read_topics
 
 DEPTH = 500
@@ -37,7 +37,7 @@ _SEED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class CrossGenreMethod:
     """How candidates are found: the terms of documents and queries, what is done to a query first, and BM25+'s δ (0: BM25)."""
 
     name: str
@@ -47,24 +47,24 @@ class Method:
     delta: float
 
 
-TERMS: dict[str, Tokens] = {"words": lower_case_words, "stems": stems}
+TERMS: dict[str, Tokens] = {"words": split_lower_case, "stems": stem_texts}
 QUERIES: dict[str, tuple[str, str, Callable[[str], str]]] = {
     "plain": ("words", "lower-cased words", str),
     "stems": ("stems", "stems without stop words", str),
     "abbreviations": ("stems", "stems, abbreviations written out", expand),
-    "lay": ("stems", "stems, abbreviations, question words dropped", lay_query),
+    "lay": ("stems", "stems, abbreviations, question words dropped", make_lay_query),
 }
 """By the end of a method's name: the terms of documents and queries, in words, and what is done to a query first."""
 METHODS = {
-    name: Method(name, f"{name.partition('-')[0].upper()}, {title}", terms, ready, delta)
+    name: CrossGenreMethod(name, f"{name.partition('-')[0].upper()}, {title}", terms, ready, delta)
     for start, delta in (("bm25", 0.0), ("bm25+", DELTA))
     for name, (terms, title, ready) in ((f"{start}-{end}", query) for end, query in QUERIES.items())
 }
 
 
-def methods(names: Sequence[str]) -> list[Method]:
+def methods(names: Sequence[str]) -> list[CrossGenreMethod]:
     """The methods of these names, each once; `all` stands for every one."""
-    return [METHODS[name] for name in named(names, METHODS, "method")]
+    return [METHODS[name] for name in check_names(names, METHODS, "method")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,10 @@ def read_headlines(path: Path) -> list[Headline]:
     """
     if path.suffix == ".json":
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
-    found = list(jsonl.records(path, _headline))
+    found = list(jsonl.read_records(path, _headline))
     if not found:
         raise BadInput(f"{path} contains no headline; expected JSON lines with headline and abstracts.")
-    twice = repeated(one.id for one in found)
+    twice = find_repeated(one.id for one in found)
     if twice is not None:
         raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")
     return found
@@ -100,15 +100,15 @@ def _headline(record: Mapping[str, Any], number: int) -> Headline:
     keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
     if keys is None:
         known = " or ".join(" with ".join(pair) for pair in _FORMATS)
-        raise RecordError(f"expected {known}, got {came_keys(record)}")
+        raise RecordError(f"expected {known}, got {describe_keys(record)}")
     asked, reported = keys
-    words = text(record, asked)
+    words = read_text(record, asked)
     if not words:
         raise RecordError(f'expected words in "{asked}", got an empty text')
     given = record[reported]
     # BioASQ's lists hold an empty id here and there.
     listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
-    named = [identifier(one, reported) for one in listed]
+    named = [read_id(one, reported) for one in listed]
     return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(named)))
 
 
@@ -123,11 +123,11 @@ class CrossGenre:
     agreement: Mapping[str, Mapping[int, float]]
 
 
-@stoppable("the benchmark", KEPT)
+@report_interrupt("the benchmark", KEPT)
 def measure(
     headlines: Sequence[Headline],
     corpus: Path,
-    chosen: Sequence[Method],
+    chosen: Sequence[CrossGenreMethod],
     work: Path,
     command: str,
     view: str = "whole",
@@ -175,17 +175,17 @@ def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> 
     """The corpus in this view as postings; its terms are kept in `work`, as analysing them takes longest."""
     # Two builds can hold the same texts in other sections, which decide what a view shows.
     content = [index.manifest.id, index.manifest.version, index.manifest.created]
-    origin = Origin(content, [terms, view, titles], code_sha256([__name__]))
+    origin = Origin(content, [terms, view, titles], hash_code([__name__]))
     path = origin.path(work, "terms", ".txt")
     if not path.exists():
         pmids = [pmid for batch in index.store.texts(_CHUNK) for pmid, _, _ in batch]
         made: list[str] = []
         pieces = {str(at): "" for at in range(0, len(pmids), _CHUNK)}
-        for at, _ in watched(f"reading thousands of abstracts as {terms}", pieces):
+        for at, _ in show_progress(f"reading thousands of abstracts as {terms}", pieces):
             some = pmids[int(at) : int(at) + _CHUNK]
-            found = TERMS[terms]([viewed(entry, view, titles) for entry in index.entries(some)])
+            found = TERMS[terms]([make_view(entry, view, titles) for entry in index.entries(some)])
             made += [f"{pmid}\t{' '.join(each)}\n" for pmid, each in zip(some, found, strict=True)]
-        with writing("the terms", work, GO_ON):
+        with translate_write_errors("the terms", work, GO_ON):
             work.mkdir(parents=True, exist_ok=True)
             write_atomically(path, "".join(made))
     with path.open(encoding="utf-8") as file:
@@ -193,9 +193,9 @@ def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> 
         return TermIndex((pmid, words.split(" ") if words else ()) for pmid, _, words in parts)
 
 
-def _candidates(method: Method, asked: Mapping[str, str], postings: TermIndex) -> dict[str, list[str]]:
+def _candidates(method: CrossGenreMethod, asked: Mapping[str, str], postings: TermIndex) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for one, words in watched(method.title, asked):
+    for one, words in show_progress(method.title, asked):
         (terms,) = TERMS[method.terms]([method.ready(words)])
         found[one] = [hit.pmid for hit in postings.search(terms, DEPTH, method.delta)]
     return found
@@ -212,12 +212,12 @@ def _again(
 ) -> dict[str, Run]:
     """Every method's candidates reranked; a document that several methods find is scored once."""
     found: dict[str, dict[str, list[str]]] = {title: {} for title in runs}
-    for one, words in watched(f"reranking by {reranker.name}", asked):
+    for one, words in show_progress(f"reranking by {reranker.name}", asked):
         pmids = sorted({pmid for run in runs.values() for pmid in run[one][:depth]})
-        texts = [viewed(entry, view, titles) for entry in index.entries(pmids)]
+        texts = [make_view(entry, view, titles) for entry in index.entries(pmids)]
         scores = dict(zip(pmids, reranker(words, texts), strict=True))
         for title, run in runs.items():
-            found[title][one] = reranked(scores, run[one], depth)
+            found[title][one] = order_by_scores(scores, run[one], depth)
     return dict(found)
 
 

@@ -15,19 +15,19 @@ from tqdm import tqdm
 
 from eval.retrieval.ranking import Run
 from indexes.build import build
-from indexes.lucene_writer import contents
+from indexes.lucene_writer import make_contents
 from indexes.readers import read
 from indexes.readers.records import Deletion
 from indexes.vectors import add_vectors
-from retrieval.bm25.lucene import K1, B, on_lucene_thread, pyserini
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.bm25.lucene import K1, B, load_pyserini, run_on_lucene_thread
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker
-from retrieval.store.journal import Journal, Origin, content_sha256, digest
+from retrieval.store.journal import Journal, Origin, hash_file, hash_json
 from retrieval.store.manifest import NAME
 
 KEPT = "what was read and scored is saved, and the same command resumes from there"
@@ -47,9 +47,9 @@ def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), forma
     if is_index(corpus):
         return Index(corpus)
     # An index has one encoder's vectors, so that another encoder asks for another index.
-    code = code_sha256(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
-    folder = Origin(content_sha256(corpus), [format, *(one.name for one in encoders)], code).path(work, "index")
-    with writing("the index", work, GO_ON):
+    code = hash_code(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
+    folder = Origin(hash_file(corpus), [format, *(one.name for one in encoders)], code).path(work, "index")
+    with translate_write_errors("the index", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         if not folder.exists():
             build([corpus], folder, format=format)
@@ -66,40 +66,40 @@ class StandardBM25:
     """
 
     def __init__(self, corpus: Path, work: Path) -> None:
-        folder = Origin(content_sha256(corpus), None, code_sha256([__name__])).path(work, "standard")
-        with writing("the index", work, GO_ON):
+        folder = Origin(hash_file(corpus), None, hash_code([__name__])).path(work, "standard")
+        with translate_write_errors("the index", work, GO_ON):
             if not folder.exists():
                 _index_standard(corpus, folder)
 
         def opened() -> Any:
-            modules = pyserini()
+            modules = load_pyserini()
             searcher = modules.searcher(str(folder))
             searcher.set_bm25(K1, B)
             searcher.set_analyzer(modules.analyzer(stopwords=True))
             return searcher
 
-        self._searcher = on_lucene_thread(opened)
+        self._searcher = run_on_lucene_thread(opened)
 
     def __call__(self, query: str, k: int) -> list[str]:
         """The ids of the best `k` documents, best first."""
-        return on_lucene_thread(lambda: [hit.docid for hit in self._searcher.search(query, k)])
+        return run_on_lucene_thread(lambda: [hit.docid for hit in self._searcher.search(query, k)])
 
     def close(self) -> None:
         """Let go of the index's files."""
-        on_lucene_thread(self._searcher.close)
+        run_on_lucene_thread(self._searcher.close)
 
 
 def _index_standard(corpus: Path, folder: Path) -> None:
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     documents = (one for one in read(corpus, "counterpoint") if not isinstance(one, Deletion))
     try:
-        indexer = on_lucene_thread(lambda: pyserini().indexer(["-index", str(temporary)], False, 1))
+        indexer = run_on_lucene_thread(lambda: load_pyserini().indexer(["-index", str(temporary)], False, 1))
         while batch := list(islice(documents, _BATCH)):
-            lines = [json.dumps({"id": one.pmid, "contents": contents(one.title, one.abstract)}) for one in batch]
-            taken = on_lucene_thread(lambda lines=lines: indexer.addRawDocuments(lines))  # type: ignore[misc]
+            lines = [json.dumps({"id": one.pmid, "contents": make_contents(one.title, one.abstract)}) for one in batch]
+            taken = run_on_lucene_thread(lambda lines=lines: indexer.addRawDocuments(lines))  # type: ignore[misc]
             if taken != len(lines):
                 raise BadInput(f"Lucene took only {taken} of {len(lines)} documents of {corpus}.")
-        on_lucene_thread(indexer.close)
+        run_on_lucene_thread(indexer.close)
         os.rename(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -107,7 +107,7 @@ def _index_standard(corpus: Path, folder: Path) -> None:
 
 def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequence[str]]) -> dict[str, list[str]]:
     """Each query searched, with a bar."""
-    return {one: list(search(text)) for one, text in watched(name, queries)}
+    return {one: list(search(text)) for one, text in show_progress(name, queries)}
 
 
 def ids(found: Mapping[str, Sequence[Hit]]) -> Run:
@@ -120,12 +120,12 @@ def by_vectors(
 ) -> dict[str, Run]:
     """Two runs, so deep: the encoder's vectors alone, and fused with the hits by `words` by reciprocal ranks."""
     vectors = index.dense(encoder.name)
-    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in watched("vectors", queries)}
+    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
     fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:depth] for one in queries}
     return {f"vectors, {encoder.name}": ids(near), "BM25 and vectors fused": ids(fused)}
 
 
-def watched(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def show_progress(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The queries with a bar."""
     yield from tqdm(queries.items(), desc=name, unit=" queries", disable=None)
 
@@ -138,20 +138,20 @@ class KeptScores:
 
     def __init__(self, reranker: Reranker, work: Path, settings: Any = None) -> None:
         self.name, self._reranker, self._work = reranker.name, reranker, work
-        origin = Origin(None, [reranker.name, settings], code_sha256([type(reranker).__module__]))
-        with writing("the scores", work, GO_ON):
+        origin = Origin(None, [reranker.name, settings], hash_code([type(reranker).__module__]))
+        with translate_write_errors("the scores", work, GO_ON):
             self._journal = Journal.of(origin, work, "scores")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in order."""
-        key = digest([query, list(texts)])
+        key = hash_json([query, list(texts)])
         if self._journal.get(key) is None:
             scores = self._reranker(query, texts)
-            with writing("the scores", self._work, GO_ON):
+            with translate_write_errors("the scores", self._work, GO_ON):
                 self._journal.add(key, scores)
         return [float(score) for score in self._journal.get(key)]
 
 
-def reranked(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
+def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
     """The first `depth` of `pmids` in the order of their scores, equal ones as they were; the others behind them."""
     return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from eval.retrieval.collection import written_documents
-from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, watched
+from eval.retrieval.collection import write_documents
+from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, show_progress
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from generation.prompts.paper_order import Order, in_order, order_by
-from indexes.guard import stoppable
+from generation.prompts.paper_order import Order, ask_for_order, order_papers
+from indexes.guard import report_interrupt
 from indexes.readers import jsonl
-from indexes.readers.fields import identifier, required, text
+from indexes.readers.fields import check_required, read_id, read_text
 from indexes.readers.records import RecordError
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import GO_ON, BadInput, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat
-from retrieval.store.journal import Journal, Origin, digest
+from retrieval.store.journal import Journal, Origin, hash_json
 
 Reading = Literal["title-abstract", "full"]
 DEPTH = 200
@@ -58,37 +58,37 @@ class Library:
 
 def read_questions(path: Path) -> list[Question]:
     """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids."""
-    found = list(jsonl.records(path, _question))
+    found = list(jsonl.read_records(path, _question))
     if not found:
         raise BadInput(f"{path} contains no question; expected JSON lines with query, specificity and corpusids.")
     return found
 
 
 def _question(record: Mapping[str, Any], number: int) -> Question:
-    required(record, "query", "specificity", "corpusids")
-    words, specific, papers = text(record, "query"), record["specificity"], record["corpusids"]
+    check_required(record, "query", "specificity", "corpusids")
+    words, specific, papers = read_text(record, "query"), record["specificity"], record["corpusids"]
     if not words:
         raise RecordError('expected words in "query", got an empty text')
     if specific not in (0, 1) or not isinstance(papers, list) or not papers:
         raise RecordError('expected 0 or 1 in "specificity" and a list of ids, not empty, in "corpusids"')
-    return Question(str(number), words, specific == 1, tuple(dict.fromkeys(identifier(one, "corpusids") for one in papers)))
+    return Question(str(number), words, specific == 1, tuple(dict.fromkeys(read_id(one, "corpusids") for one in papers)))
 
 
 def read_library(path: Path, work: Path, reading: Reading) -> Library:
     """LitSearch's corpus as JSON lines: corpusid, title, abstract, citations (ids), and full_paper for `full`."""
-    read = list(jsonl.records(path, lambda record, _number: _paper(record, reading)))
+    read = list(jsonl.read_records(path, lambda record, _number: _paper(record, reading)))
     cites = {paper.pmid: cited for paper, cited in read}
     known = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
-    return Library(written_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
+    return Library(write_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
 
 
 def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[str]]:
     body = "full_paper" if reading == "full" else "abstract"
-    required(record, "corpusid", "title", "abstract", body)
+    check_required(record, "corpusid", "title", "abstract", body)
     cited = record.get("citations") or []
     if not isinstance(cited, list):
         raise RecordError('expected a list of ids in "citations"')
-    paper = Document(identifier(record["corpusid"], "corpusid"), text(record, "title"), text(record, body))
+    paper = Document(read_id(record["corpusid"], "corpusid"), read_text(record, "title"), read_text(record, body))
     return paper, [str(other) for other in cited]
 
 
@@ -100,7 +100,7 @@ def hops(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def widened(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int = CITING, most: int = DEPTH) -> list[str]:
+def widen(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int = CITING, most: int = DEPTH) -> list[str]:
     """The first `citing` papers and those that they cite, in the order of who cites them, `most` in all."""
     first = list(dict.fromkeys(pmids[:citing]))
     return list(dict.fromkeys([*first, *(other for one in first for other in cites.get(one, ()))]))[:most]
@@ -111,21 +111,21 @@ class KeptOrders:
 
     def __init__(self, chat: Chat, work: Path) -> None:
         self._chat, self._work = chat, work
-        origin = Origin(None, [chat.model, chat.base_url], code_sha256(["generation.prompts.paper_order"]))
-        with writing("the model's answers", work, GO_ON):
+        origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.paper_order"]))
+        with translate_write_errors("the model's answers", work, GO_ON):
             self._journal = Journal.of(origin, work, "orders")
 
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
         """The order of these papers, from the journal or asked for now."""
-        key = digest([question, [(one.pmid, one.title, one.abstract) for one in papers]])
+        key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
         if self._journal.get(key) is None:
-            found = list(order_by(self._chat, question, papers))
-            with writing("the model's answers", self._work, GO_ON):
+            found = list(ask_for_order(self._chat, question, papers))
+            with translate_write_errors("the model's answers", self._work, GO_ON):
                 self._journal.add(key, found)
         return [int(place) for place in self._journal.get(key)]
 
 
-@stoppable("the benchmark", KEPT)
+@report_interrupt("the benchmark", KEPT)
 def measure(
     questions: Sequence[Question],
     library: Library,
@@ -142,12 +142,12 @@ def measure(
         raise BadInput(f"A question asks for the paper {lacking}, which is not in the corpus; name the matching corpus.")
     index = open_index(library.documents, work, [encoder] if encoder else [])
     try:
-        runs = _found(questions, index, encoder)
+        runs = _search_all(questions, index, encoder)
         name, start = list(runs.items())[-1]
         if chat:
             order = KeptOrders(chat, work)
             for hop in chosen:
-                runs[f"{name}, {hop} by {chat.model}"] = _ordered(questions, start, library, index, order, hop)
+                runs[f"{name}, {hop} by {chat.model}"] = _order(questions, start, library, index, order, hop)
     finally:
         index.close()
     tables = []
@@ -158,19 +158,19 @@ def measure(
     return tuple(tables)
 
 
-def _found(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
+def _search_all(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
     asked = {one.id: one.text for one in questions}
-    words = {one: index.search(said, DEPTH) for one, said in watched("BM25", asked)}
+    words = {one: index.search(said, DEPTH) for one, said in show_progress("BM25", asked)}
     return {"BM25": ids(words)} | (by_vectors(index, encoder, asked, words, DEPTH) if encoder else {})
 
 
-def _ordered(
+def _order(
     questions: Sequence[Question], start: Run, library: Library, index: Index, order: Order, hop: str
 ) -> dict[str, list[str]]:
     run: dict[str, list[str]] = {}
     asked = {one.id: one.text for one in questions}
-    for one, said in watched(f"{hop} reranking", asked):
-        ranked = widened(start[one], library.cites) if hop == "onehop" else list(start[one])
+    for one, said in show_progress(f"{hop} reranking", asked):
+        ranked = widen(start[one], library.cites) if hop == "onehop" else list(start[one])
         papers = [entry.document for entry in index.entries(ranked[: ORDERED[hop]])]
-        run[one] = [*(paper.pmid for paper in in_order(order, said, papers)), *ranked[ORDERED[hop] :]]
+        run[one] = [*(paper.pmid for paper in order_papers(order, said, papers)), *ranked[ORDERED[hop] :]]
     return run

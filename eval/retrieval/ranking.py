@@ -18,7 +18,7 @@ Run = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RankingRow:
     """A method: each measure's mean over the queries with its 95 % interval, and how it differs from the first row's."""
 
     method: str
@@ -33,7 +33,7 @@ class RankingReport:
     title: str
     queries: int
     command: str
-    rows: tuple[Row, ...]
+    rows: tuple[RankingRow, ...]
 
 
 def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[float]]:
@@ -55,7 +55,7 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
 def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> RankingReport:
     """Every run by every measure; bootstrap samples are of queries and the same for all runs."""
     resampler = Resampler(len(qrels))
-    rows: list[Row] = []
+    rows: list[RankingRow] = []
     first: dict[str, Tally] = {}
     for method, run in runs.items():
         values = by_query(qrels, run, measures)
@@ -63,7 +63,7 @@ def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Seq
         first = first or tallies
         figures = {name: resampler.figure(tallies[name]) for name in measures}
         differences = {name: resampler.difference(tallies[name], first[name]) for name in measures} if rows else {}
-        rows.append(Row(method, figures, differences))
+        rows.append(RankingRow(method, figures, differences))
     return RankingReport(title, len(qrels), command, tuple(rows))
 
 
@@ -74,7 +74,7 @@ def table(report: RankingReport) -> list[str]:
     lines = [f"{report.title}, {report.queries:,} queries; mean and 95 % bootstrap interval"]
     lines.append(" " * wide + "".join(f"{name:>22}" for name in measures))
     for row in report.rows:
-        lines.append(f"{row.method:<{wide}}" + "".join(f"{_shown(row.figures[name]):>22}" for name in measures))
+        lines.append(f"{row.method:<{wide}}" + "".join(f"{_format_figure(row.figures[name]):>22}" for name in measures))
     for row in report.rows[1:]:
         told = ", ".join(f"{name} {_difference(row.differences[name])}" for name in measures)
         lines.append(f"{row.method} less {report.rows[0].method}: {told}")
@@ -89,7 +89,7 @@ def report_json(report: object) -> str:
     return json.dumps(asdict(report), indent=2) + "\n"
 
 
-def _shown(figure: Figure) -> str:
+def _format_figure(figure: Figure) -> str:
     return f"{figure.value or 0:.4f} {figure.low or 0:.3f}–{figure.high or 0:.3f}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Claim, Stance
-from service.grounding.claims import checked_claim
+from service.grounding.claims import check_claim
 
 LABELS: Mapping[str, Stance] = {
     "SUPPORT": "support",
@@ -76,7 +76,7 @@ def read_claims(path: Path) -> list[LabelledClaim]:
     """The claims of a file, plain or gzipped, in its order."""
     claims: dict[str, LabelledClaim] = {}
     for number, record in read_records(path, _RECORD):
-        one = _labelled(path, number, record)
+        one = _read_claim(path, number, record)
         if one.claim.id in claims:
             raise BadRecord(path, f"line {number}", f"the claim {one.claim.id} appears twice; every id must be unique.")
         claims[one.claim.id] = one
@@ -104,9 +104,9 @@ def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
     return records
 
 
-def _labelled(path: Path, number: int, record: Mapping[str, Any]) -> LabelledClaim:
+def _read_claim(path: Path, number: int, record: Mapping[str, Any]) -> LabelledClaim:
     try:
-        claim = checked_claim(str(record["claim"]), id=str(record["id"]))
+        claim = check_claim(str(record["claim"]), id=str(record["id"]))
         gold = {str(pmid): _gold(sets) for pmid, sets in (record.get("evidence") or {}).items()}
     except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
         raise BadRecord(path, f"line {number}", f"{_RECORD} ({type(error).__name__}: {error}).") from None

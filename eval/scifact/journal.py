@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import ClaimResult
-from retrieval.store.journal import Journal, Origin, digest
+from retrieval.store.journal import Journal, Origin, hash_json
 
 _RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
 
@@ -32,6 +32,6 @@ class ClaimJournal:
 
 
 def _key(claim: LabelledClaim) -> str:
-    return digest(
+    return hash_json(
         [claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())],
     )[:16]

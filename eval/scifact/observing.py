@@ -35,7 +35,7 @@ class GoldFate:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ObservedSide:
     """One branch for one claim: what it returned and what it calls uncertain, best first; how much it looked at; and, where the
     claim has gold documents of this stance, `whole`, all it would return if it were not cut, down to the last of them, and what
     became of each."""
@@ -52,10 +52,10 @@ class ClaimResult:
     """Both branches for one claim."""
 
     claim: str
-    support: Side
-    contradict: Side
+    support: ObservedSide
+    contradict: ObservedSide
 
-    def side(self, stance: Stance) -> Side:
+    def side(self, stance: Stance) -> ObservedSide:
         """The branch of a stance."""
         return self.support if stance == "support" else self.contradict
 
@@ -70,27 +70,27 @@ class ClaimResult:
 
 def observe(grounder: Grounder, labelled: LabelledClaim) -> ClaimResult:
     """Ground a claim as a user would, then see what became of its gold documents."""
-    once = Grounder(grounder.index, grounder.config, grounder.models.remembering())
+    once = Grounder(grounder.index, grounder.config, grounder.models.with_caches())
     grounding = once.ground(labelled.claim)
     evidence = {"support": grounding.supporting, "contradict": grounding.contradicting}
     pmids = {stance: {one.document.pmid for one in evidence[stance]} for stance in STANCES}
 
-    def side(stance: Stance, other: Stance) -> Side:
-        returned = tuple(_returned(one) for one in evidence[stance])
-        uncertain = tuple(_returned(one) for one in grounding.uncertain if one.stance == stance)
+    def side(stance: Stance, other: Stance) -> ObservedSide:
+        returned = tuple(_make_returned(one) for one in evidence[stance])
+        uncertain = tuple(_make_returned(one) for one in grounding.uncertain if one.stance == stance)
         gold = labelled.gold_of(stance)
         if not gold:
-            return Side(returned, grounding.checked[stance], uncertain=uncertain)
+            return ObservedSide(returned, grounding.checked[stance], uncertain=uncertain)
         seen = trace(once, labelled.claim, stance, gold)
         depths = {pmid: rank for rank, pmid in enumerate(seen.retrieved, 1)}
         fates = tuple(
             GoldFate(pmid, depths.get(pmid), fate(pmid, stance, seen, pmids[stance], pmids[other])) for pmid in sorted(gold)
         )
-        return Side(returned, grounding.checked[stance], seen.whole, fates, uncertain)
+        return ObservedSide(returned, grounding.checked[stance], seen.whole, fates, uncertain)
 
     return ClaimResult(labelled.claim.id, side("support", "contradict"), side("contradict", "support"))
 
 
-def _returned(one: Evidence) -> Returned:
+def _make_returned(one: Evidence) -> Returned:
     verdict = (one.verdict.support, one.verdict.neutral, one.verdict.contradict) if one.verdict else None
     return Returned(one.document.pmid, one.sentence.index if one.sentence else None, verdict, float(one.score))

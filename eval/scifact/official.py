@@ -17,7 +17,7 @@ MAX_ABSTRACT_SENTENCES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ClaimCounts:
     """Of one claim: its gold documents, the predicted ones, those of the right stance, and those also rightly rationalized; its
     gold sentences, the predicted ones, those rightly selected, and those also in a document of the right stance."""
 
@@ -31,7 +31,7 @@ class Counts:
     selected_and_labelled: int = 0
 
 
-def count(gold: Mapping[str, Gold], predicted: Predicted) -> Counts:
+def count(gold: Mapping[str, Gold], predicted: Predicted) -> ClaimCounts:
     """The counts of one claim."""
     labelled = rationalized = selected = selected_and_labelled = 0
     for pmid, one in predicted.items():
@@ -43,7 +43,7 @@ def count(gold: Mapping[str, Gold], predicted: Predicted) -> Counts:
         rationalized += right and proves(gold[pmid], one.sentences[:MAX_ABSTRACT_SENTENCES])
         selected += hits
         selected_and_labelled += hits if right else 0
-    return Counts(
+    return ClaimCounts(
         documents=len(gold),
         predicted_documents=len(predicted),
         labelled=labelled,

@@ -19,7 +19,7 @@ from service.configuration.models import Models
 from service.grounding.ground import Grounder
 
 
-class Overheard:
+class NotingJudge:
     """A judge that notes what it is asked about: (title, text)."""
 
     def __init__(self, judge: Judge, heard: set[tuple[str, str]]) -> None:
@@ -37,7 +37,7 @@ class Overheard:
         return self._judge(claim, noted())
 
 
-class OverheardReader(Overheard):
+class NotingReader(NotingJudge):
     """The same for a reader: an abstract's sentences are noted as asked about."""
 
     def __init__(self, reader: Reader, heard: set[tuple[str, str]]) -> None:
@@ -51,9 +51,9 @@ class OverheardReader(Overheard):
         return self._reader.read_abstracts(claim, asked)
 
 
-def overheard(judge: Judge, heard: set[tuple[str, str]]) -> Judge:
+def note_questions(judge: Judge, heard: set[tuple[str, str]]) -> Judge:
     """The judge, noting what it is asked about."""
-    return OverheardReader(judge, heard) if isinstance(judge, Reader) else Overheard(judge, heard)
+    return NotingReader(judge, heard) if isinstance(judge, Reader) else NotingJudge(judge, heard)
 
 
 def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
@@ -69,9 +69,9 @@ def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]
         nothing: dict[str, Label] = {}
         return Trace(retrieved, ranked, reads, frozenset(), frozenset() if judging else None, nothing if judging else None, ())
     reach = placed[-1] if branch.select.rule in ("first", "top") else len(ranked)
-    branch = _stopped(grounder, branch, reach)
+    branch = _stop_after_gold(grounder, branch, reach)
     heard: set[tuple[str, str]] = set()
-    listening = _listening(grounder, heard)
+    listening = _with_noting_judges(grounder, heard)
     found = _run(listening, claim, stance, branch, reach, label=branch.select.label or stance)
     whole = _pmids(found)
     last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
@@ -82,7 +82,7 @@ def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]
     return Trace(retrieved, ranked, reads, passed, asked, labels, whole[:last])
 
 
-def _stopped(grounder: Grounder, branch: Branch, reach: int) -> Branch:
+def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
     """The branch, judging no document behind the last gold one: in the `first` rule these cannot change its rank.
 
     Where the profile bounds what is asked (skim), fewer documents would mean other sentences: all are read as always.
@@ -93,9 +93,9 @@ def _stopped(grounder: Grounder, branch: Branch, reach: int) -> Branch:
     return branch.model_copy(update={"judge": step.model_copy(update={"documents": min(reach, step.documents or reach)})})
 
 
-def _listening(grounder: Grounder, heard: set[tuple[str, str]]) -> Grounder:
+def _with_noting_judges(grounder: Grounder, heard: set[tuple[str, str]]) -> Grounder:
     models = grounder.models
-    judges = {name: overheard(judge, heard) for name, judge in models.judges.items()}
+    judges = {name: note_questions(judge, heard) for name, judge in models.judges.items()}
     return Grounder(grounder.index, grounder.config, Models(models.profile, models.rerankers, judges, models.encoders))
 
 

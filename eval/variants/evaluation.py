@@ -14,11 +14,11 @@ from eval.scifact.files import Files, LabelledClaim, read_claims
 from eval.scifact.journal import ClaimJournal
 from eval.scifact.observing import ClaimResult, observe
 from eval.scifact.predictions import Predicted
-from eval.variants.reporting import Ran, make_report
-from retrieval.core.errors import GO_ON, BadInput, Interrupted, writing
+from eval.variants.reporting import VariantRun, make_report
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
 from retrieval.store.journal import Origin
 from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
-from service.configuration.files import shipped
+from service.configuration.files import list_shipped
 from service.configuration.kinds import EmbeddedRerankerOptions, RerankerOptions
 from service.configuration.models import Models, load_models
 from service.grounding.ground import Grounder
@@ -39,7 +39,7 @@ class Evaluation:
 
 def configurations(names: Sequence[str]) -> list[GroundingConfig]:
     """The variants of these names (or paths); `all` stands for every shipped one. Each once, and no two of one name."""
-    wanted = dict.fromkeys(name for given in names for name in (shipped("configs") if given == "all" else [given]))
+    wanted = dict.fromkeys(name for given in names for name in (list_shipped("configs") if given == "all" else [given]))
     configs: dict[str, GroundingConfig] = {}
     for name in wanted:
         config = load_config(name)
@@ -56,15 +56,15 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
     over the same corpus finds in it what it shares with this one. `command` is told in the report.
     """
     claims = read_claims(files.claims)
-    shelf = _Shelf(_roomy(load_profile(profile)))
-    with writing("the evaluation's results", folder, GO_ON):
+    shelf = _LoadedModels(_give_room(load_profile(profile)))
+    with translate_write_errors("the evaluation's results", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
         # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
         models = [shelf.models(config) for config in configs]
         index = open_index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())], format="scifact")
         try:
             grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
-            variants = _ran(claims, grounders, shelf.all, folder)
+            variants = _run_variants(claims, grounders, shelf.all, folder)
             report = make_report(claims, variants, index, files, shelf.all.profile, command)
         finally:
             index.close()
@@ -72,7 +72,7 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
     return Evaluation(report, tuple(one.claim.id for one in claims), predicted)
 
 
-def _roomy(profile: Profile) -> Profile:
+def _give_room(profile: Profile) -> Profile:
     """The profile with a shipped reranker that remembers more vectors: claims come back to the same documents."""
 
     def roomy(options: RerankerOptions) -> RerankerOptions:
@@ -83,7 +83,7 @@ def _roomy(profile: Profile) -> Profile:
     return profile.model_copy(update={"rerankers": {name: roomy(options) for name, options in profile.rerankers.items()}})
 
 
-class _Shelf:
+class _LoadedModels:
     """The models of one profile, each once for all variants: what a reranker keeps of documents serves them all."""
 
     def __init__(self, profile: Profile) -> None:
@@ -100,7 +100,9 @@ class _Shelf:
         )
 
 
-def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models: Models, folder: Path) -> list[Ran]:
+def _run_variants(
+    claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models: Models, folder: Path
+) -> list[VariantRun]:
     """One pass over all claims, each grounded by every variant before the next, so that no model is asked the same thing twice.
 
     `models` are all that any of the variants needs. What an earlier try finished is taken from it.
@@ -111,7 +113,7 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
         results: list[list[ClaimResult]] = [[] for _ in grounders]
         try:
             for claim in claims:
-                shared = models.remembering()
+                shared = models.with_caches()
                 for grounder, journal, own in zip(grounders, journals, results, strict=True):
                     known = journal.get(claim)
                     if known is None:
@@ -125,7 +127,7 @@ def _ran(claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models:
                 "command goes on from there."
             ) from None
     return [
-        Ran(grounder.config, grounder.models.names(), grounding_code(), tuple(own))
+        VariantRun(grounder.config, grounder.models.names(), grounding_code(), tuple(own))
         for grounder, own in zip(grounders, results, strict=True)
     ]
 

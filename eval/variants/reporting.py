@@ -16,7 +16,7 @@ from eval.scifact.figures import measures, ranking_tallies, tallies
 from eval.scifact.files import Files, LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult
 from eval.variants.expected import PUBLISHED
-from retrieval.core.code_hash import code_sha256
+from retrieval.core.code_hash import hash_code
 from retrieval.core.values import BranchCounts, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile
@@ -27,7 +27,7 @@ CASES = 12
 
 
 @dataclass(frozen=True)
-class Ran:
+class VariantRun:
     """A variant after its pass over the claims, with a result for each, in their order."""
 
     config: GroundingConfig
@@ -38,7 +38,7 @@ class Ran:
 
 def make_report(
     claims: Sequence[LabelledClaim],
-    variants: Sequence[Ran],
+    variants: Sequence[VariantRun],
     index: Index,
     files: Files,
     profile: Profile,
@@ -50,7 +50,7 @@ def make_report(
     baseline = BASELINE if BASELINE in counted else None
     versus = counted[baseline] if baseline else {}
     return Report(
-        claims=_counted(claims, index),
+        claims=_count_claims(claims, index),
         measures=measures(),
         fates=dict(FATES),
         baseline=baseline,
@@ -74,7 +74,7 @@ def make_report(
         published=PUBLISHED,
         provenance=Provenance(
             counterpoint=version("counterpoint"),
-            code=code_sha256(["eval.variants.evaluation"]),
+            code=hash_code(["eval.variants.evaluation"]),
             command=command,
             claims_file=files.claims.name,
             claims_sha256=hashlib.sha256(files.claims.read_bytes()).hexdigest(),
@@ -88,7 +88,7 @@ def make_report(
     )
 
 
-def _counted(claims: Sequence[LabelledClaim], index: Index) -> Claims:
+def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> Claims:
     gold = {pmid for one in claims for pmid in one.gold}
     pairs: dict[Stance, list[int]] = {stance: [len(one.gold_of(stance)) for one in claims] for stance in STANCES}
     return Claims(
@@ -111,7 +111,7 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
     return ranking_tallies(claims, rankings)
 
 
-def _tallies(claims: Sequence[LabelledClaim], variant: Ran) -> dict[str, Tally]:
+def _tallies(claims: Sequence[LabelledClaim], variant: VariantRun) -> dict[str, Tally]:
     config = variant.config
     return tallies(claims, variant.results, {"support": config.support.retrieve.k, "contradict": config.contradict.retrieve.k})
 

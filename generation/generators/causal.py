@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from generation.draft import Draft, Limits, Source
-from generation.generators.chat import NONE, whole_sentences
-from generation.prompts.prompt import Prompt, filled
+from generation.generators.chat import NONE, keep_whole_sentences
+from generation.prompts.prompt import Prompt, fill_prompt
 from retrieval.core.answers import Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic
-from retrieval.runtime.torch_runtime import Precision, Row, Runtime, refuse_below
+from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
 
 _SMALLEST = 20
 """Words of each abstract below which an answer is not worth asking for."""
@@ -44,29 +44,29 @@ class CausalGenerator:
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
         """The model's answer."""
-        return self._ask(lambda words: filled(prompt, topic, sources, words), self._max_tokens)
+        return self._ask(lambda words: fill_prompt(prompt, topic, sources, words), self._max_tokens)
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
         """The sentence as the model corrects it; an empty draft where it says that it cannot."""
-        return self._ask(lambda words: filled("rewrite", topic, sources, words, sentence), min(self._max_tokens, 200))
+        return self._ask(lambda words: fill_prompt("rewrite", topic, sources, words, sentence), min(self._max_tokens, 200))
 
     def _ask(self, prompt: Callable[[int], Prompt], max_tokens: int) -> Draft:
-        ids = self._fitting(prompt, self._runtime.limit - max_tokens)
+        ids = self._fit_prompt(prompt, self._runtime.limit - max_tokens)
         runtime = self._runtime
-        with runtime.running():
+        with runtime.run_exclusively():
             written = runtime.network.generate(
-                **runtime.batch([Row(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
+                **runtime.make_batch([TokenRow(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
             )
         new = written[0].tolist()[len(ids) :]
         text = runtime.tokenizer.decode(new, skip_special_tokens=True)
-        text = whole_sentences(text) if len(new) >= max_tokens else text
+        text = keep_whole_sentences(text) if len(new) >= max_tokens else text
         return Draft("" if NONE.fullmatch(text) else text, usage=Usage(1, len(ids), len(new)))
 
-    def _fitting(self, prompt: Callable[[int], Prompt], room: int) -> list[int]:
+    def _fit_prompt(self, prompt: Callable[[int], Prompt], room: int) -> list[int]:
         """The prompt's tokens, with as many words of each abstract as fit into `room`, halved until they do."""
         words, ids = self._document_words, list[int]()
         while words >= _SMALLEST:
-            ids = self._templated(prompt(words))
+            ids = self._apply_template(prompt(words))
             if len(ids) <= room:
                 return ids
             words //= 2
@@ -75,7 +75,7 @@ class CausalGenerator:
             "give fewer documents or another model."
         )
 
-    def _templated(self, prompt: Prompt) -> list[int]:
+    def _apply_template(self, prompt: Prompt) -> list[int]:
         """The tokens of the chat; where a template knows no system message the instructions lead the user's."""
         tokenizer = self._runtime.with_template
         system, user = {"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from generation.draft import Draft, Limits, Source
-from generation.prompts.prompt import Prompt, filled
+from generation.prompts.prompt import Prompt, fill_prompt
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.runtime.chat import Chat
@@ -54,21 +54,21 @@ class ChatGenerator:
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
         """The model's answer; raises `ChatUnanswered` where there is none."""
-        return self._ask(filled(prompt, topic, sources, self._document_words), self._max_tokens)
+        return self._ask(fill_prompt(prompt, topic, sources, self._document_words), self._max_tokens)
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
         """The sentence as the model corrects it; an empty draft where it says that it cannot."""
-        return self._ask(filled("rewrite", topic, sources, self._document_words, sentence), min(self._max_tokens, 200))
+        return self._ask(fill_prompt("rewrite", topic, sources, self._document_words, sentence), min(self._max_tokens, 200))
 
     def _ask(self, prompt: Prompt, max_tokens: int) -> Draft:
         reply = self._chat.complete(
             prompt.system, prompt.user, max_tokens, self._stop, self._temperature, self._seed, self._stream
         )
-        text = reply.text if reply.whole else whole_sentences(reply.text)
+        text = reply.text if reply.whole else keep_whole_sentences(reply.text)
         return Draft("" if NONE.fullmatch(text) else text, usage=reply.usage)
 
 
-def whole_sentences(text: str) -> str:
+def keep_whole_sentences(text: str) -> str:
     """The text up to the last stop: what was cut off in the middle of a sentence is no sentence."""
     found = _ENDS.match(text)
     return found.group() if found else ""

@@ -14,25 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.draft import Cited, Draft, DraftSentence, Limits, Source
-from generation.sentences.candidates import Candidate, Part, all_candidates
-from generation.sentences.findings import told_findings
-from generation.sentences.phrases import phrases
-from generation.sentences.roles import ORDER, role
+from generation.sentences.candidates import Part, QuotableSentence, find_all_candidates
+from generation.sentences.findings import write_findings
+from generation.sentences.phrases import compile_phrases
+from generation.sentences.roles import ORDER, find_role
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
-from retrieval.rerank.diverse import Floats, diverse
+from retrieval.rerank.diverse import Floats, diversify
 from retrieval.rerank.reranker import Reranker
-from retrieval.words.aboutness import rare_words, share, words
-from retrieval.words.subject import subject
+from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
+from retrieval.words.subject import find_subject
 
 _PARTS: dict[Part, float] = {"conclusions": 1.0, "results": 0.6, "unknown": 0.5, "background": 0.1, "methods": 0.0}
 
 
-_ASKS_BACKGROUND = phrases("asks background")
+_ASKS_BACKGROUND = compile_phrases("asks background")
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ExtractiveWeights:
     """What makes a sentence worth quoting; each part is 0 to 1 before it is weighted."""
 
     question: float = 1.0
@@ -71,7 +71,7 @@ class ExtractiveGenerator:
                 "do not fit; expected three counts of at least 1 and three shares of 0 to 1."
             )
         self._reranker, self._sentences, self._words, self._each = reranker, sentences, words, each
-        self._subject, self._novelty, self._same, self._weights = subject, novelty, same, Weights()
+        self._subject, self._novelty, self._same, self._weights = subject, novelty, same, ExtractiveWeights()
         self.name = f"extractive with {reranker.name}" if reranker else "extractive"
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
@@ -80,47 +80,47 @@ class ExtractiveGenerator:
         Where the sources were read for the question, what each found is told and nothing else.
         """
         if any(source.finding for source in sources):
-            return Draft(sentences=tuple(told_findings(sources, self._sentences, min(self._words, limits.words))))
-        wanted = subject(topic.question)
-        able_to = all_candidates(sources)
+            return Draft(sentences=tuple(write_findings(sources, self._sentences, min(self._words, limits.words))))
+        wanted = find_subject(topic.question)
+        able_to = find_all_candidates(sources)
         if not _ASKS_BACKGROUND.search(topic.question):
             # What a paper says of others, or before it begins, carries no statement.
             able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
-        shares = [(one, share(wanted, words(one.text))) for one in able_to]
+        shares = [(one, weigh_share(wanted, find_terms(one.text))) for one in able_to]
         most = max((held for _, held in shares), default=0.0)
         if most < self._subject or not most:
             return Draft()
         able = [one for one, held in shares if held >= most / 2]
-        alike = similarities([one.text for one in able])
-        scores = self._scores(topic, wanted, able, alike)
-        chosen = self._chosen(able, scores, alike, limits)
-        places = sorted(chosen, key=lambda place: (ORDER.index(role(able[place].text)), -scores[place]))
-        return Draft(sentences=tuple(DraftSentence(able[p].text, self._cited(p, able, alike)) for p in places))
+        alike = compute_similarities([one.text for one in able])
+        scores = self._score(topic, wanted, able, alike)
+        chosen = self._choose(able, scores, alike, limits)
+        places = sorted(chosen, key=lambda place: (ORDER.index(find_role(able[place].text)), -scores[place]))
+        return Draft(sentences=tuple(DraftSentence(able[p].text, self._cite(p, able, alike)) for p in places))
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
         """A quotation cannot be rewritten."""
         return Draft()
 
-    def _scores(
-        self, topic: Topic, wanted: dict[str, float], able: Sequence[Candidate], alike: NDArray[np.float64]
+    def _score(
+        self, topic: Topic, wanted: dict[str, float], able: Sequence[QuotableSentence], alike: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """[candidates]: how much each is worth quoting."""
-        told, by = subject(topic.narrative), self._weights
+        told, by = find_subject(topic.narrative), self._weights
         last = max(one.source.number for one in able)
         elsewhere = np.array([[one.source.number != other.source.number for other in able] for one in able])
         relevance = np.array(self._reranker(topic.question, [one.text for one in able]) if self._reranker else [0.0] * len(able))
         return (
-            by.question * np.array([share(wanted, words(one.text)) for one in able])
-            + by.narrative * np.array([share(told, words(one.text)) for one in able])
-            + by.relevance * _scaled(relevance)
+            by.question * np.array([weigh_share(wanted, find_terms(one.text)) for one in able])
+            + by.narrative * np.array([weigh_share(told, find_terms(one.text)) for one in able])
+            + by.relevance * _scale(relevance)
             + by.document * np.array([1 - (one.source.number - 1) / last for one in able])
-            + by.centrality * _scaled((alike * elsewhere).sum(axis=1))
+            + by.centrality * _scale((alike * elsewhere).sum(axis=1))
             + by.part * np.array([_PARTS[one.part] for one in able])
             + by.plainness * np.array([one.plainness for one in able])
         )
 
-    def _chosen(
-        self, able: Sequence[Candidate], scores: NDArray[np.float64], alike: NDArray[np.float64], limits: Limits
+    def _choose(
+        self, able: Sequence[QuotableSentence], scores: NDArray[np.float64], alike: NDArray[np.float64], limits: Limits
     ) -> list[int]:
         """The places chosen, best first: each time the one with the best score less what it repeats."""
         lengths, room = [len(one.text.split()) for one in able], min(self._words, limits.words)
@@ -136,18 +136,18 @@ class ExtractiveGenerator:
         def less(worths: Floats, repeated: Floats) -> Floats:
             return worths * (1 - self._novelty * repeated)
 
-        return diverse(scores, lambda row: alike[row], less, self._sentences, fits)
+        return diversify(scores, lambda row: alike[row], less, self._sentences, fits)
 
-    def _cited(self, place: int, able: Sequence[Candidate], alike: NDArray[np.float64]) -> tuple[Cited, ...]:
+    def _cite(self, place: int, able: Sequence[QuotableSentence], alike: NDArray[np.float64]) -> tuple[Cited, ...]:
         """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""
         own = able[place].source.number
         near = sorted((j for j in range(len(able)) if alike[place, j] >= self._same), key=lambda j: (-alike[place, j], j))
         return tuple(Cited(number) for number in dict.fromkeys([own, *(able[j].source.number for j in near)]))
 
 
-def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
+def compute_similarities(texts: Sequence[str]) -> NDArray[np.float64]:
     """[texts, texts]: the cosine of their words, weighted by rarity; 0 on the diagonal."""
-    weighted = [rare_words(text) for text in texts]
+    weighted = [find_rare_words(text) for text in texts]
     lengths = [sum(weight * weight for weight in one.values()) ** 0.5 or 1.0 for one in weighted]
     found = np.zeros((len(texts), len(texts)))
     for i, one in enumerate(weighted):
@@ -157,7 +157,7 @@ def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
     return found
 
 
-def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values moved to 0 to 1; all 0 where they are all the same."""
     spread = float(values.max() - values.min())
     return (values - values.min()) / spread if spread > 0 else np.zeros_like(values)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from generation.sentences.phrases import alternatives, phrases
+from generation.sentences.phrases import compile_phrases, list_alternatives
 
-_CLAUSE = re.compile(rf"[,;:]\s+|\s+(?={alternatives('clause (opening)')}\s)", re.IGNORECASE)
-_DENIES, _AFFIRMED = phrases("denies"), phrases("affirmed by no difference")
+_CLAUSE = re.compile(rf"[,;:]\s+|\s+(?={list_alternatives('clause (opening)')}\s)", re.IGNORECASE)
+_DENIES, _AFFIRMED = compile_phrases("denies"), compile_phrases("affirmed by no difference")
 
 
-def denies(text: str, claim: str, about: Callable[[str], float]) -> bool:
+def is_denial(text: str, claim: str, about: Callable[[str], float]) -> bool:
     """Whether the clause of a text that is most about the outcome (by `about`, 0 to 1) denies an affirmative claim."""
     if _AFFIRMED.search(claim) or not _DENIES.search(text):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from generation.leads.question import Asked
+from generation.leads.question import YesNoQuestion
 from retrieval.core.answers import LeadVerdict
 
 SURE, LIKELY = 0.8, 0.6
@@ -14,14 +14,14 @@ _MOST_WORDS = 40
 """A claim of more words is not repeated."""
 
 
-def how_sure(certainty: float) -> str:
+def describe_certainty(certainty: float) -> str:
     """A word for a calibrated probability."""
     return "sure" if certainty >= SURE else "probable" if certainty >= LIKELY else "possible"
 
 
-def lead_text(
+def write_lead(
     question: str,
-    asked: Asked,
+    asked: YesNoQuestion,
     verdict: LeadVerdict,
     certainty: float,
     studies_for: Sequence[str],
@@ -40,7 +40,10 @@ def lead_text(
         )
         return f"Unclear: {of} {f'whether {claim}' if claim else f'what the answer to {quoted} is'}."
     if verdict == "mixed":
-        for_it, against = f"{_count(yes)} ({_kinds(studies_for)})", f"{_count(no)} ({_kinds(studies_against)})"
+        for_it, against = (
+            f"{_spell_number(yes)} ({_list_kinds(studies_for)})",
+            f"{_spell_number(no)} ({_list_kinds(studies_against)})",
+        )
         if claim:
             find, deny = "finds" if yes == 1 else "find", "does not" if no == 1 else "do not"
             return f"Mixed: {for_it} {find} that {claim}, {against} {deny}."
@@ -49,8 +52,8 @@ def lead_text(
     word = {
         "yes": {"sure": "Yes", "probable": "Probably yes", "possible": "Possibly yes"},
         "no": {"sure": "No", "probable": "Probably not", "possible": "Possibly not"},
-    }[verdict][how_sure(certainty)]
-    who = _of_all(len(carried), told, carried)
+    }[verdict][describe_certainty(certainty)]
+    who = _count_of_all(len(carried), told, carried)
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
     if verdict == "yes":
@@ -58,25 +61,25 @@ def lead_text(
     return f"{word}: {who} did not find that {claim}."
 
 
-def _of_all(some: int, told: int, studies: Sequence[str]) -> str:
+def _count_of_all(some: int, told: int, studies: Sequence[str]) -> str:
     if told == 1:
-        return f"the one paper with a clear finding ({_kinds(studies)})"
+        return f"the one paper with a clear finding ({_list_kinds(studies)})"
     if some == told:
-        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({_kinds(studies)})"
-    return f"{some} of {told} papers with a clear finding ({_kinds(studies)})"
+        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({_list_kinds(studies)})"
+    return f"{some} of {told} papers with a clear finding ({_list_kinds(studies)})"
 
 
-def _count(number: int) -> str:
+def _spell_number(number: int) -> str:
     return f"{number} {'paper' if number == 1 else 'papers'}"
 
 
-def _kinds(studies: Sequence[str]) -> str:
+def _list_kinds(studies: Sequence[str]) -> str:
     """ "2 randomised trials and a cohort study"."""
-    counted = [name if count == 1 else f"{count} {_plural(name)}" for name, count in Counter(studies).items()]
+    counted = [name if count == 1 else f"{count} {_pluralise(name)}" for name, count in Counter(studies).items()]
     return " and ".join([", ".join(counted[:-1]), counted[-1]] if len(counted) > 1 else counted)
 
 
-def _plural(name: str) -> str:
+def _pluralise(name: str) -> str:
     """ "a randomised trial" as "randomised trials", "a study in animals" as "studies in animals"."""
     bare = name.removeprefix("a ").removeprefix("an ")
     first, _, rest = bare.partition(" in ")

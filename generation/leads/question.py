@@ -30,7 +30,7 @@ _VOWEL = "aeiou"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class YesNoQuestion:
     """The claim of a yes-or-no question and its denial; `sound` says that both are English that can be shown.
 
     `subject` and `predicate` are what the claim speaks of (an intervention, say) and what it says of it (outcome and population);
@@ -44,90 +44,90 @@ class Asked:
     predicate: str = ""
 
 
-def asked(question: str) -> Asked | None:
+def parse_question(question: str) -> YesNoQuestion | None:
     """What a question asks to be said yes or no to; None where it asks for something else ("What …", "How …")."""
     text = _ASIDE.sub("", " ".join(question.split()).strip(' "“”?.!'))
     parts = [part.strip(' "“”') for part in _TURN.split(text) if part.strip(' "“”')]
     for place in reversed(range(len(parts))):
-        words = _words(parts[place])
+        words = _split_words(parts[place])
         if len(words) > 1 and words[0].lower() in _DO | _BE | _HAVE | _MODAL:
             topic = " ".join(parts[:place]) or " ".join(parts[place + 1 :])
-            return _turned(words, topic)
-    return _elliptic(parts) if question.rstrip(' "”').endswith("?") else None
+            return _parse_inverted(words, topic)
+    return _parse_elliptic(parts) if question.rstrip(' "”').endswith("?") else None
 
 
-def _elliptic(parts: list[str]) -> Asked | None:
+def _parse_elliptic(parts: list[str]) -> YesNoQuestion | None:
     """A question without a verb, as titles ask: "The nurse cystoscopist: a feasible option?"."""
     words = {word.lower().strip(",") for part in parts for word in part.split()}
     if not parts or words & (_DO | _BE | _HAVE | _MODAL | _ASKING):
         return None
     if len(parts) == 2 and parts[1].split()[0].lower() in _ARTICLES | {"another", "really"}:
-        return Asked(f"{parts[0]} is {parts[1]}", f"{parts[0]} is not {parts[1]}", False, *parts)
-    return Asked(": ".join(parts), "", False)
+        return YesNoQuestion(f"{parts[0]} is {parts[1]}", f"{parts[0]} is not {parts[1]}", False, *parts)
+    return YesNoQuestion(": ".join(parts), "", False)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     words = text.split()
     if words and (full := _SHORT.get(words[0].lower().replace("’", "'"))):
         words[:1] = full.split()
     return words
 
 
-def _turned(words: list[str], topic: str) -> Asked | None:
+def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
     auxiliary, rest = words[0].lower(), words[1:]
     if "or" in rest and _BETTER & {word.lower() for word in rest} and "than" not in rest:
         return None  # "Is A or B better?" asks which.
     if rest[0].lower() == "there" and auxiliary in _BE:
-        return _there(auxiliary, rest[1:], topic)
-    end, context = 0, "" if not topic or _shares(topic, rest) else topic
+        return _parse_there(auxiliary, rest[1:], topic)
+    end, context = 0, "" if not topic or _names_most(topic, rest) else topic
     if rest[0].lower() in _PRONOUNS and topic and len(rest) > 1:
         # "Statins in stroke: do they help?": the heading is the subject, unless it is a sentence of its own.
         rest, end, context = [*topic.split(), *rest[1:]], len(topic.split()), ""
         if _BE & {word.lower() for word in topic.split()}:
-            return Asked(" ".join(rest), "", False)
+            return YesNoQuestion(" ".join(rest), "", False)
     elif rest[0].lower() in _PRONOUNS | {"we", "you", "i"}:
         end = 1
-    end = end or (_predicate(rest) if auxiliary in _BE else _verb(rest, participle=auxiliary in _HAVE))
+    end = end or (_find_predicate(rest) if auxiliary in _BE else _find_verb(rest, participle=auxiliary in _HAVE))
     if not 0 < end < len(rest):
-        return Asked(_framed(" ".join(rest), context), "", False)
+        return YesNoQuestion(_frame(" ".join(rest), context), "", False)
     before, behind = " ".join(rest[:end]), rest[end:]
     denied = f"{before} cannot {' '.join(behind)}" if auxiliary == "can" else f"{before} {auxiliary} not {' '.join(behind)}"
     said = f"{before} {auxiliary} {' '.join(behind)}"
     if auxiliary in _DO:
         verb = next((place for place, word in enumerate(behind) if not _is_adverb(word.lower())), 0)
-        said = " ".join([before, *behind[:verb], _finite(behind[verb], auxiliary), *behind[verb + 1 :]])
+        said = " ".join([before, *behind[:verb], _inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
         behind = behind[verb + 1 :] or behind
-    return _both(said, denied, context, before, " ".join(behind))
+    return _make_question(said, denied, context, before, " ".join(behind))
 
 
-def _there(auxiliary: str, rest: list[str], topic: str) -> Asked:
+def _parse_there(auxiliary: str, rest: list[str], topic: str) -> YesNoQuestion:
     bare = rest[1:] if rest and rest[0].lower() in {"a", "an", "any", "still"} else rest
-    context, said = "" if not topic or _shares(topic, rest) else topic, " ".join(rest)
+    context, said = "" if not topic or _names_most(topic, rest) else topic, " ".join(rest)
     if rest and rest[0].lower() == "any":
         said = " ".join(bare)
-    return _both(f"there {auxiliary} {said}", f"there {auxiliary} no {' '.join(bare)}", context, "", "")
+    return _make_question(f"there {auxiliary} {said}", f"there {auxiliary} no {' '.join(bare)}", context, "", "")
 
 
-def _both(claim: str, denial: str, context: str, subject: str, predicate: str) -> Asked:
-    return Asked(_framed(claim, context), _framed(denial, context), not context, f"{context} {subject}".strip(), predicate)
+def _make_question(claim: str, denial: str, context: str, subject: str, predicate: str) -> YesNoQuestion:
+    return YesNoQuestion(_frame(claim, context), _frame(denial, context), not context, f"{context} {subject}".strip(), predicate)
 
 
-def _framed(claim: str, context: str) -> str:
+def _frame(claim: str, context: str) -> str:
     """The claim behind what it is about, where the question says that apart."""
     return f"{context}: {claim}" if context else claim
 
 
-def _shares(topic: str, rest: list[str]) -> bool:
+def _names_most(topic: str, rest: list[str]) -> bool:
     """Whether the question itself names most of what its heading names."""
     heading = {word.lower().strip(",") for word in topic.split() if len(word) > 3}
     return bool(heading) and len(heading & {word.lower() for word in rest}) > len(heading) / 2
 
 
-def _verb(words: list[str], participle: bool = False) -> int:
+def _find_verb(words: list[str], participle: bool = False) -> int:
     """Where the verb stands behind its subject; 0 where none is found."""
-    verbs, nouns, prepositions = _section("verbs"), _section("also nouns"), _section("prepositions")
+    verbs, nouns, prepositions = _load_section("verbs"), _load_section("also nouns"), _load_section("prepositions")
     if participle:
-        forms = {past for _, _, past in _irregular().values()} | {"been"}
+        forms = {past for _, _, past in _load_irregular().values()} | {"been"}
         return next((i for i, w in enumerate(words) if i and (w.lower() in forms or w.lower().endswith("ed"))), 0)
     found = []
     for place, word in enumerate(words):
@@ -153,12 +153,12 @@ def _is_adverb(word: str) -> bool:
 
 def _stands_as_noun(words: list[str], place: int) -> bool:
     """Whether a word that may be verb or noun is more likely the subject's noun: another verb follows soon."""
-    return place + 1 < len(words) and words[place + 1].lower().strip(",") in _section("verbs")
+    return place + 1 < len(words) and words[place + 1].lower().strip(",") in _load_section("verbs")
 
 
-def _predicate(words: list[str]) -> int:
+def _find_predicate(words: list[str]) -> int:
     """Where what is said of the subject begins; 0 where no word tells."""
-    known, prepositions = _section("predicates"), _section("prepositions")
+    known, prepositions = _load_section("predicates"), _load_section("prepositions")
     for place, word in enumerate(words):
         low, before = word.lower().strip(","), words[place - 1].lower() if place else ""
         if not place or before in prepositions or before in _ARTICLES:
@@ -167,38 +167,40 @@ def _predicate(words: list[str]) -> int:
             return place
         if low in prepositions:
             continue
-        if low in known and not _describes(words, place):
+        if low in known and not _is_attributive(words, place):
             return place
-        if low.endswith(("ed", "able", "ible")) and "-" not in low and not _describes(words, place) and len(low) > 4:
+        if low.endswith(("ed", "able", "ible")) and "-" not in low and not _is_attributive(words, place) and len(low) > 4:
             return place
     places = [i for i, w in enumerate(words) if i and w.lower() in {"at", "in", "of", "under"}]
     return places[0] if len(places) == 1 else 0
 
 
-def _describes(words: list[str], place: int) -> bool:
+def _is_attributive(words: list[str], place: int) -> bool:
     """Whether the adjective or participle belongs to a noun of the subject: another predicate follows soon behind it."""
-    known = _section("predicates")
+    known = _load_section("predicates")
     low = words[place].lower()
     if low.endswith("ly") or place + 1 >= len(words):
         return False
     following = words[place + 1].lower().strip(",")
-    if following in _section("prepositions") | known | {"to", "that"}:
+    if following in _load_section("prepositions") | known | {"to", "that"}:
         return False
     later = [word.lower() for word in words[place + 2 : place + 8]]
-    return any(word in known and word not in _section("prepositions") and word not in _ARTICLES for word in later) and place < 3
+    return (
+        any(word in known and word not in _load_section("prepositions") and word not in _ARTICLES for word in later) and place < 3
+    )
 
 
-def _finite(verb: str, auxiliary: str) -> str:
+def _inflect(verb: str, auxiliary: str) -> str:
     """The verb as it stands without its auxiliary."""
     low = verb.lower()
     if auxiliary == "do":
         return low
     if auxiliary == "does":
-        return third(low)
-    return past(low)
+        return make_third_person(low)
+    return make_past(low)
 
 
-def third(verb: str) -> str:
+def make_third_person(verb: str) -> str:
     """ "lower" as "lowers", "carry" as "carries"."""
     if verb in {"have", "be", "do", "go"}:
         return {"have": "has", "be": "is", "do": "does", "go": "goes"}[verb]
@@ -207,31 +209,31 @@ def third(verb: str) -> str:
     return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh")) else f"{verb}s"
 
 
-def past(verb: str) -> str:
+def make_past(verb: str) -> str:
     """ "lower" as "lowered", "stop" as "stopped"."""
-    if verb in _irregular():
-        return _irregular()[verb][1]
+    if verb in _load_irregular():
+        return _load_irregular()[verb][1]
     if verb.endswith("e"):
         return f"{verb}d"
     return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2:-1] not in _VOWEL else f"{verb}ed"
 
 
 @cache
-def _section(name: str) -> frozenset[str]:
-    return frozenset(_sections()[name].split())
+def _load_section(name: str) -> frozenset[str]:
+    return frozenset(_load_sections()[name].split())
 
 
 @cache
-def _irregular() -> dict[str, tuple[str, str, str]]:
+def _load_irregular() -> dict[str, tuple[str, str, str]]:
     found = {}
-    for forms in re.split(r"\s*/\s*|\n", _sections()["irregular"].strip()):
+    for forms in re.split(r"\s*/\s*|\n", _load_sections()["irregular"].strip()):
         base, was, been = forms.split()
         found[base] = (base, was, been)
     return found
 
 
 @cache
-def _sections() -> dict[str, str]:
+def _load_sections() -> dict[str, str]:
     try:
         lines = _FILE.read_text("utf-8").splitlines()
     except OSError as error:

@@ -13,7 +13,7 @@ from itertools import groupby
 from string import Template
 from typing import Literal, get_args
 
-from generation.prompts.prompt import Prompt, plain
+from generation.prompts.prompt import Prompt, strip_markup
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.runtime.chat import Chat, ChatUnanswered
 
@@ -32,38 +32,42 @@ _WANTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenByModel:
     """The numbers of the sentences that a model chose, best first, and how many requests it took."""
 
     indices: tuple[int, ...]
     requests: int
 
 
-def ask(chat: Chat, strategy: Strategy, hypothesis: str, paper: Paper, k: int, results_only: bool = False) -> Chosen:
+def ask_for_evidence(
+    chat: Chat, strategy: Strategy, hypothesis: str, paper: Paper, k: int, results_only: bool = False
+) -> ChosenByModel:
     """At most `k` sentences of the paper; raises `ChatUnanswered` where the model names none that can be read."""
     if strategy == "sections":
-        return _by_sections(chat, hypothesis, paper, k, results_only)
+        return _ask_by_sections(chat, hypothesis, paper, k, results_only)
     name = "evidence-shots" if strategy == "shots" else "evidence-plain"
-    return Chosen(_numbers(chat, name, hypothesis, paper.body, k, results_only), 1)
+    return ChosenByModel(_ask_for_numbers(chat, name, hypothesis, paper.body, k, results_only), 1)
 
 
-def _by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> Chosen:
+def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> ChosenByModel:
     """Up to `k` of every section, then the best `k` of all these; a section may have none, the paper must have one."""
     found: list[PaperSentence] = []
     requests = 0
     for _, section in groupby(paper.body, key=lambda sentence: sentence.kind):
         sentences = list(section)
-        chosen = _numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only, may_be_none=True)
+        chosen = _ask_for_numbers(
+            chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only, may_be_none=True
+        )
         found += [paper.sentences[index] for index in sorted(chosen)]
         requests += 1
     if not found:
         raise ChatUnanswered(f"The model {chat.model} found no evidence in any section of the paper.")
     if len(found) <= k:
-        return Chosen(tuple(sentence.index for sentence in found), requests)
-    return Chosen(_numbers(chat, "evidence-merge", hypothesis, found, k, results_only), requests + 1)
+        return ChosenByModel(tuple(sentence.index for sentence in found), requests)
+    return ChosenByModel(_ask_for_numbers(chat, "evidence-merge", hypothesis, found, k, results_only), requests + 1)
 
 
-def _numbers(
+def _ask_for_numbers(
     chat: Chat,
     name: str,
     hypothesis: str,
@@ -72,7 +76,7 @@ def _numbers(
     results_only: bool,
     may_be_none: bool = False,
 ) -> tuple[int, ...]:
-    prompt = prompted(name, hypothesis, sentences, k, results_only)
+    prompt = make_prompt(name, hypothesis, sentences, k, results_only)
     reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)
     chosen = read_numbers(reply.text, {sentence.index for sentence in sentences})
     if chosen or (may_be_none and chosen is not None):
@@ -92,13 +96,15 @@ def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
     return numbers if numbers or _NONE.match(lines[-1]) else None
 
 
-def prompted(name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool = False) -> Prompt:
+def make_prompt(name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool = False) -> Prompt:
     """The prompt of this name (generation/prompts) with the sentences, numbered as in the paper, under their sections."""
     system, _, task = files("generation.prompts").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
     lines: list[str] = []
     for (kind, section), group in groupby(sentences, key=lambda one: (one.kind, one.section)):
-        lines.append(f'<section kind="{kind}" title="{plain(section).replace(chr(34), "")}">')
-        lines += [f"[{one.index}] {plain(one.text)}" for one in group]
+        lines.append(f'<section kind="{kind}" title="{strip_markup(section).replace(chr(34), "")}">')
+        lines += [f"[{one.index}] {strip_markup(one.text)}" for one in group]
         lines.append("</section>")
-    user = Template(task).substitute(hypothesis=plain(hypothesis), k=k, wanted=_WANTED[results_only], sentences="\n".join(lines))
+    user = Template(task).substitute(
+        hypothesis=strip_markup(hypothesis), k=k, wanted=_WANTED[results_only], sentences="\n".join(lines)
+    )
     return Prompt(system.strip(), user.strip())

@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 
 from generation.prompts.evidence import read_numbers
-from generation.prompts.prompt import Prompt, plain
+from generation.prompts.prompt import Prompt, strip_markup
 from retrieval.core.values import Document
 from retrieval.runtime.chat import Chat, ChatUnanswered
 
@@ -24,12 +24,12 @@ Order = Callable[[str, Sequence[Document]], Sequence[int]]
 """A question and papers to their order: places in what was given, best first."""
 
 
-def order_by(chat: Chat, question: str, papers: Sequence[Document]) -> tuple[int, ...]:
+def ask_for_order(chat: Chat, question: str, papers: Sequence[Document]) -> tuple[int, ...]:
     """The order that the model gives these papers, those that it leaves out behind the others as they were.
 
     Raises `ChatUnanswered` where it names none of them.
     """
-    prompt = prompted(question, papers)
+    prompt = make_prompt(question, papers)
     reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)
     numbers = read_numbers(reply.text, set(range(1, len(papers) + 1)))
     if not numbers:
@@ -38,18 +38,18 @@ def order_by(chat: Chat, question: str, papers: Sequence[Document]) -> tuple[int
     return (*named, *(place for place in range(len(papers)) if place not in named))
 
 
-def prompted(question: str, papers: Sequence[Document]) -> Prompt:
+def make_prompt(question: str, papers: Sequence[Document]) -> Prompt:
     """The prompt with the papers numbered from 1; a paper's text cannot close its own mark."""
     system, _, task = files("generation.prompts").joinpath("rank-papers.md").read_text("utf-8").partition(_BREAK)
     listed = [
-        f"<paper>\n[{number}] {plain(paper.title)}\n{plain(' '.join(paper.abstract.split()[:WORDS]))}\n</paper>"
+        f"<paper>\n[{number}] {strip_markup(paper.title)}\n{strip_markup(' '.join(paper.abstract.split()[:WORDS]))}\n</paper>"
         for number, paper in enumerate(papers, 1)
     ]
-    user = Template(task).substitute(question=plain(question), papers="\n".join(listed), count=len(papers))
+    user = Template(task).substitute(question=strip_markup(question), papers="\n".join(listed), count=len(papers))
     return Prompt(system.strip(), user.strip())
 
 
-def in_order(order: Order, question: str, papers: Sequence[Document]) -> list[Document]:
+def order_papers(order: Order, question: str, papers: Sequence[Document]) -> list[Document]:
     """All of the papers, ordered window by window from the last to the first."""
     found = list(papers)
     end = len(found)

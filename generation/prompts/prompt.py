@@ -28,23 +28,23 @@ class Prompt:
     user: str
 
 
-def filled(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, sentence: str = "") -> Prompt:
+def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, sentence: str = "") -> Prompt:
     """The prompt of this name for a topic and its sources, each abstract cut after the sentence that reaches `words`."""
     file = files("generation.prompts").joinpath(f"{name}.md")
     if not file.is_file():
         raise BadConfig(f"There is no prompt called {name!r}.")
     system, _, task = file.read_text("utf-8").partition(_BREAK)
     user = Template(task).substitute(
-        documents="\n".join(fenced(source, words) for source in sources),
-        question=plain(topic.question),
-        narrative=plain(topic.narrative) or "none",
-        topic=plain(topic.topic) or "none",
-        sentence=plain(sentence),
+        documents="\n".join(fence(source, words) for source in sources),
+        question=strip_markup(topic.question),
+        narrative=strip_markup(topic.narrative) or "none",
+        topic=strip_markup(topic.topic) or "none",
+        sentence=strip_markup(sentence),
     )
     return Prompt(system.strip(), user.strip())
 
 
-def fenced(source: Source, words: int | None = None) -> str:
+def fence(source: Source, words: int | None = None) -> str:
     """A document between its marks, with its number and PMID."""
     kept: list[str] = []
     for sentence in source.sentences:
@@ -52,14 +52,14 @@ def fenced(source: Source, words: int | None = None) -> str:
             break
         kept.append(sentence.text)
     lines = [
-        f'<document number="{source.number}" pmid="{plain(source.document.pmid)}">',
-        f"Title: {plain(source.document.title)}",
-        plain(" ".join(kept)),
+        f'<document number="{source.number}" pmid="{strip_markup(source.document.pmid)}">',
+        f"Title: {strip_markup(source.document.title)}",
+        strip_markup(" ".join(kept)),
         "</document>",
     ]
     return "\n".join(lines)
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """One line without the signs that marks are made of, ours or a chat template's."""
     return _TEMPLATE_MARK.sub(r"(\1)", " ".join(text.split()).replace("<", "‹").replace(">", "›"))

@@ -34,26 +34,28 @@ class Mark:
     numbers: tuple[int, ...]
 
 
-def marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
+def find_marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
     """Every citation mark of the text in order; `numbers` gives the sources' numbers by PMID.
 
     Numbers out of range are kept: that a sentence cites [11] of ten documents is a fault to be told, not to be overlooked.
     """
-    found = [Mark(*match.span(), _expanded(match.group(1))) for match in _SQUARE.finditer(text)]
-    found += [Mark(*match.span(), _expanded(match.group(1))) for match in _LABELLED.finditer(text)]
+    found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SQUARE.finditer(text)]
+    found += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _LABELLED.finditer(text)]
     most = max(numbers.values(), default=0)
     by_pmid = {int(pmid): number for pmid, number in numbers.items() if pmid.isdigit() and int(pmid) > most}
     found = [Mark(one.start, one.end, tuple(by_pmid.get(n, n) for n in one.numbers)) for one in found]
-    found += [Mark(*match.span(), cited) for match in _PMIDS.finditer(text) if (cited := _by_pmid(match.group(1), numbers))]
+    found += [Mark(*match.span(), cited) for match in _PMIDS.finditer(text) if (cited := _find_numbers(match.group(1), numbers))]
     found += [
-        Mark(*m.span(), cited) for m in re.finditer(r"\[([^\[\]]{1,200})\]", text) if (cited := _by_pmid(m.group(1), numbers))
+        Mark(*m.span(), cited)
+        for m in re.finditer(r"\[([^\[\]]{1,200})\]", text)
+        if (cited := _find_numbers(m.group(1), numbers))
     ]
     if not found:
-        found = [Mark(*match.span(), _expanded(match.group(1))) for match in _SUP.finditer(text)]
+        found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SUP.finditer(text)]
     if not found:
-        found = [Mark(*match.span(), _expanded(match.group(1).translate(_SUPERSCRIPTS))) for match in _RAISED.finditer(text)]
+        found = [Mark(*match.span(), _expand_ranges(match.group(1).translate(_SUPERSCRIPTS))) for match in _RAISED.finditer(text)]
     if not found:
-        read = [Mark(*match.span(), _expanded(match.group(1))) for match in _ROUND.finditer(text)]
+        read = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _ROUND.finditer(text)]
         found = [one for one in read if all(0 < number <= most for number in one.numbers)]
     apart: list[Mark] = []
     for one in sorted(found, key=lambda mark: (mark.start, -mark.end)):
@@ -62,7 +64,7 @@ def marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
     return apart
 
 
-def _expanded(listed: str) -> tuple[int, ...]:
+def _expand_ranges(listed: str) -> tuple[int, ...]:
     """ "1, 2-4" as (1, 2, 3, 4); a range that runs backwards or too far is its two ends."""
 
     def whole(match: re.Match[str]) -> str:
@@ -73,6 +75,6 @@ def _expanded(listed: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", _RANGE.sub(whole, listed))))
 
 
-def _by_pmid(listed: str, numbers: Mapping[str, int]) -> tuple[int, ...]:
+def _find_numbers(listed: str, numbers: Mapping[str, int]) -> tuple[int, ...]:
     """The numbers of the sources whose PMIDs stand in the list."""
     return tuple(dict.fromkeys(numbers[word] for word in _WORD.findall(listed.replace(":", " ")) if word in numbers))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from generation.draft import Cited, DraftSentence, Source
-from generation.replies.citations import Mark, marks
+from generation.replies.citations import Mark, find_marks
 from retrieval.core.values import Span
 
 Splitter = Callable[[str], Sequence[Span]]
@@ -36,7 +36,7 @@ _FEWEST = 3
 """A line of fewer words without a mark and a stop is a heading."""
 
 
-def draft_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> list[DraftSentence]:
+def parse_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> list[DraftSentence]:
     """The sentences of a reply with the sources that each cites; `split` gives the sentences' offsets in a text."""
     numbers = {source.document.pmid: source.number for source in sources}
     pmids = {source.number: source.document.pmid for source in sources}
@@ -45,13 +45,13 @@ def draft_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> li
     text = _EMPHASIS.sub(
         "", "\n".join(_BOLD_LABEL.sub("", _BULLET.sub("", line)) for line in text[: cut and cut.start()].split("\n"))
     )
-    found = marks(text, numbers)
-    held = _BEHIND.sub(lambda match: f"{match.group(2)}{match.group(1)}", _carried(text, found, pmids))
-    sentences = [one for block in held.split("\n") for one in _of_block(block, split, found)]
+    found = find_marks(text, numbers)
+    held = _BEHIND.sub(lambda match: f"{match.group(2)}{match.group(1)}", _replace_marks(text, found, pmids))
+    sentences = [one for block in held.split("\n") for one in _parse_block(block, split, found)]
     return [one for one in sentences if one.cited or len(one.text.split()) >= _FEWEST]
 
 
-def _carried(text: str, found: Sequence[Mark], pmids: dict[int, str]) -> str:
+def _replace_marks(text: str, found: Sequence[Mark], pmids: dict[int, str]) -> str:
     """The text with each mark as a held number; marks that stand for a paper leave its PMID in their place."""
     parts, at = [], 0
     for place, mark in enumerate(found):
@@ -68,7 +68,7 @@ def _carried(text: str, found: Sequence[Mark], pmids: dict[int, str]) -> str:
     return "".join(parts) + text[at:]
 
 
-def _of_block(block: str, split: Splitter, found: Sequence[Mark]) -> Iterator[DraftSentence]:
+def _parse_block(block: str, split: Splitter, found: Sequence[Mark]) -> Iterator[DraftSentence]:
     for start, end in split(block):
         sentence = block[start:end]
         places = list(_HELD.finditer(sentence))
@@ -77,7 +77,7 @@ def _of_block(block: str, split: Splitter, found: Sequence[Mark]) -> Iterator[Dr
             continue
         cited: dict[int, str] = {}
         for order, match in enumerate(places):
-            part = _part(sentence, places, order) if _names_paper(sentence, match) else ""
+            part = _cut_part(sentence, places, order) if _names_paper(sentence, match) else ""
             for number in found[int(match.group(1))].numbers:
                 cited.setdefault(number, part)
         yield DraftSentence(text, tuple(Cited(number, part) for number, part in cited.items()))
@@ -88,7 +88,7 @@ def _names_paper(sentence: str, match: re.Match[str]) -> bool:
     return re.search(r"PMID \S+$", sentence[: match.start()]) is not None
 
 
-def _part(sentence: str, places: Sequence[re.Match[str]], order: int) -> str:
+def _cut_part(sentence: str, places: Sequence[re.Match[str]], order: int) -> str:
     """What the sentence reports of the paper: its words up to the next paper, without the verb that reports."""
     for later in range(order, len(places)):
         end = next((m.start() for m in places[later + 1 :] if _names_paper(sentence, m)), len(sentence))

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from generation.draft import Source
-from generation.sentences.labels import label
-from generation.sentences.phrases import alternatives, phrases
+from generation.sentences.labels import find_label
+from generation.sentences.phrases import compile_phrases, list_alternatives
 from retrieval.core.values import Sentence
 
 Part = Literal["background", "methods", "results", "conclusions", "unknown"]
@@ -32,14 +32,14 @@ _PARTS: tuple[tuple[Part, re.Pattern[str]], ...] = (
     ("methods", re.compile(r"aim|purpose|goal", re.IGNORECASE)),
     ("background", re.compile(r"background|introduction|context|importance|rationale", re.IGNORECASE)),
 )
-_CONNECTIVE = re.compile(rf"^(?:{alternatives('connective (opening)')}\s*,\s+)+")
-_FINDER = rf"^{alternatives('finder (opening)')}(?:\s+{alternatives('finder aside')})*\s+"
-_SURE = re.compile(rf"{_FINDER}{alternatives('found')}\s+that\s+")
-_WEAK = re.compile(rf"{_FINDER}{alternatives('suggested')}\s+that\s+")
-_HEDGED = phrases("hedge")
+_CONNECTIVE = re.compile(rf"^(?:{list_alternatives('connective (opening)')}\s*,\s+)+")
+_FINDER = rf"^{list_alternatives('finder (opening)')}(?:\s+{list_alternatives('finder aside')})*\s+"
+_SURE = re.compile(rf"{_FINDER}{list_alternatives('found')}\s+that\s+")
+_WEAK = re.compile(rf"{_FINDER}{list_alternatives('suggested')}\s+that\s+")
+_HEDGED = compile_phrases("hedge")
 _HEDGE_WITHIN = 7
 """A hedge must stand within so many words, before any comma, to weaken the statement itself and not a remark behind it."""
-_LEANING = [phrases(section) for section in ("anaphoric (opening)", "unanchored", "method (opening)", "method")]
+_LEANING = [compile_phrases(section) for section in ("anaphoric (opening)", "unanchored", "method (opening)", "method")]
 """A sentence that holds any of these leans on what stood around it, or tells how and not what was found."""
 _BEGINS = re.compile(r"[“\"(\[]?(?:[A-ZÀ-ÖØ-Þα-ωΑ-Ω]|\d+(?:\.\d+)?\s?%|[a-z]{1,4}-?[A-Z0-9])")
 _DAMAGED = re.compile(r"[\u00ad•�]|\\u[0-9a-f]{4}|&\w+;")
@@ -50,7 +50,7 @@ _ACRONYM = re.compile(r"\b[A-Z][A-Z0-9-]{1,}[a-z]?\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class QuotableSentence:
     """A sentence that can stand alone: `text` is how it is shown, `part` which part of its abstract it is from."""
 
     source: Source
@@ -60,51 +60,51 @@ class Candidate:
     plainness: float
 
 
-def candidates(source: Source) -> Iterator[Candidate]:
+def find_candidates(source: Source) -> Iterator[QuotableSentence]:
     """The sentences of a source that can stand alone, in order."""
-    for sentence, part in zip(source.sentences, parts(source), strict=True):
+    for sentence, part in zip(source.sentences, find_parts(source), strict=True):
         if part != "methods":
-            for piece in pieces(sentence.text):
-                text = shown(piece)
+            for piece in split_pieces(sentence.text):
+                text = trim_sentence(piece)
                 if stands_alone(text):
-                    yield Candidate(source, sentence, text, part, plainness(text))
+                    yield QuotableSentence(source, sentence, text, part, score_plainness(text))
 
 
-def pieces(sentence: str) -> list[str]:
+def split_pieces(sentence: str) -> list[str]:
     """A stored sentence as its source wrote it: several where sections were joined with semicolons."""
     return _JOINT.split(sentence)
 
 
-def parts(source: Source) -> list[Part]:
+def find_parts(source: Source) -> list[Part]:
     """Which part of the abstract each sentence belongs to: by its section, else by the last label in the text, else by its
     place."""
     labelled = {section.start: section for section in source.document.sections if section.label}
     if labelled:
-        return [_section(source, sentence) for sentence in source.sentences]
+        return [_find_section(source, sentence) for sentence in source.sentences]
     found: list[Part] = []
     current: Part = "unknown"
     for sentence in source.sentences:
-        own = label(sentence.text)
-        current = _named(own) if own else current
+        own = find_label(sentence.text)
+        current = _name_part(own) if own else current
         found.append(current)
     if set(found) <= {"unknown"} and len(found) > 2:
         found[0], found[-2:] = "background", ["conclusions", "conclusions"]
     return found
 
 
-def _section(source: Source, sentence: Sentence) -> Part:
+def _find_section(source: Source, sentence: Sentence) -> Part:
     inside = (section.label for section in source.document.sections if section.start <= sentence.start < section.end)
-    return _named(next(inside, ""))
+    return _name_part(next(inside, ""))
 
 
-def _named(words: str) -> Part:
+def _name_part(words: str) -> Part:
     return next((part for part, pattern in _PARTS if pattern.search(words)), "unknown")
 
 
-def shown(sentence: str) -> str:
+def trim_sentence(sentence: str) -> str:
     """A sentence from its first telling word on, with a capital and a stop."""
     text = " ".join(sentence.split())
-    text = text[len(label(text)) :]
+    text = text[len(find_label(text)) :]
     for _ in range(2):
         text = _CONNECTIVE.sub("", text)
         sure, weak = _SURE.match(text), _WEAK.match(text)
@@ -129,17 +129,17 @@ def stands_alone(text: str) -> bool:
     )
 
 
-def plainness(text: str) -> float:
+def score_plainness(text: str) -> float:
     """1 for plain prose, less the more of the words are figures, brackets or acronyms, 0 to 1."""
     words = text.split()
     heavy = sum(bool(_FIGURE.search(word)) + 0.7 * bool(_ACRONYM.search(word)) + ("(" in word) for word in words)
     return max(0.0, 1.0 - 1.5 * heavy / len(words))
 
 
-def all_candidates(sources: Sequence[Source]) -> list[Candidate]:
+def find_all_candidates(sources: Sequence[Source]) -> list[QuotableSentence]:
     """Those of all sources, no text twice."""
-    found: dict[str, Candidate] = {}
+    found: dict[str, QuotableSentence] = {}
     for source in sources:
-        for one in candidates(source):
+        for one in find_candidates(source):
             found.setdefault(one.text, one)
     return list(found.values())

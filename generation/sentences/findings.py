@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from generation.draft import Cited, DraftSentence, Finding, Source
-from generation.sentences.candidates import LONGEST, SHORTEST, pieces, shown, stands_alone
-from generation.sentences.labels import without_label
+from generation.sentences.candidates import LONGEST, SHORTEST, split_pieces, stands_alone, trim_sentence
+from generation.sentences.labels import drop_label
 
 _LONGEST_QUOTE = 60
 _BY_CONTRAST = "By contrast, "
 
 
-def told_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[DraftSentence]:
+def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[DraftSentence]:
     """A sentence for each source that has a finding, in their order, at most `most` and of at most `words` words in all.
 
     The first that takes the other side than the first source does is told as a contrast.
@@ -26,7 +26,7 @@ def told_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[
         if source.finding is None or not most:
             continue
         opposes = bool(leading and source.finding.stance and source.finding.stance != leading)
-        sentence = tell(source, source.finding, opposes and not turned)
+        sentence = write_finding(source, source.finding, opposes and not turned)
         if sentence is None or sentence.text in told or len(sentence.text.split()) > room:
             continue
         turned = turned or opposes
@@ -35,21 +35,21 @@ def told_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[
         yield sentence
 
 
-def tell(source: Source, finding: Finding, contrast: bool = False) -> DraftSentence | None:
+def write_finding(source: Source, finding: Finding, contrast: bool = False) -> DraftSentence | None:
     """The finding as it stands or as a quotation; None where it is too long or too short to be either."""
-    quote = quotable(source.sentences[finding.sentence].text)
-    alone = shown(quote)
+    quote = choose_quotable(source.sentences[finding.sentence].text)
+    alone = trim_sentence(quote)
     if stands_alone(alone) and not contrast:
         return DraftSentence(alone, (Cited(source.number),))
-    quote = without_label(quote).strip().rstrip(".").rstrip()
+    quote = drop_label(quote).strip().rstrip(".").rstrip()
     if not 3 <= len(quote.split()) <= _LONGEST_QUOTE:
         return None
     study = finding.study if contrast else finding.study[:1].upper() + finding.study[1:]
     return DraftSentence(f"{_BY_CONTRAST if contrast else ''}{study} reports: “{quote}”.", (Cited(source.number, quote),))
 
 
-def quotable(sentence: str) -> str:
+def choose_quotable(sentence: str) -> str:
     """Of several sentences that a source runs together, the last that says something: there the finding stands."""
-    written = [" ".join(piece.split()) for piece in pieces(sentence)]
+    written = [" ".join(piece.split()) for piece in split_pieces(sentence)]
     telling = [piece for piece in written if SHORTEST // 2 <= len(piece.split()) <= LONGEST + 12]
     return telling[-1] if telling else " ".join(sentence.split())

@@ -16,12 +16,12 @@ _LABEL = re.compile(
 )
 
 
-def without_label(sentence: str) -> str:
+def drop_label(sentence: str) -> str:
     """The sentence less the section label at its beginning; the rest stands word for word in the abstract."""
-    return sentence[len(label(sentence)) :]
+    return sentence[len(find_label(sentence)) :]
 
 
-def label(sentence: str) -> str:
+def find_label(sentence: str) -> str:
     """The section label at a sentence's beginning, with what sets it apart; "" where there is none."""
     found = _LABEL.match(sentence)
     return found.group() if found and found.end() < len(sentence) else ""

@@ -11,22 +11,22 @@ from retrieval.core.errors import ModelUnusable
 _FILE = Path(__file__).with_name("phrases.txt")
 
 
-def phrases(section: str) -> re.Pattern[str]:
+def compile_phrases(section: str) -> re.Pattern[str]:
     """Finds any phrase of a section: at the beginning, in its own case, where the section is an opening; else anywhere."""
     opening = section.endswith("(opening)")
-    return re.compile(f"{'^' if opening else BOUND}{alternatives(section)}(?!\\w)", 0 if opening else re.IGNORECASE)
+    return re.compile(f"{'^' if opening else BOUND}{list_alternatives(section)}(?!\\w)", 0 if opening else re.IGNORECASE)
 
 
 BOUND = r"(?<!\w)"
 
 
-def alternatives(section: str) -> str:
+def list_alternatives(section: str) -> str:
     """A section's phrases as one group of a regular expression."""
-    return f"(?:{'|'.join(_sections()[section])})"
+    return f"(?:{'|'.join(_load_sections()[section])})"
 
 
 @cache
-def _sections() -> dict[str, list[str]]:
+def _load_sections() -> dict[str, list[str]]:
     try:
         lines = _FILE.read_text("utf-8").splitlines()
     except OSError as error:

@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 
 from indexes.readers import counterpoint, jsonl, pubmed, pyserini, scifact, source
-from indexes.readers.fields import came_keys
+from indexes.readers.fields import describe_keys
 from indexes.readers.records import Deletion, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.source import sources
 from retrieval.core.errors import BadInput
 
-__all__ = ["FORMATS", "Deletion", "Format", "OnBad", "Record", "SkipBad", "detect", "raise_bad", "read", "sources"]
+__all__ = ["FORMATS", "Deletion", "Format", "OnBad", "Record", "SkipBad", "detect_format", "raise_bad", "read", "sources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +43,33 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad) -> Iterato
     A file that cannot be read to its end raises `BadInput` when that is found, whatever `on_bad` does; a wrong name or
     format is found at once, before the first record is asked for.
     """
-    name = detect(path) if format == "auto" else format
+    name = detect_format(path) if format == "auto" else format
     if name not in FORMATS:
         raise BadInput(f"{format!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
     chosen = FORMATS[name]
-    is_xml = _is_xml(source.head(path))
+    is_xml = _is_xml(source.read_head(path))
     if is_xml == bool(chosen.keys):
         raise BadInput(f"{path} is {'' if is_xml else 'not '}XML: expected {chosen.what}; use the format auto.")
     return chosen.read(path, on_bad)
 
 
-def detect(path: Path) -> str:
+def detect_format(path: Path) -> str:
     """The name of the format of `path`, by its content: XML's root element, the keys of the first JSON records."""
-    start = source.head(path)
+    start = source.read_head(path)
     if _is_xml(start):
         pubmed.check_root(path)
         return "pubmed"
     first = ""
-    for _, line in islice(jsonl.lines(path), _LOOKED_AT):
+    for _, line in islice(jsonl.read_lines(path), _LOOKED_AT):
         try:
-            keys = jsonl.parse(line).keys()
+            keys = jsonl.parse_line(line).keys()
         except RecordError as fault:
             first = first or str(fault).partition(", ")[2]
             continue
         for name, format in FORMATS.items():
             if format.keys and format.keys <= keys:
                 return name
-        first = first or f"got {came_keys(keys)}"
+        first = first or f"got {describe_keys(keys)}"
     known = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)
     raise BadInput(f"{path} is in no known format: expected PubMed XML, or JSON lines with the keys {known}; {first}.")
 

@@ -17,23 +17,23 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def whole_characters(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` with U+FFFD for each half of a surrogate pair: JSON can spell them, UTF-8 cannot."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """`text` on one line, in whole characters that every later writer can encode; stripped, otherwise left as it is.
 
     Control characters, newlines among them, become spaces one for one.
     """
     # The two searches cost more than all else that is done to a plain ASCII abstract.
     if not text.isprintable():
-        text = whole_characters(_CONTROL.sub(" ", text))
+        text = replace_surrogates(_CONTROL.sub(" ", text))
     return text.strip()
 
 
-def came(value: object) -> str:
+def describe_value(value: object) -> str:
     """`value`, as JSON has it, in a few words for an error."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
@@ -45,43 +45,43 @@ def came(value: object) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def required(record: Mapping[str, Any], *keys: str) -> None:
+def check_required(record: Mapping[str, Any], *keys: str) -> None:
     """Refuse a record that lacks one of `keys`: a missing key is more likely misspelt than meant."""
     for key in keys:
         if key not in record:
-            raise RecordError(f'expected the key "{key}", got {came_keys(record)}')
+            raise RecordError(f'expected the key "{key}", got {describe_keys(record)}')
 
 
-def came_keys(record: Iterable[str]) -> str:
+def describe_keys(record: Iterable[str]) -> str:
     """A record's keys in a few words for an error."""
     names = sorted(record)
-    shown = ", ".join(clean(name[:40]) for name in names[:8])
+    shown = ", ".join(clean_text(name[:40]) for name in names[:8])
     return f"an object with the keys {shown}{', …' if len(names) > 8 else ''}" if names else "an object without keys"
 
 
-def identifier(value: object, key: str) -> str:
+def read_id(value: object, key: str) -> str:
     """A document's id as text: JSON text or whole number, never blank, one word, so that it fits a TREC run."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        raise RecordError(f'expected an id, text or whole number, in "{key}", got {came(value)}')
+        raise RecordError(f'expected an id, text or whole number, in "{key}", got {describe_value(value)}')
     word = value.strip()
     if " " in word or not word.isprintable():
-        raise RecordError(f'expected an id without blanks or control characters in "{key}", got {came(value)}')
+        raise RecordError(f'expected an id without blanks or control characters in "{key}", got {describe_value(value)}')
     return word
 
 
-def text(record: Mapping[str, Any], key: str) -> str:
+def read_text(record: Mapping[str, Any], key: str) -> str:
     """The clean text under `key`; null is read as empty, as exports write a title or abstract they do not have."""
     value = record.get(key)
     if isinstance(value, str):
-        return clean(value)
+        return clean_text(value)
     if value is None:
         return ""
-    raise RecordError(f'expected text in "{key}", got {came(value)}')
+    raise RecordError(f'expected text in "{key}", got {describe_value(value)}')
 
 
-def join(parts: Iterable[tuple[str, str]]) -> tuple[str, tuple[Section, ...]]:
+def join_parts(parts: Iterable[tuple[str, str]]) -> tuple[str, tuple[Section, ...]]:
     """One abstract from (label, text) parts, joined by a space, and where each part lies in it.
 
     Parts without text vanish. An abstract of a single part without a label has no sections: they would say nothing.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from nli.text.headings import Part, under
+from nli.text.headings import Part, continue_section
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import SectionKind
@@ -25,7 +25,7 @@ _OTHER_ABSTRACTS = frozenset("graphical teaser toc key-points highlights video".
 
 
 @dataclass(slots=True)
-class Article:
+class JatsArticle:
     """What was read: a paragraph or a heading a line of `text`, and the sentences in it."""
 
     text: str = ""
@@ -43,29 +43,33 @@ class Article:
         self.parts += [Part(*span, heading, kind) for span in spans]
 
 
-def read(raw: bytes, where: str) -> Article:
+def read(raw: bytes, where: str) -> JatsArticle:
     """The first article of the XML; raises `BadInput` in one sentence for XML that is cut off, broken or of another kind."""
-    root = _parsed(raw, where)
-    article = root if _tag(root) == "article" else next((one for one in root.iter() if _tag(one) == "article"), None)
+    root = _parse(raw, where)
+    article = root if _get_tag(root) == "article" else next((one for one in root.iter() if _get_tag(one) == "article"), None)
     if article is None:
-        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{_tag(root)}>.")
-    read = Article(title=_words(_first(article, "article-title")))
-    read.id = _words(
+        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{_get_tag(root)}>.")
+    read = JatsArticle(title=_read_words(_find_first(article, "article-title")))
+    read.id = _read_words(
         next(
-            (one for one in article.iter() if _tag(one) == "article-id" and one.get("pub-id-type") in ("pmc", "pmcid", "pmid")),
+            (
+                one
+                for one in article.iter()
+                if _get_tag(one) == "article-id" and one.get("pub-id-type") in ("pmc", "pmcid", "pmid")
+            ),
             None,
         )
     )
-    for abstract in (one for one in article.iter() if _tag(one) == "abstract"):
+    for abstract in (one for one in article.iter() if _get_tag(one) == "abstract"):
         if abstract.get("abstract-type") not in _OTHER_ABSTRACTS:
-            _section(abstract, read, "abstract", fixed=True)
-    body = next((one for one in article if _tag(one) == "body"), None)
+            _read_section(abstract, read, "abstract", fixed=True)
+    body = next((one for one in article if _get_tag(one) == "body"), None)
     if body is not None:
-        _section(body, read, "introduction" if read.parts else "other", fixed=False)
+        _read_section(body, read, "introduction" if read.parts else "other", fixed=False)
     return read
 
 
-def _parsed(raw: bytes, where: str) -> etree._Element:
+def _parse(raw: bytes, where: str) -> etree._Element:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
     try:
         return etree.fromstring(raw, parser)
@@ -79,51 +83,51 @@ def _parsed(raw: bytes, where: str) -> etree._Element:
         raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central provides it.") from None
 
 
-def _section(element: etree._Element, read: Article, kind: SectionKind, fixed: bool) -> None:
+def _read_section(element: etree._Element, read: JatsArticle, kind: SectionKind, fixed: bool) -> None:
     """The paragraphs and sections below `element`, in order; `fixed` says that headings do not change the kind."""
     for child in element:
-        tag = _tag(child)
+        tag = _get_tag(child)
         if tag in _LEFT_AWAY:
             continue
         if tag == "title":
-            read.add(_words(child), True, kind)
+            read.add(_read_words(child), True, kind)
         elif tag == "sec":
-            title = _words(_first(child, "title", deep=False))
-            _section(child, read, kind if fixed or not title else under(title, kind), fixed)
+            title = _read_words(_find_first(child, "title", deep=False))
+            _read_section(child, read, kind if fixed or not title else continue_section(title, kind), fixed)
         elif tag == "p":
-            read.add(_words(child), False, kind)
+            read.add(_read_words(child), False, kind)
         else:
-            _section(child, read, kind, fixed)
+            _read_section(child, read, kind, fixed)
 
 
-def _first(element: etree._Element, tag: str, deep: bool = True) -> etree._Element | None:
-    return next((one for one in (element.iter() if deep else element) if _tag(one) == tag), None)
+def _find_first(element: etree._Element, tag: str, deep: bool = True) -> etree._Element | None:
+    return next((one for one in (element.iter() if deep else element) if _get_tag(one) == tag), None)
 
 
-def _words(element: etree._Element | None) -> str:
+def _read_words(element: etree._Element | None) -> str:
     """The text of an element in one line, less what is left away."""
     if element is None:
         return ""
-    return " ".join(_text(element).split())
+    return " ".join(_make_text(element).split())
 
 
-def _text(element: etree._Element) -> str:
+def _make_text(element: etree._Element) -> str:
     pieces = [element.text or ""]
     for child in element:
         if not _is_left_away(child):
-            pieces.append(_text(child))
+            pieces.append(_make_text(child))
         pieces.append(child.tail or "")
     return "".join(pieces)
 
 
 def _is_left_away(element: etree._Element) -> bool:
     """Whether an element inside a paragraph is not read: a table, a formula's source, or a superscript that cites."""
-    if _tag(element) in _LEFT_AWAY:
+    if _get_tag(element) in _LEFT_AWAY:
         return True
-    cites = [one for one in element.iter() if _tag(one) == "xref" and one.get("ref-type") == "bibr"]
-    return bool(cites) and (_tag(element) == "sup" or any(_tag(one) == "sup" for one in element.iterdescendants()))
+    cites = [one for one in element.iter() if _get_tag(one) == "xref" and one.get("ref-type") == "bibr"]
+    return bool(cites) and (_get_tag(element) == "sup" or any(_get_tag(one) == "sup" for one in element.iterdescendants()))
 
 
-def _tag(element: etree._Element) -> str:
+def _get_tag(element: etree._Element) -> str:
     """The element's name without its namespace; "" for comments and entities."""
     return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""

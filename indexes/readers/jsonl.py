@@ -20,13 +20,13 @@ _BOM = b"\xef\xbb\xbf"
 _decode = json.JSONDecoder().decode
 
 
-def documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad: OnBad) -> Iterator[Document]:
+def read_documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad: OnBad) -> Iterator[Document]:
     """Each line of `path` through `document`, which raises RecordError where it cannot use the object; blank lines pass."""
-    for number, line in lines(path):
+    for number, line in read_lines(path):
         try:
-            found = document(parse(line))
+            found = document(parse_line(line))
         except RecordError as fault:
-            if _cut_off(line):
+            if _is_cut_off(line):
                 hint = "expected the object to end, reached the end of the file; the file is cut off, so fetch it again."
                 raise BadRecord(path, f"line {number}", hint) from fault
             on_bad(BadRecord(path, f"line {number}", str(fault)))
@@ -34,25 +34,25 @@ def documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad
             yield found
 
 
-def records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> Iterator[_Read]:
+def read_records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> Iterator[_Read]:
     """What `read` makes of the object on each line and the line's number; a RecordError of its is told with its place."""
-    for number, line in lines(path):
+    for number, line in read_lines(path):
         try:
-            found = read(parse(line), number)
+            found = read(parse_line(line), number)
         except RecordError as fault:
             raise BadRecord(path, f"line {number}", f"{fault}.") from None
         yield found
 
 
-def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1."""
     number = 0
-    with source.opened(path) as stream:
+    with source.open_source(path) as stream:
         while True:
             try:
                 line = stream.readline(LONGEST)
             except source.READ_ERRORS as error:
-                raise source.broken(path, f"after line {number}", error) from error
+                raise source.make_broken_error(path, f"after line {number}", error) from error
             if not line:
                 return
             number += 1
@@ -66,7 +66,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-def parse(line: bytes) -> dict[str, Any]:
+def parse_line(line: bytes) -> dict[str, Any]:
     """The object on a line."""
     try:
         value = _decode(line.decode("utf-8"))
@@ -83,6 +83,6 @@ def parse(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _cut_off(line: bytes) -> bool:
+def _is_cut_off(line: bytes) -> bool:
     """Whether a bad line is the torn end of a file rather than a slip in its midst."""
     return not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")

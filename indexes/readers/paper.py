@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from indexes.readers import jats, source
-from indexes.readers.fields import whole_characters
-from nli.text.abstracts import abstract_end
-from nli.text.headings import Part, heading_kind, looks_like_heading, placed
+from indexes.readers.fields import replace_surrogates
+from nli.text.abstracts import find_abstract_end
+from nli.text.headings import Part, find_heading_kind, looks_like_heading, place_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, SectionKind
@@ -38,15 +38,15 @@ def read_paper(path: Path, format: str = "auto") -> Paper:
     """
     if format != "auto" and format not in FORMATS:
         raise BadInput(f"There is no paper format {format!r}; expected auto, {', '.join(FORMATS)}.")
-    return paper_in(_content(path), format, str(path))
+    return parse_paper(_read_content(path), format, str(path))
 
 
-def paper_in(raw: bytes, format: str = "auto", where: str = "The paper") -> Paper:
+def parse_paper(raw: bytes, format: str = "auto", where: str = "The paper") -> Paper:
     """The paper in a file's content; `where` is what errors call it."""
-    return FORMATS[_sniffed(raw) if format == "auto" else format](raw, where)
+    return FORMATS[_detect_format(raw) if format == "auto" else format](raw, where)
 
 
-def paper_of(
+def make_paper(
     sentences: Sequence[str],
     kinds: Sequence[SectionKind | None] = (),
     *,
@@ -67,23 +67,23 @@ def paper_of(
         parts.append(Part(start, start + len(words), heading, kinds[row] if kinds else None, marked))
         start += len(words) + 1
     text = "\n".join(texts)
-    return _checked(text, parts if kinds else with_abstract(text, parts), where, id=id)
+    return _check_paper(text, parts if kinds else mark_abstract(text, parts), where, id=id)
 
 
-def with_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
+def mark_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
     """The parts, those of the abstract marked as such where no heading names it (nli.text.abstracts)."""
-    if any(part.heading and heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
+    if any(part.heading and find_heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
         return list(parts)
-    end = abstract_end(text, parts)
+    end = find_abstract_end(text, parts)
     return [replace(part, kind="abstract") if row < end else part for row, part in enumerate(parts)]
 
 
-def _content(path: Path) -> bytes:
-    with source.opened(path) as stream:
+def _read_content(path: Path) -> bytes:
+    with source.open_source(path) as stream:
         try:
             raw = stream.read(MOST_BYTES + 1)
         except source.READ_ERRORS as error:
-            raise source.broken(path, "somewhere", error) from error
+            raise source.make_broken_error(path, "somewhere", error) from error
     if not raw.strip():
         raise BadInput(f"{path} is empty: expected a paper, as a list of sentences, text or JATS XML.")
     if len(raw) > MOST_BYTES:
@@ -91,7 +91,7 @@ def _content(path: Path) -> bytes:
     return raw
 
 
-def _sniffed(raw: bytes) -> str:
+def _detect_format(raw: bytes) -> str:
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return "jats"
@@ -109,7 +109,7 @@ def _is_json(start: bytes) -> bool:
     return True
 
 
-def _decoded(raw: bytes, where: str) -> str:
+def _decode(raw: bytes, where: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -118,7 +118,7 @@ def _decoded(raw: bytes, where: str) -> str:
 
 def _read_list(raw: bytes, where: str) -> Paper:
     try:
-        data: Any = json.loads(_decoded(raw, where))
+        data: Any = json.loads(_decode(raw, where))
     except (ValueError, RecursionError):
         raise BadInput(
             f"{where} is not a whole JSON list: expected a list of sentences; it may be cut off, write it again."
@@ -128,11 +128,11 @@ def _read_list(raw: bytes, where: str) -> Paper:
     for number, sentence in enumerate(data):
         if not isinstance(sentence, str):
             raise BadInput(f"{where}, entry {number}: expected a sentence as text, got {type(sentence).__name__}.")
-    return paper_of(data, where=where)
+    return make_paper(data, where=where)
 
 
 def _read_lines(raw: bytes, where: str) -> Paper:
-    return paper_of([line for line in _decoded(raw, where).splitlines() if line.strip()], where=where)
+    return make_paper([line for line in _decode(raw, where).splitlines() if line.strip()], where=where)
 
 
 def _read_text(raw: bytes, where: str) -> Paper:
@@ -140,35 +140,35 @@ def _read_text(raw: bytes, where: str) -> Paper:
 
     What stands under references, thanks and the like is not the paper's argument and is left away, as it is in JATS.
     """
-    text = _decoded(raw, where).replace("\r\n", "\n")
+    text = _decode(raw, where).replace("\r\n", "\n")
     parts: list[Part] = []
     begun = 0
     for line in _LINE.finditer(text):
         words = line.group().strip()
         marked = _MARKDOWN.match(words)
         if marked or (words and looks_like_heading(words)):
-            parts += [Part(*span) for span in _paragraphs(text, begun, line.start())]
+            parts += [Part(*span) for span in _split_paragraphs(text, begun, line.start())]
             start = line.start() + line.group().index(words) + (marked.end() if marked else 0)
             end = line.start() + line.group().index(words) + len(words)
             parts.append(Part(start, end, heading=True, marked=bool(marked)))
             begun = line.end()
-    parts += [Part(*span) for span in _paragraphs(text, begun, len(text))]
-    return _checked(text, with_abstract(text, _argument(text, parts)), where)
+    parts += [Part(*span) for span in _split_paragraphs(text, begun, len(text))]
+    return _check_paper(text, mark_abstract(text, _drop_back_matter(text, parts)), where)
 
 
-def _argument(text: str, parts: Sequence[Part]) -> list[Part]:
+def _drop_back_matter(text: str, parts: Sequence[Part]) -> list[Part]:
     """The parts without those from a heading of the back matter to the next heading of a section."""
     kept: list[Part] = []
     left_away = False
     for part in parts:
-        kind = heading_kind(text[part.start : part.end]) if part.heading else None
+        kind = find_heading_kind(text[part.start : part.end]) if part.heading else None
         left_away = kind == "other" if kind else left_away
         if not left_away:
             kept.append(part)
     return kept
 
 
-def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _split_paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentences of a stretch; a blank line always ends one."""
     found: list[tuple[int, int]] = []
     for gap in [*re.finditer(r"\n[ \t]*\n", text[start:end]), None]:
@@ -179,12 +179,12 @@ def _paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _read_jats(raw: bytes, where: str) -> Paper:
     read = jats.read(raw, where)
-    return _checked(read.text, read.parts, where, read.title, read.id)
+    return _check_paper(read.text, read.parts, where, read.title, read.id)
 
 
-def _checked(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:
-    text = whole_characters(text)
-    sentences = placed(text, [part for part in parts if part.start < part.end])
+def _check_paper(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:
+    text = replace_surrogates(text)
+    sentences = place_sentences(text, [part for part in parts if part.start < part.end])
     if not any(not sentence.heading for sentence in sentences):
         raise BadInput(f"{where} contains no sentence: expected the text of a paper; check the file and its format.")
     if len(sentences) > MOST_SENTENCES:

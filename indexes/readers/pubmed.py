@@ -11,7 +11,7 @@ from typing import Literal
 from lxml import etree
 
 from indexes.readers import pubmed_article, source
-from indexes.readers.fields import identifier
+from indexes.readers.fields import read_id
 from indexes.readers.records import Deletion, OnBad, Record, RecordError, raise_bad
 from retrieval.core.errors import BadInput, BadRecord
 
@@ -35,19 +35,19 @@ class _Place:
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     """The articles, book chapters and deletions of one file, in its order; XML of another kind is refused at once."""
     check_root(path)
-    return _records(path, on_bad)
+    return _read_records(path, on_bad)
 
 
-def _records(path: Path, on_bad: OnBad) -> Iterator[Record]:
+def _read_records(path: Path, on_bad: OnBad) -> Iterator[Record]:
     place = _Place()
-    for element in _elements(path, place):
+    for element in _read_elements(path, place):
         if element.tag == "DeleteCitation":
-            yield from _deletions(element, path, place, on_bad)
+            yield from _read_deletions(element, path, place, on_bad)
             continue
         try:
-            document = pubmed_article.document(element)
+            document = pubmed_article.make_document(element)
         except RecordError as fault:
-            pmid = pubmed_article.pmid(element)
+            pmid = pubmed_article.read_pmid(element)
             named = f"PMID {pmid}" if pmid else str(place)
             on_bad(BadRecord(path, f"article {place.articles + 1} ({named})", str(fault)))
             place.pmid = pmid or place.pmid
@@ -59,8 +59,8 @@ def _records(path: Path, on_bad: OnBad) -> Iterator[Record]:
 
 def check_root(path: Path) -> None:
     """Raise `BadInput` unless the root element is PubMed's."""
-    source.head(path)
-    root = _root(path)
+    source.read_head(path)
+    root = _read_root(path)
     if root not in ROOTS:
         raise BadInput(
             f"{path} is XML of another kind: expected the root element <{ROOTS[0]}>, got <{root}>; "
@@ -68,36 +68,36 @@ def check_root(path: Path) -> None:
         )
 
 
-def _root(path: Path) -> str:
+def _read_root(path: Path) -> str:
     """The name of the first element."""
-    parser = _parser("start")
+    parser = _make_parser("start")
     place = _Place()
-    with source.opened(path) as stream:
+    with source.open_source(path) as stream:
         while True:
-            flaw = _feed(parser, _chunk(stream, path, place))
-            for element in _complete(parser):
+            flaw = _feed(parser, _read_chunk(stream, path, place))
+            for element in _take_complete(parser):
                 return str(element.tag)
             if flaw:
-                raise _malformed(path, place, flaw) from flaw
+                raise _make_flaw_error(path, place, flaw) from flaw
 
 
-def _elements(path: Path, place: _Place) -> Iterator[etree._Element]:
+def _read_elements(path: Path, place: _Place) -> Iterator[etree._Element]:
     """Every record element once it is complete; all that stands before it in the file has been freed."""
-    parser = _parser("end", _RECORDS)
-    with source.opened(path) as stream:
+    parser = _make_parser("end", _RECORDS)
+    with source.open_source(path) as stream:
         chunk = b"start"
         while chunk:
-            chunk = _chunk(stream, path, place)
+            chunk = _read_chunk(stream, path, place)
             flaw = _feed(parser, chunk)
             # Articles that were complete before the flaw are good.
-            for element in _complete(parser):
+            for element in _take_complete(parser):
                 _forget_before(element)
                 yield element
             if flaw:
-                raise _malformed(path, place, flaw) from flaw
+                raise _make_flaw_error(path, place, flaw) from flaw
 
 
-def _parser(event: Literal["start", "end"], tags: tuple[str, ...] | None = None) -> etree.XMLPullParser:
+def _make_parser(event: Literal["start", "end"], tags: tuple[str, ...] | None = None) -> etree.XMLPullParser:
     """Files come from anywhere: no DTD is loaded, nothing is fetched, no entity is expanded.
 
     libxml2's limits on depth and size stay on (`huge_tree`): the longest field of a real article is far below them.
@@ -116,18 +116,18 @@ def _parser(event: Literal["start", "end"], tags: tuple[str, ...] | None = None)
     )
 
 
-def _complete(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
+def _take_complete(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
     for _, element in parser.read_events():
         if isinstance(element, etree._Element):
             yield element
 
 
-def _chunk(stream: BufferedIOBase, path: Path, place: _Place) -> bytes:
+def _read_chunk(stream: BufferedIOBase, path: Path, place: _Place) -> bytes:
     try:
         # read1 hands over what came before a fault, where read would lose it.
         return stream.read1(_CHUNK)
     except source.READ_ERRORS as error:
-        raise source.broken(path, str(place), error) from error
+        raise source.make_broken_error(path, str(place), error) from error
 
 
 def _feed(parser: etree.XMLPullParser, chunk: bytes) -> etree.XMLSyntaxError | None:
@@ -148,15 +148,15 @@ def _forget_before(element: etree._Element) -> None:
         del parent[0]
 
 
-def _malformed(path: Path, place: _Place, flaw: etree.XMLSyntaxError) -> BadRecord:
+def _make_flaw_error(path: Path, place: _Place, flaw: etree.XMLSyntaxError) -> BadRecord:
     advice = "the file is cut off or damaged; fetch it again."
     return BadRecord(path, str(place), f"expected well-formed XML to the end, found an error ({flaw.msg}); {advice}")
 
 
-def _deletions(element: etree._Element, path: Path, place: _Place, on_bad: OnBad) -> Iterator[Deletion]:
+def _read_deletions(element: etree._Element, path: Path, place: _Place, on_bad: OnBad) -> Iterator[Deletion]:
     for number, child in enumerate(element.findall("PMID"), 1):
         try:
-            pmid = identifier(child.text, "DeleteCitation/PMID")
+            pmid = read_id(child.text, "DeleteCitation/PMID")
         except RecordError as fault:
             on_bad(BadRecord(path, f"deletion {number} ({place})", str(fault)))
         else:

@@ -9,7 +9,7 @@ import re
 
 from lxml import etree
 
-from indexes.readers.fields import RETRACTED, clean, identifier, join
+from indexes.readers.fields import RETRACTED, clean_text, join_parts, read_id
 from indexes.readers.records import RecordError
 from retrieval.core.values import Document, Notice, Section
 
@@ -29,38 +29,38 @@ _YEAR = re.compile("[0-9]{4}")
 _VERSION = re.compile("[0-9]{1,9}")
 
 
-def pmid(element: etree._Element) -> str:
+def read_pmid(element: etree._Element) -> str:
     """The record's PMID as it stands there, "" where there is none: for an error about a record that is no document."""
-    return clean(element.findtext("*/PMID") or "")
+    return clean_text(element.findtext("*/PMID") or "")
 
 
-def document(element: etree._Element) -> Document:
+def make_document(element: etree._Element) -> Document:
     """The record of one element; raises RecordError where it has no usable PMID."""
-    return _book(element) if element.tag == "PubmedBookArticle" else _article(element)
+    return _make_book(element) if element.tag == "PubmedBookArticle" else _make_article(element)
 
 
-def _article(element: etree._Element) -> Document:
+def _make_article(element: etree._Element) -> Document:
     citation = element.find("MedlineCitation")
-    number, version = _identity(citation)
+    number, version = _read_identity(citation)
     assert citation is not None
     article = citation.find("Article")
     if article is None:
         raise RecordError("expected an <Article>, got a citation without one")
-    abstract, sections = _abstract(article.find("Abstract"))
+    abstract, sections = _read_abstract(article.find("Abstract"))
     if not abstract:
-        abstract, sections = _other_abstract(citation)
-    types = _types(article.find("PublicationTypeList"))
-    kinds, notices = _notices(citation.find("CommentsCorrectionsList"))
+        abstract, sections = _read_other_abstract(citation)
+    types = _read_types(article.find("PublicationTypeList"))
+    kinds, notices = _read_notices(citation.find("CommentsCorrectionsList"))
     journal = article.find("Journal")
-    title = flat(article.find("ArticleTitle"))
+    title = flatten(article.find("ArticleTitle"))
     if title in _NO_TITLE:
-        title = flat(article.find("VernacularTitle")) or title
+        title = flatten(article.find("VernacularTitle")) or title
     return Document(
         pmid=number,
         title=title,
         abstract=abstract,
-        year=_year(journal, "JournalIssue/PubDate") or _year(article, "ArticleDate"),
-        journal=_first(journal, "Title", "ISOAbbreviation"),
+        year=_read_year(journal, "JournalIssue/PubDate") or _read_year(article, "ArticleDate"),
+        journal=_find_first(journal, "Title", "ISOAbbreviation"),
         types=types,
         notices=notices,
         sections=sections,
@@ -69,19 +69,19 @@ def _article(element: etree._Element) -> Document:
     )
 
 
-def _book(element: etree._Element) -> Document:
+def _make_book(element: etree._Element) -> Document:
     """A chapter by its own title, or a whole book by the book's."""
     chapter = element.find("BookDocument")
-    number, version = _identity(chapter)
+    number, version = _read_identity(chapter)
     assert chapter is not None
-    book_title = _first(chapter, "Book/BookTitle")
-    abstract, sections = _abstract(chapter.find("Abstract"))
-    types = tuple(filter(None, map(flat, chapter.findall("PublicationType"))))
+    book_title = _find_first(chapter, "Book/BookTitle")
+    abstract, sections = _read_abstract(chapter.find("Abstract"))
+    types = tuple(filter(None, map(flatten, chapter.findall("PublicationType"))))
     return Document(
         pmid=number,
-        title=_first(chapter, "ArticleTitle", "VernacularTitle") or book_title,
+        title=_find_first(chapter, "ArticleTitle", "VernacularTitle") or book_title,
         abstract=abstract,
-        year=_year(chapter, "Book/PubDate") or _year(chapter, "ContributionDate"),
+        year=_read_year(chapter, "Book/PubDate") or _read_year(chapter, "ContributionDate"),
         journal=book_title,
         types=types,
         sections=sections,
@@ -90,87 +90,87 @@ def _book(element: etree._Element) -> Document:
     )
 
 
-def _identity(citation: etree._Element | None) -> tuple[str, int]:
+def _read_identity(citation: etree._Element | None) -> tuple[str, int]:
     element = None if citation is None else citation.find("PMID")
     if element is None:
         raise RecordError("expected a PMID, got a record without one")
     version = element.get("Version", "1")
     if not _VERSION.fullmatch(version):
         raise RecordError(f"expected a whole number as the PMID's Version, got {version!r}")
-    return identifier(element.text, "PMID"), int(version)
+    return read_id(element.text, "PMID"), int(version)
 
 
-def flat(element: etree._Element | None) -> str:
+def flatten(element: etree._Element | None) -> str:
     """An element's text on one line, inline markup (<i>, <sub>, MathML) flattened away."""
     if element is None:
         return ""
-    text = "".join(_pieces(element)) if len(element) else element.text or ""
+    text = "".join(_list_pieces(element)) if len(element) else element.text or ""
     # Line breaks are not printable; looking first spares most texts the search.
     if not text.isprintable() or "  " in text:
         text = _BLANKS.sub(" ", text)
-    return clean(text)
+    return clean_text(text)
 
 
-def _pieces(element: etree._Element) -> list[str]:
+def _list_pieces(element: etree._Element) -> list[str]:
     pieces = [element.text or ""]
     for child in element:
         tag = child.tag
         if not isinstance(tag, str):
             raise RecordError(f"expected text, got the entity {child.text}, which is not expanded")
         if not tag.endswith(_ANNOTATION):
-            pieces += _pieces(child) if len(child) else (child.text or "",)
+            pieces += _list_pieces(child) if len(child) else (child.text or "",)
         pieces.append(child.tail or "")
     return pieces
 
 
-def _first(element: etree._Element | None, *paths: str) -> str:
+def _find_first(element: etree._Element | None, *paths: str) -> str:
     """The first of `paths` that leads to text."""
     if element is None:
         return ""
-    return next(filter(None, (flat(element.find(path)) for path in paths)), "")
+    return next(filter(None, (flatten(element.find(path)) for path in paths)), "")
 
 
-def _abstract(element: etree._Element | None) -> tuple[str, tuple[Section, ...]]:
+def _read_abstract(element: etree._Element | None) -> tuple[str, tuple[Section, ...]]:
     if element is None:
         return "", ()
-    return join([(_label(part), flat(part)) for part in element.findall("AbstractText")])
+    return join_parts([(_read_label(part), flatten(part)) for part in element.findall("AbstractText")])
 
 
-def _label(part: etree._Element) -> str:
+def _read_label(part: etree._Element) -> str:
     """The publisher's heading, or else NLM's category for it."""
     for name in ("Label", "NlmCategory"):
-        label = clean(part.get(name, ""))
+        label = clean_text(part.get(name, ""))
         if label and label not in _NO_LABEL:
             return label
     return ""
 
 
-def _other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, ...]]:
+def _read_other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, ...]]:
     """An English abstract from elsewhere (the publisher, a plain-language summary); English is the DTD's default."""
     for other in citation.findall("OtherAbstract"):
         if other.get("Language", "eng") == "eng":
-            abstract, sections = _abstract(other)
+            abstract, sections = _read_abstract(other)
             if abstract:
                 return abstract, sections
     return "", ()
 
 
-def _year(element: etree._Element | None, date: str) -> int | None:
+def _read_year(element: etree._Element | None, date: str) -> int | None:
     """From <Year>, or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
-    found = _YEAR.search(_first(element, f"{date}/Year", f"{date}/MedlineDate"))
+    found = _YEAR.search(_find_first(element, f"{date}/Year", f"{date}/MedlineDate"))
     return int(found.group()) if found else None
 
 
-def _types(element: etree._Element | None) -> tuple[str, ...]:
-    return () if element is None else tuple(filter(None, map(flat, element.findall("PublicationType"))))
+def _read_types(element: etree._Element | None) -> tuple[str, ...]:
+    return () if element is None else tuple(filter(None, map(flatten, element.findall("PublicationType"))))
 
 
-def _notices(element: etree._Element | None) -> tuple[set[str], tuple[Notice, ...]]:
+def _read_notices(element: etree._Element | None) -> tuple[set[str], tuple[Notice, ...]]:
     """All the kinds of link, and the links themselves; a link to something without a PMID leads nowhere."""
     kinds: set[str] = set()
     notices: list[Notice] = []
     for link in [] if element is None else element.findall("CommentsCorrections"):
-        kind, number = link.get("RefType", ""), clean(link.findtext("PMID") or "")
+        kind, number = link.get("RefType", ""), clean_text(link.findtext("PMID") or "")
         kinds.add(kind)
         if number and kind and kind not in _NO_NOTICE:
             notices.append(Notice(kind, number))

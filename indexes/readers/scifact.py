@@ -7,26 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from indexes.readers import jsonl
-from indexes.readers.fields import came, clean, identifier, required, text
+from indexes.readers.fields import check_required, clean_text, describe_value, read_id, read_text
 from indexes.readers.records import OnBad, RecordError, raise_bad
 from retrieval.core.values import Document, Span
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
     """The documents of one file, in its order."""
-    return jsonl.documents(path, _document, on_bad)
+    return jsonl.read_documents(path, _make_document, on_bad)
 
 
-def _document(record: dict[str, Any]) -> Document:
-    required(record, "doc_id", "title", "abstract")
+def _make_document(record: dict[str, Any]) -> Document:
+    check_required(record, "doc_id", "title", "abstract")
     sentences = record["abstract"]
     if not isinstance(sentences, list):
-        raise RecordError(f'expected a list of sentences in "abstract", got {came(sentences)}')
+        raise RecordError(f'expected a list of sentences in "abstract", got {describe_value(sentences)}')
     for sentence in sentences:
         if not isinstance(sentence, str):
-            raise RecordError(f'expected texts in the list "abstract", got {came(sentence)}')
-    abstract, spans = _join([clean(sentence) for sentence in sentences])
-    return Document(pmid=identifier(record["doc_id"], "doc_id"), title=text(record, "title"), abstract=abstract, spans=spans)
+            raise RecordError(f'expected texts in the list "abstract", got {describe_value(sentence)}')
+    abstract, spans = _join([clean_text(sentence) for sentence in sentences])
+    return Document(pmid=read_id(record["doc_id"], "doc_id"), title=read_text(record, "title"), abstract=abstract, spans=spans)
 
 
 def _join(sentences: list[str]) -> tuple[str, tuple[Span, ...]]:

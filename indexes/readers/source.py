@@ -36,7 +36,7 @@ def sources(paths: Iterable[Path]) -> list[Path]:
         try:
             inside = sorted(child for child in path.iterdir() if _is_source(child))
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise _make_read_error(path, error) from error
         if not inside:
             names = ", ".join(SUFFIXES)
             raise BadInput(
@@ -52,31 +52,31 @@ def _is_source(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BufferedIOBase]:
+def open_source(path: Path) -> Iterator[BufferedIOBase]:
     """The content of `path` as bytes, unpacked where its first bytes, not its name, say that it is gzip."""
     _check_file(path)
     try:
         raw = path.open("rb")
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _make_read_error(path, error) from error
     with raw:
         try:
             packed = raw.peek(2).startswith(_GZIP)
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise _make_read_error(path, error) from error
         yield gzip.GzipFile(fileobj=raw) if packed else raw
 
 
-def head(path: Path) -> bytes:
+def read_head(path: Path) -> bytes:
     """The first few thousand bytes of the content, or `BadInput` where they show that no reader can use the file."""
     start = b""
-    with opened(path) as stream:
+    with open_source(path) as stream:
         try:
             while len(start) < _HEAD and (block := stream.read1(_HEAD)):
                 start += block
         except READ_ERRORS as error:
             if not start:
-                raise broken(path, "at its start", error) from error
+                raise make_broken_error(path, "at its start", error) from error
     if not start.strip():
         raise BadInput(f"{path} is empty: expected JSON lines or PubMed XML; name a file of documents.")
     if start.startswith(_GZIP):
@@ -86,7 +86,7 @@ def head(path: Path) -> bytes:
     return start
 
 
-def broken(path: Path, where: str, error: Exception) -> BadRecord:
+def make_broken_error(path: Path, where: str, error: Exception) -> BadRecord:
     """A file whose rest cannot be read: never to be skipped, for nobody knows what the rest holds."""
     if isinstance(error, EOFError):
         return BadRecord(path, where, "expected more gzip data, reached the end of the file; it is cut off, so fetch it again.")
@@ -103,12 +103,12 @@ def _check_file(path: Path) -> None:
         # stat tells missing from forbidden; is_file answers False to both.
         path.stat()
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise _make_read_error(path, error) from error
     what = "a directory" if path.is_dir() else "not a regular file"
     raise BadInput(f"{path} is {what}: expected a file of documents; name the file.")
 
 
-def _unreadable(path: Path, error: Exception) -> BadInput:
+def _make_read_error(path: Path, error: Exception) -> BadInput:
     if isinstance(error, FileNotFoundError):
         return BadInput(f"{path} does not exist: expected a file or folder of documents; check its name.")
     reason = error.strerror if isinstance(error, OSError) else error

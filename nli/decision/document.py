@@ -56,7 +56,7 @@ class Decision:
         return 1 / (1 + math.exp(-(self.most + relevance + max(self.support, self.contradict))))
 
     def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
-        """[documents, 3] from what `features` made of each [documents, 6]."""
+        """[documents, 3] from what `make_features` made of each [documents, 6]."""
         gap, about = marks.T[4:]
         relevance = self.gap * gap + self.about * about
         for_it, against = self.worth(marks).T + relevance
@@ -73,7 +73,9 @@ class Decision:
     def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
         """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's, `about`
         the share of the claim's rare words that it holds (retrieval.words.aboutness)."""
-        support, neutral, contradict = self.probabilities(features(margins(verdicts), gap, about)[None, :])[0].tolist()
+        support, neutral, contradict = self.probabilities(make_features(compute_margins(verdicts), gap, about)[None, :])[
+            0
+        ].tolist()
         return Verdict(support, neutral, contradict, decided=self.label(support, contradict))
 
 
@@ -81,7 +83,7 @@ PLAIN = Decision(strongest=1.0, second=0.0, against=0.0, gap=0.0, support=0.0, c
 """For judges without a fitted decision: the most probable sentence speaks for its document."""
 
 
-def margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
+def compute_margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
     """[sentences, 2]: the log odds of support and of contradict against neutral.
 
     Where a judge decided against its own probabilities (a language model over a small one), its decision counts as clear.
@@ -96,7 +98,7 @@ def margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
     return odds
 
 
-def features(odds: NDArray[np.float64], gap: float, about: float) -> NDArray[np.float64]:
+def make_features(odds: NDArray[np.float64], gap: float, about: float) -> NDArray[np.float64]:
     """[6]: the strongest and second support, the strongest and second contradiction, the gap (at most `FARTHEST`), aboutness."""
     padded = np.vstack([odds, np.full((2, 2), -_WIDEST)])
     best = -np.sort(-padded, axis=0)[:2]

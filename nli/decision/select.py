@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from retrieval.core.values import Stance, Verdict
 
 
-def probability(verdict: Verdict, stance: Stance) -> float:
+def get_probability(verdict: Verdict, stance: Stance) -> float:
     """The verdict's probability of a stance."""
     return verdict.support if stance == "support" else verdict.contradict
 

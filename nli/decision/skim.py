@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from retrieval.core.values import Premise
-from retrieval.words.aboutness import rare_words, share, words
+from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 
 RANK_WEIGHT = 0.05
 """What a doubling of the rank costs, in shares of the claim's words."""
@@ -21,23 +21,23 @@ LEAST = 3
 """Sentences of a document that are telling even where they share no word with the claim: it may be told in other words."""
 
 
-def most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
+def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
     """The places of the `most` premises worth asking about, ascending; each comes with its document's rank, from 0."""
     if len(premises) <= most:
         return list(range(len(premises)))
-    wanted = rare_words(claim)
+    wanted = find_rare_words(claim)
 
     def promise(rank: int, premise: Premise) -> float:
-        own = words(premise.text)
-        return share(wanted, own) + share(wanted, own | words(premise.title)) - RANK_WEIGHT * math.log2(1 + rank)
+        own = find_terms(premise.text)
+        return weigh_share(wanted, own) + weigh_share(wanted, own | find_terms(premise.title)) - RANK_WEIGHT * math.log2(1 + rank)
 
     scores = [promise(rank, premise) for rank, premise in premises]
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
 
 
-def telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
+def find_telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
     """The places of a document's sentences that hold a rare word of the claim, ascending; the best `LEAST` whatever they hold."""
-    wanted = rare_words(claim)
-    shares = {place: share(wanted, words(premise.text)) for place, premise in sentences}
+    wanted = find_rare_words(claim)
+    shares = {place: weigh_share(wanted, find_terms(premise.text)) for place, premise in sentences}
     best = sorted(shares, key=lambda place: (-shares[place], place))
     return sorted({*best[:LEAST], *(place for place in best if shares[place] > 0)})

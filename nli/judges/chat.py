@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.judges.embedded import EmbeddedJudge
-from nli.judges.judge import WINDOW, Judge, lazily
+from nli.judges.judge import WINDOW, Judge, judge_lazily
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
@@ -94,7 +94,7 @@ class ChatJudge:
                     verdicts[i] = verdict
             return verdicts
 
-        return lazily(judge, premises, WINDOW)
+        return judge_lazily(judge, premises, WINDOW)
 
     def _undecided(self, verdict: Verdict) -> bool:
         taken = verdict.support + verdict.contradict
@@ -102,7 +102,7 @@ class ChatJudge:
 
     def _ask(self, claim: str, premise: Premise, small: Verdict) -> Verdict:
         try:
-            opinion = self._chat.structured(SYSTEM, prompt(claim, premise), Opinion)
+            opinion = self._chat.complete_structured(SYSTEM, make_prompt(claim, premise), Opinion)
         except ChatUnanswered as error:
             return replace(small, reason=f"{error} The small model's verdict is used.")
         quote = " ".join(opinion.quote.split())
@@ -111,7 +111,7 @@ class ChatJudge:
         return replace(small, decided=opinion.label, quote=quote, reason=" ".join(opinion.reason.split()))
 
 
-def prompt(claim: str, premise: Premise) -> str:
+def make_prompt(claim: str, premise: Premise) -> str:
     """Claim, title and sentence, the paper's words fenced; a fence inside them is taken apart."""
 
     def fenced(text: str) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
 from nli.decision.document import PLAIN
-from nli.judges.judge import lazily
+from nli.judges.judge import judge_lazily
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Document, Premise, Verdict
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.torch_runtime import Precision, Runtime, refuse_below
 
 Label = Literal["support", "neutral", "contradict"]
@@ -31,25 +31,25 @@ NAMES: dict[Label, tuple[str, ...]] = {
 }
 
 
-def _plain(name: object) -> str:
+def _simplify(name: object) -> str:
     return " ".join(str(name).lower().replace("_", " ").replace("-", " ").split())
 
 
-def columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, str] | None = None) -> tuple[int, int, int]:
+def find_columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, str] | None = None) -> tuple[int, int, int]:
     """Which of the model's outputs are support, neutral and contradict, by the names of its labels.
 
     `labels` maps the model's own names to our three, for models whose names say nothing, and comes before `NAMES`.
     """
-    own = {_plain(name) for name in id2label.values()}
+    own = {_simplify(name) for name in id2label.values()}
     for name, label in (labels or {}).items():
-        if _plain(name) not in own or label not in get_args(Label):
+        if _simplify(name) not in own or label not in get_args(Label):
             raise BadConfig(
                 f"labels: {name}: {label} does not fit the model {model}; expected its own label names "
                 f"({', '.join(map(str, id2label.values()))}) mapped to {', '.join(get_args(Label))}."
             )
     known: dict[str, str] = {name: label for label, names in NAMES.items() for name in names}
-    known |= {_plain(name): label for name, label in (labels or {}).items()}
-    found = {known[_plain(name)]: index for index, name in id2label.items() if _plain(name) in known}
+    known |= {_simplify(name): label for name, label in (labels or {}).items()}
+    found = {known[_simplify(name)]: index for index, name in id2label.items() if _simplify(name) in known}
     if len(id2label) != 3 or len(found) != 3:
         names = ", ".join(str(id2label[index]) for index in sorted(id2label))
         raise ModelUnusable(
@@ -89,14 +89,14 @@ class ClassifierJudge:
         refuse_below(1, batch_size=batch_size, window=window)
         refuse_below(8, max_tokens=max_tokens)
         self._runtime = Runtime(model, "SequenceClassification", device, precision, revision)
-        self._columns = columns(model, self._runtime.config.id2label, labels)
+        self._columns = find_columns(model, self._runtime.config.id2label, labels)
         self.name = self._runtime.name
         self._max_tokens, self._context = max_tokens, context
         self._batch_size, self._window = batch_size, window
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order, lazily."""
-        return lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
+        return judge_lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
 
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
         rows = self._runtime.pairs(claim, [self._read(p) for p in premises], self._max_tokens, kept_first=False)
@@ -106,4 +106,4 @@ class ClassifierJudge:
     def _read(self, premise: Premise) -> str:
         if self._context == "sentence":
             return premise.text
-        return passage(Document(pmid="", title=premise.title, abstract=premise.text))
+        return make_passage(Document(pmid="", title=premise.title, abstract=premise.text))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.decision.document import Decision
-from nli.judges.judge import WINDOW, lazily
+from nli.judges.judge import WINDOW, judge_lazily
 from nli.wording.marking import TITLE_BREAK, Lexicon, Marker
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.probabilities import softmax
@@ -22,7 +22,7 @@ STANCE_MODEL = Path(__file__).parent.parent / "models" / "stance"
 LABELS = ["support", "neutral", "contradict"]
 
 
-def premise_text(premise: Premise) -> str:
+def make_premise_text(premise: Premise) -> str:
     """The second text of a pair: the judged text, then its title. The neighbouring sentences are not read."""
     return f"{' '.join(premise.text.split())}{TITLE_BREAK}{' '.join(premise.title.split())}"
 
@@ -43,7 +43,7 @@ class Calibration:
         return softmax(self.scale * logits.astype(np.float64) + np.asarray(self.bias))
 
 
-def decision_of(card: dict[str, Any], setting: str) -> Decision:
+def read_decision(card: dict[str, Any], setting: str) -> Decision:
     """The decision fitted for a setting: "open" (any document of the index), "given" (it is known to be cited), "lay"."""
     written = dict(card["decision"][setting])
     return Decision(**{**written, "thresholds": tuple(written["thresholds"])})
@@ -60,7 +60,7 @@ class EmbeddedJudge:
             raise ModelUnusable(f"{folder} is not a stance model: its labels are {self.card['labels']}, expected {LABELS}.")
         try:
             self.calibration = Calibration(**self.card["calibration"])
-            self.decision = decision_of(self.card, "open")
+            self.decision = read_decision(self.card, "open")
         except (TypeError, KeyError) as error:
             raise ModelUnusable(
                 f"{folder / 'model.json'} has a calibration that cannot be read ({error}); reinstall the package."
@@ -69,7 +69,7 @@ class EmbeddedJudge:
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3], before calibration."""
         claim = " ".join(claim.split())
-        return self._encoder.logits([(claim, premise_text(premise)) for premise in premises])
+        return self._encoder.logits([(claim, make_premise_text(premise)) for premise in premises])
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order."""
@@ -78,4 +78,4 @@ class EmbeddedJudge:
             rows = self.calibration.probabilities(self.logits(claim, chunk)).tolist()
             return [Verdict(*row) for row in rows]
 
-        return lazily(predict, premises, WINDOW)
+        return judge_lazily(predict, premises, WINDOW)

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Protocol, runtime_checkable
 
 from nli.decision.document import Decision
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.disk_cache import Kept, key
+from retrieval.core.code_hash import hash_code
+from retrieval.core.disk_cache import DiskCache, make_key
 from retrieval.core.values import Premise, Verdict
 
 WINDOW = 64
@@ -48,7 +48,7 @@ class Abstract:
     sentences: tuple[str, ...]
 
 
-def stated(title: str) -> str:
+def drop_question(title: str) -> str:
     """A title as a reader is given it: one that asks says nothing, and is read too easily as if it had answered yes."""
     return "" if title.rstrip(" .]").endswith("?") else title
 
@@ -70,7 +70,7 @@ class Reader(Judge, Protocol):
         ...
 
 
-class Remembering:
+class CachingJudge:
     """A judge that is asked once for each (claim, premise); for the length of one request, since nothing is ever forgotten."""
 
     def __init__(self, judge: Judge) -> None:
@@ -85,10 +85,10 @@ class Remembering:
             self._known.update(((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True))
             return [self._known[claim, premise] for premise in chunk]
 
-        return lazily(predict, premises, WINDOW)
+        return judge_lazily(predict, premises, WINDOW)
 
 
-class RememberingReader(Remembering):
+class CachingReader(CachingJudge):
     """The same for a reader: each abstract is read once for a claim."""
 
     def __init__(self, reader: Reader) -> None:
@@ -106,26 +106,26 @@ class RememberingReader(Remembering):
         return iter([self._readings[claim, one] for one in asked])
 
 
-def remembering(judge: Judge) -> Judge:
+def cache_verdicts(judge: Judge) -> Judge:
     """The judge, asked once for the same thing."""
-    return RememberingReader(judge) if isinstance(judge, Reader) else Remembering(judge)
+    return CachingReader(judge) if isinstance(judge, Reader) else CachingJudge(judge)
 
 
-class Keeping:
+class DiskCachingJudge:
     """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `kept` holds it.
 
     Only for judges that give a pair the same verdict whatever else they are asked about.
     """
 
-    def __init__(self, judge: Judge, kept: Kept) -> None:
+    def __init__(self, judge: Judge, kept: DiskCache) -> None:
         self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
-        self._made_by = (judge.name, code_sha256([type(judge).__module__]))
+        self._made_by = (judge.name, hash_code([type(judge).__module__]))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order, lazily."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
-            keys = [key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
+            keys = [make_key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
             known = {k: Verdict(*_BYTES.unpack(found)) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
             new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in known}
             if new:
@@ -134,41 +134,41 @@ class Keeping:
                 known.update(made)
             return [known[k] for k in keys]
 
-        return lazily(predict, premises, WINDOW)
+        return judge_lazily(predict, premises, WINDOW)
 
 
-class KeepingReader(Keeping):
+class DiskCachingReader(DiskCachingJudge):
     """The same for a reader: a reading of an abstract is kept as the verdicts on the whole and on each sentence."""
 
-    def __init__(self, reader: Reader, kept: Kept) -> None:
+    def __init__(self, reader: Reader, kept: DiskCache) -> None:
         super().__init__(reader, kept)
         self._reader = reader
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         asked = list(documents)
-        keys = [key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
-        known = {k: _unpacked(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
+        keys = [make_key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
+        known = {k: _unpack(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
         new = {k: one for k, one in zip(keys, asked, strict=True) if k not in known}
         if new:
             made = dict(zip(new, self._reader.read_abstracts(claim, list(new.values())), strict=True))
-            self.kept.put((k, _packed(reading)) for k, reading in made.items())
+            self.kept.put((k, _pack(reading)) for k, reading in made.items())
             known.update(made)
         return iter([known[k] for k in keys])
 
 
-def keeping(judge: Judge, kept: Kept) -> Judge:
+def cache_verdicts_on_disk(judge: Judge, kept: DiskCache) -> Judge:
     """The judge with its verdicts kept on disk."""
-    return KeepingReader(judge, kept) if isinstance(judge, Reader) else Keeping(judge, kept)
+    return DiskCachingReader(judge, kept) if isinstance(judge, Reader) else DiskCachingJudge(judge, kept)
 
 
-def _packed(reading: Reading) -> bytes:
+def _pack(reading: Reading) -> bytes:
     unread = (math.nan,) * 3
     rows = [(v.support, v.neutral, v.contradict) if v else unread for v in (reading.document, *reading.sentences)]
     return b"".join(_BYTES.pack(*row) for row in rows)
 
 
-def _unpacked(found: bytes) -> Reading:
+def _unpack(found: bytes) -> Reading:
     document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(found))
     assert document is not None
     return Reading(document, tuple(sentences))
@@ -195,16 +195,16 @@ class BothWays:
 
             def both(chunk: Sequence[Premise]) -> list[Verdict]:
                 others = pool.map(back, chunk)
-                return [_mean(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
+                return [_average(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
 
-            yield from lazily(both, premises, _TWO_WAY_WINDOW)
+            yield from judge_lazily(both, premises, _TWO_WAY_WINDOW)
 
 
-def _mean(one: Verdict, other: Verdict) -> Verdict:
+def _average(one: Verdict, other: Verdict) -> Verdict:
     return Verdict((one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2)
 
 
-def lazily(
+def judge_lazily(
     predict: Callable[[Sequence[Premise]], Sequence[Verdict]], premises: Iterable[Premise], window: int
 ) -> Iterator[Verdict]:
     """Judge `premises` window by window: within one window a model may sort and batch as it likes."""

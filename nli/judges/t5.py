@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nli.decision.document import PLAIN
 from nli.judges.classifier import Label
-from nli.judges.judge import lazily
+from nli.judges.judge import judge_lazily
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise, Span, Verdict
-from retrieval.runtime.torch_runtime import Precision, Row, Runtime, by_length, refuse_below
+from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, batch_by_length, refuse_below
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ CERTAIN: dict[Label, Verdict] = {
 }
 
 
-def verdict(word: str, logits: Sequence[float] | None) -> Verdict:
+def make_verdict(word: str, logits: Sequence[float] | None) -> Verdict:
     """The verdict for a decoded `word`; `logits` are those of the first tokens of `WORDS`, in order (see the
     module)."""
     label = WORDS.get(word.strip().lower())
@@ -47,7 +47,7 @@ def verdict(word: str, logits: Sequence[float] | None) -> Verdict:
     return scored if scored.label == label else CERTAIN[label]
 
 
-def without_tail(offsets: Sequence[Span], span: Span, excess: int) -> list[int]:
+def drop_tail(offsets: Sequence[Span], span: Span, excess: int) -> list[int]:
     """Positions of the tokens that stay when the last `excess` tokens inside the characters `span` go."""
     inside = [i for i, (start, end) in enumerate(offsets) if span[0] <= start < end <= span[1]]
     gone = set(inside[max(0, len(inside) - excess) :])
@@ -96,42 +96,42 @@ class T5Judge:
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order, lazily."""
-        return lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
+        return judge_lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
 
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
-        rows = self._rows(claim, premises)
+        rows = self._tokenize(claim, premises)
         verdicts = [CERTAIN["neutral"]] * len(rows)
-        for indices in by_length(rows, self._batch_size):
+        for indices in batch_by_length(rows, self._batch_size):
             for i, (word, logits) in zip(indices, self._decode([rows[i] for i in indices]), strict=True):
-                verdicts[i] = verdict(word, logits)
+                verdicts[i] = make_verdict(word, logits)
         return verdicts
 
-    def _rows(self, claim: str, premises: Sequence[Premise]) -> list[Row]:
+    def _tokenize(self, claim: str, premises: Sequence[Premise]) -> list[TokenRow]:
         """Each prompt as tokens, at most `max_tokens` of them, the tail of the premise cut out where there are more."""
         tokenizer = self._runtime.tokenizer
         read = tokenizer.encode(claim, add_special_tokens=False)
         if len(read) > self._room // 2:
             claim = claim[: read.offsets[self._room // 2 - 1][1]]
-        prompts = [self._prompt(premise.text, claim) for premise in premises]
+        prompts = [self._make_prompt(premise.text, claim) for premise in premises]
         rows = []
         for (_, span), whole in zip(prompts, tokenizer.encode_batch([text for text, _ in prompts]), strict=True):
-            kept = without_tail(whole.offsets, span, max(0, len(whole) - self._room))
-            rows.append(Row([whole.ids[i] for i in kept], [0] * len(kept)))
+            kept = drop_tail(whole.offsets, span, max(0, len(whole) - self._room))
+            rows.append(TokenRow([whole.ids[i] for i in kept], [0] * len(kept)))
         return rows
 
-    def _prompt(self, premise: str, hypothesis: str) -> tuple[str, Span]:
+    def _make_prompt(self, premise: str, hypothesis: str) -> tuple[str, Span]:
         """The prompt, and where in it the premise stands. Not `str.format`: braces in a paper are text."""
         before, first, between, second, after = self._parts
         given = {"{premise}": premise, "{hypothesis}": hypothesis}
         start = len(before) if first == "{premise}" else len(before + given[first] + between)
         return before + given[first] + between + given[second] + after, (start, start + len(premise))
 
-    def _decode(self, rows: Sequence[Row]) -> list[tuple[str, list[float] | None]]:
+    def _decode(self, rows: Sequence[TokenRow]) -> list[tuple[str, list[float] | None]]:
         """The word that each prompt is answered with, and the logits of the three words' first tokens where usable."""
         runtime = self._runtime
-        with runtime.running():
+        with runtime.run_exclusively():
             written = runtime.network.generate(
-                **runtime.batch(rows),
+                **runtime.make_batch(rows),
                 max_new_tokens=self._decode_tokens,
                 do_sample=False,
                 num_beams=1,
@@ -142,7 +142,7 @@ class T5Judge:
         self._count_unknown(words)
         if self._firsts is None:
             return [(word, None) for word in words]
-        return list(zip(words, runtime.finite(written.logits[0][:, self._firsts]).tolist(), strict=True))
+        return list(zip(words, runtime.check_finite(written.logits[0][:, self._firsts]).tolist(), strict=True))
 
     def _count_unknown(self, words: Sequence[str]) -> None:
         odd = [word for word in words if word.strip().lower() not in WORDS]

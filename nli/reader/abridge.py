@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.text.roles import ROLES, shipped_roles, stretch
-from retrieval.words.aboutness import rare_words, share, words
+from nli.text.roles import ROLES, load_role_model, locate_stretch
+from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 
 RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")
 RESULTS_WEIGHT, CONCLUSION_WEIGHT = 0.2, 0.3
@@ -21,33 +21,35 @@ LAST, BEFORE_LAST = 0.2, 0.12
 """What standing last, or last but one, is worth: there the authors say what they found."""
 
 
-def worth_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
+def score_for_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     """[sentences]: how much each one should be read for the claim; comparable within one abstract only."""
-    wanted, roles, count = rare_words(claim), shipped_roles(), len(sentences)
+    wanted, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
     found = np.zeros(count)
     for row, sentence in enumerate(sentences):
-        shares = roles.of_text(sentence, stretch(row, count))
-        found[row] = share(wanted, words(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
+        shares = roles.score_text(sentence, locate_stretch(row, count))
+        found[row] = (
+            weigh_share(wanted, find_terms(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
+        )
     found[-1:] += LAST
     found[-2:-1] += BEFORE_LAST
     return found
 
 
-def telling_shares(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
+def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     """[sentences]: how fit each is to be shown as what the paper found: a result or conclusion, about what the claim is about.
 
     The reader's own score for a sentence is multiplied by it: background that names the claim's words often scores as high as the
     finding, and is not what the paper found.
     """
-    wanted, roles, count = rare_words(claim), shipped_roles(), len(sentences)
+    wanted, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
     found = np.zeros(count)
     for row, sentence in enumerate(sentences):
-        shares = roles.of_text(sentence, stretch(row, count))
-        found[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + share(wanted, words(sentence)))
+        shares = roles.score_text(sentence, locate_stretch(row, count))
+        found[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + weigh_share(wanted, find_terms(sentence)))
     return found
 
 
-def fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
+def choose_fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
     """The places of the worthiest sentences whose `lengths` (tokens) add up to at most `room`, ascending; at least one."""
     kept: list[int] = []
     for place in np.argsort(-worth, kind="stable").tolist():

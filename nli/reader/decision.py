@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision.document import FARTHEST, Decision, margins
+from nli.decision.document import FARTHEST, Decision, compute_margins
 from nli.judges.judge import Reading
 from retrieval.core.values import Label, Verdict
 
@@ -20,25 +20,25 @@ SILENT = -8.0
 """The log odds of a stance in a document of which no sentence was read."""
 
 
-def marks(reading: Reading, gap: float, about: float) -> NDArray[np.float64]:
+def make_marks(reading: Reading, gap: float, about: float) -> NDArray[np.float64]:
     """[6]: log odds of support of the document and of its strongest sentence, the same of contradiction, the gap, aboutness."""
-    document = margins([reading.document])[0]
+    document = compute_margins([reading.document])[0]
     read = [verdict for verdict in reading.sentences if verdict is not None]
-    sentence = margins(read).max(axis=0) if read else np.full(2, SILENT)
+    sentence = compute_margins(read).max(axis=0) if read else np.full(2, SILENT)
     return np.array([document[0], sentence[0], document[1], sentence[1], min(max(gap, 0.0), FARTHEST), about])
 
 
 def decide(decision: Decision, reading: Reading, gap: float = 0.0, about: float = 0.0) -> Verdict:
     """The document's calibrated verdict; `gap` and `about` are those of `nli.decision.document.Decision`."""
-    found = marks(reading, gap, about)
+    found = make_marks(reading, gap, about)
     support, neutral, contradict = decision.probabilities(found[None])[0].tolist()
     label = decision.label(support, contradict)
-    if at_odds(label, found):
+    if is_at_odds(label, found):
         return Verdict(support, neutral, contradict, decided="neutral", of="document", reason=DISAGREEMENT)
     return Verdict(support, neutral, contradict, decided=label, of="document")
 
 
-def at_odds(label: Label, found: NDArray[np.float64]) -> bool:
+def is_at_odds(label: Label, found: NDArray[np.float64]) -> bool:
     """Whether the strongest sentence speaks for the opposite of the label."""
     sentence_for, sentence_against = float(found[1]), float(found[3])
     if label == "contradict":

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from nli.reader.abridge import fitting, worth_reading
-from retrieval.words.spelling import american_text
+from nli.reader.abridge import choose_fitting, score_for_reading
+from retrieval.words.spelling import americanise_text
 
 START, CLOSE = "<s>", "</s>"
 CLAIM, TITLE, SENTENCE = range(3)
@@ -48,7 +48,7 @@ class DocumentTokenizer:
         """One document for one claim. `must` are sentences that are read before all others (training alone names any)."""
         most = [MOST_CLAIM, MOST_TITLE, *[MOST_SENTENCE] * len(sentences)]
         cut = [
-            american_text(text[: limit * _CHARACTERS_A_TOKEN])
+            americanise_text(text[: limit * _CHARACTERS_A_TOKEN])
             for text, limit in zip((claim, title, *sentences), most, strict=True)
         ]
         encodings = self._tokenizer.encode_batch(cut, add_special_tokens=False)
@@ -58,9 +58,9 @@ class DocumentTokenizer:
         lengths = [len(part) + 1 for part in body]
         kept = list(range(len(body)))
         if sum(lengths) > room:
-            worth = worth_reading(claim, sentences)
+            worth = score_for_reading(claim, sentences)
             worth[list(must)] += 10.0
-            kept = fitting(worth, lengths, room)
+            kept = choose_fitting(worth, lengths, room)
         ids, types = [self._start], [CLAIM]
         ends = np.full(len(body), -1, dtype=np.int64)
         laid = [(CLAIM, -1, head[0]), (TITLE, -1, head[1]), *((SENTENCE, place, body[place]) for place in kept)]

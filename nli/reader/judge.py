@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.decision.document import Decision
-from nli.judges.embedded import LABELS, Calibration, decision_of
-from nli.judges.judge import WINDOW, Abstract, Reading, lazily
+from nli.judges.embedded import LABELS, Calibration, read_decision
+from nli.judges.judge import WINDOW, Abstract, Reading, judge_lazily
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
-from retrieval.runtime.engine import EncodedPair, Engine, collate, name_of, open_graph, read_card, read_tokenizer
+from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
 CLOSING = 3
@@ -29,7 +29,7 @@ class DocumentReader:
 
     def __init__(self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
         self.card = read_card(folder)
-        self.name = name_of(self.card)
+        self.name = make_model_name(self.card)
         if self.card["labels"] != LABELS or self.card.get("reads") != "documents":
             raise ModelUnusable(
                 f"{folder} does not contain a document reader; expected the labels {LABELS} and reads: documents."
@@ -38,7 +38,7 @@ class DocumentReader:
         self._graph = open_graph(folder / "model.onnx", engine, threads)
         try:
             self.calibration = {part: Calibration(**values) for part, values in self.card["calibration"].items()}
-            self.decision: Decision = decision_of(self.card, "open")
+            self.decision: Decision = read_decision(self.card, "open")
         except (TypeError, KeyError, AttributeError) as error:
             raise ModelUnusable(
                 f"{folder / 'model.json'} has a calibration that cannot be read ({error}); reinstall the package."
@@ -48,7 +48,7 @@ class DocumentReader:
         """One reading a document, in order."""
         waiting = list(documents)
         for logits in self.logits(claim, waiting):
-            yield reading_of(self.calibration, logits)
+            yield make_reading(self.calibration, logits)
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order: the document's, of a premise's sentences. The sentences around it are not read."""
@@ -58,7 +58,7 @@ class DocumentReader:
             rows = np.vstack([logits[0] for logits in self.logits(claim, texts)])
             return [Verdict(*row) for row in self.calibration["alone"].probabilities(rows).tolist()]
 
-        return lazily(predict, premises, WINDOW)
+        return judge_lazily(predict, premises, WINDOW)
 
     def logits(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
         """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read.
@@ -66,7 +66,7 @@ class DocumentReader:
         What stands at the end is read twice, with all before it and by itself, and what is said of it is the mean of both: a
         finding that the whole was read against is often read rightly without it (docs/experiments.md).
         """
-        closings = {place: closing(one) for place, one in enumerate(documents) if len(one.sentences) > CLOSING}
+        closings = {place: keep_closing(one) for place, one in enumerate(documents) if len(one.sentences) > CLOSING}
         read = self._read(" ".join(claim.split()), [*documents, *closings.values()])
         found = read[: len(documents)]
         for place, again in zip(closings, read[len(documents) :], strict=True):
@@ -79,7 +79,7 @@ class DocumentReader:
     def _read(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
         encoded = [self._tokenize(claim, one.title, one.sentences) for one in documents]
         order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
-        batches = list(_batches(order, encoded))
+        batches = list(_make_batches(order, encoded))
         found: dict[int, NDArray[np.float32]] = {}
         outputs = self._graph.each(
             collate([EncodedPair(encoded[row].ids, encoded[row].types) for row in rows]) for rows in batches
@@ -94,19 +94,19 @@ class DocumentReader:
         return [found[place] for place in range(len(encoded))]
 
 
-def closing(document: Abstract) -> Abstract:
+def keep_closing(document: Abstract) -> Abstract:
     """The document's title and the last `CLOSING` of its sentences."""
     return Abstract(document.title, document.sentences[-CLOSING:])
 
 
-def reading_of(calibration: Mapping[str, Calibration], logits: NDArray[np.float32]) -> Reading:
+def make_reading(calibration: Mapping[str, Calibration], logits: NDArray[np.float32]) -> Reading:
     """The calibrated reading of one document's `logits` [1 + sentences, 3]."""
     document = Verdict(*calibration["document"].probabilities(logits[:1])[0].tolist())
     rows = calibration["sentence"].probabilities(logits[1:]).tolist()
     return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
 
 
-def _batches(order: Sequence[int], encoded: Sequence[EncodedDocument]) -> Iterator[list[int]]:
+def _make_batches(order: Sequence[int], encoded: Sequence[EncodedDocument]) -> Iterator[list[int]]:
     batch: list[int] = []
     for place in order:
         if batch and (len(batch) == BATCH or len(encoded[place].ids) * (len(batch) + 1) > BATCH_TOKENS):

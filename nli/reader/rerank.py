@@ -48,7 +48,7 @@ class ReaderReranker:
 
     def stance_odds(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """[texts]: the log odds that a text takes a side on the query, against its saying nothing about it."""
-        read = self._reader.read_abstracts(query, [_abstract(text) for text in texts])
+        read = self._reader.read_abstracts(query, [_split_passage(text) for text in texts])
         shares = np.array([[one.document.support + one.document.contradict, one.document.neutral] for one in read])
         logs = np.log(np.maximum(shares, LEAST))
         found: NDArray[np.float64] = logs[:, 0] - logs[:, 1]
@@ -65,7 +65,7 @@ class ShippedReaderReranker(ReaderReranker):
         super().__init__(DocumentReader(folder, engine, threads), first, read, weight)
 
 
-def _abstract(text: str) -> Abstract:
+def _split_passage(text: str) -> Abstract:
     """A reranker's passage, "Title. Abstract", taken apart; of a single sentence no title."""
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     return Abstract(sentences[0], tuple(sentences[1:])) if len(sentences) > 1 else Abstract("", tuple(sentences))

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nli.text.headings import Part, heading_kind
-from nli.text.roles import ROLES, shipped_roles, stretch
+from nli.text.headings import Part, find_heading_kind
+from nli.text.roles import ROLES, load_role_model, locate_stretch
 
 LONGEST = 25
 """Sentences that an abstract may have, headings included."""
@@ -25,22 +25,22 @@ _BACKGROUND = 0.17
 """The share of background among the sentences that the role model was trained on (1,959 of 11,182 in PubMedQA)."""
 
 
-def abstract_end(text: str, parts: Sequence[Part]) -> int:
+def find_abstract_end(text: str, parts: Sequence[Part]) -> int:
     """How many of the first parts are the abstract, 0 where none is told from the rest, and what stands before it counted in."""
-    headings = [(row, heading_kind(text[part.start : part.end])) for row, part in enumerate(parts) if part.heading]
+    headings = [(row, find_heading_kind(text[part.start : part.end])) for row, part in enumerate(parts) if part.heading]
     named = [(row, kind) for row, kind in headings if kind and kind != "other"]
     if not named:
         return 0
-    structured = _structured(named, parts)
+    structured = _find_structured_end(named, parts)
     if structured:
         return structured
     first, kind = named[0]
     if kind == "introduction":
         return first if first <= LONGEST else 0
-    return _before_an_introduction(text, parts[:first])
+    return _find_end_before_introduction(text, parts[:first])
 
 
-def _structured(named: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
+def _find_structured_end(named: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
     """The end of a structured abstract: results and a conclusion of few sentences, before any section that is marked as one."""
     kinds: list[str | None] = []
     for at, (row, kind) in enumerate(named):
@@ -53,7 +53,7 @@ def _structured(named: Sequence[tuple[int, str | None]], parts: Sequence[Part]) 
     return 0
 
 
-def _before_an_introduction(text: str, parts: Sequence[Part]) -> int:
+def _find_end_before_introduction(text: str, parts: Sequence[Part]) -> int:
     """The likeliest end of an abstract with an introduction behind it, by what each sentence does.
 
     An abstract's sentences fit the roles of their places, an introduction's tell background; each term is a likelihood ratio to a
@@ -62,13 +62,13 @@ def _before_an_introduction(text: str, parts: Sequence[Part]) -> int:
     sentences = [(row, part) for row, part in enumerate(parts) if not part.heading]
     if len(sentences) < SHORTEST:
         return 0
-    model = shipped_roles()
-    shares = np.array([model.of_text(text[part.start : part.end]) for _, part in sentences])
+    model = load_role_model()
+    shares = np.array([model.score_text(text[part.start : part.end]) for _, part in sentences])
     behind = np.log(np.maximum(shares[:, ROLES.index("background")], 1e-6) / _BACKGROUND)
     place = np.exp(model.places.astype(np.float64))
 
     def fit(end: int) -> float:
-        within = (shares[:end] * place[[stretch(row, end) for row in range(end)]]).sum(axis=1)
+        within = (shares[:end] * place[[locate_stretch(row, end) for row in range(end)]]).sum(axis=1)
         return float(np.log(np.maximum(within, 1e-6)).sum() + behind[end:].sum())
 
     best = max(range(SHORTEST, min(LONGEST, len(sentences)) + 1), key=lambda end: (fit(end), -end))

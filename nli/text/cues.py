@@ -41,7 +41,7 @@ class CueList:
 
 
 @cache
-def cue_list() -> CueList:
+def load_cue_list() -> CueList:
     """The cue list that ships with the package."""
     data = yaml.safe_load(files("nli.text").joinpath("cues.yaml").read_text("utf-8"))
     cues = tuple(CueEntry(c["name"], c["source"], c["direction"], tuple(c["forms"])) for c in data["cues"])
@@ -49,13 +49,13 @@ def cue_list() -> CueList:
 
 
 @cache
-def _automaton() -> Any:
+def _build_automaton() -> Any:
     """Every form and every pseudo-negation, each with its cue's name (None: it negates nothing) and its length."""
     automaton = ahocorasick.Automaton()
-    for entry in cue_list().cues:
+    for entry in load_cue_list().cues:
         for form in entry.forms:
             automaton.add_word(form, (entry.name, len(form)))
-    for phrase in cue_list().pseudo:
+    for phrase in load_cue_list().pseudo:
         automaton.add_word(phrase, (None, len(phrase)))
     automaton.make_automaton()
     return automaton
@@ -68,7 +68,7 @@ _PLAIN = {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " ", "\
 _NUMBER = re.compile(r"\.:?\s*[A-Z]*\d")
 
 
-def as_typed(text: str) -> str:
+def simplify_characters(text: str) -> str:
     """`text` with plain apostrophes, hyphens and spaces, each at its place: offsets into one are offsets into the other."""
     if not text.isascii():
         for typeset, typed in _PLAIN.items():
@@ -89,16 +89,16 @@ def find_cues(text: str) -> list[Cue]:
     A hyphen joins a word: "no-reflow" and "non-smoker" hold no cue. Nor do the acronyms of the list ("NO" is nitric oxide)
     unless all the text is in capitals.
     """
-    plain = as_typed(text)
+    plain = simplify_characters(text)
     found: list[tuple[int, int, str | None]] = []
-    for last, (name, length) in _automaton().iter(plain.lower()):
+    for last, (name, length) in _build_automaton().iter(plain.lower()):
         start, end = last - length + 1, last + 1
         if (start and _joins(plain[start - 1])) or (end < len(plain) and _joins(plain[end])):
             continue
         found.append((start, end, name))
     # The earliest first, and of those that begin together the longest.
     found.sort(key=lambda match: (match[0], -match[1]))
-    acronyms = cue_list().acronyms
+    acronyms = load_cue_list().acronyms
     cues: list[Cue] = []
     reached = 0
     for start, end, name in found:
@@ -113,7 +113,7 @@ def find_cues(text: str) -> list[Cue]:
     return cues
 
 
-def cues_by_sentence(text: str, spans: Sequence[Span]) -> list[tuple[int, Cue]]:
+def find_cues_by_sentence(text: str, spans: Sequence[Span]) -> list[tuple[int, Cue]]:
     """The cues of `text` with the index of the sentence each lies in; one that crosses a boundary lies in none."""
     placed: list[tuple[int, Cue]] = []
     index = 0

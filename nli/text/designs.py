@@ -30,9 +30,9 @@ class Design:
     says: str
 
 
-def design(document: Document) -> Design:
+def find_design(document: Document) -> Design:
     """The kind of study that a paper is; types tell before words, and among words the kinds' own order."""
-    kinds = _kinds()
+    kinds = _load_kinds()
     types = frozenset(document.types)
     for kind in kinds:
         if types & kind.types:
@@ -45,10 +45,10 @@ def design(document: Document) -> Design:
 
 def names_animals(text: str) -> bool:
     """Whether a text speaks of animals or cells."""
-    return any(kind.design.name == ANIMAL and (_holds(kind.title, text) or _holds(kind.text, text)) for kind in _kinds())
+    return any(kind.design.name == ANIMAL and (_holds(kind.title, text) or _holds(kind.text, text)) for kind in _load_kinds())
 
 
-def comparable(one: Design, other: Design) -> bool:
+def are_comparable(one: Design, other: Design) -> bool:
     """Whether two papers of these designs can disagree: trials and reviews with each other, observations among themselves."""
     high = {"review", "trial"}
     return one.group != "none" and (one.group == other.group or {one.group, other.group} <= high)
@@ -67,7 +67,7 @@ def _holds(pattern: re.Pattern[str] | None, text: str) -> bool:
 
 
 @cache
-def _kinds() -> tuple[_Kind, ...]:
+def _load_kinds() -> tuple[_Kind, ...]:
     try:
         data = yaml.safe_load(_FILE.read_text("utf-8"))
     except (OSError, yaml.YAMLError) as error:
@@ -76,12 +76,12 @@ def _kinds() -> tuple[_Kind, ...]:
         _Kind(
             Design(name, float(kind["weight"]), kind["group"], kind["says"]),
             frozenset(kind["types"]),
-            _pattern(kind["title"]),
-            _pattern(kind["text"]),
+            _compile(kind["title"]),
+            _compile(kind["text"]),
         )
         for name, kind in data.items()
     )
 
 
-def _pattern(forms: list[str]) -> re.Pattern[str] | None:
+def _compile(forms: list[str]) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) if forms else None

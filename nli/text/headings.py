@@ -37,7 +37,7 @@ class Part:
 
 
 @cache
-def _table() -> tuple[tuple[SectionKind, frozenset[str], tuple[str, ...]], ...]:
+def _load_table() -> tuple[tuple[SectionKind, frozenset[str], tuple[str, ...]], ...]:
     """For each kind its whole entries and its beginnings."""
     data: dict[SectionKind, list[str]] = yaml.safe_load(_HEADINGS.read_text("utf-8"))
     return tuple(
@@ -50,16 +50,16 @@ def _table() -> tuple[tuple[SectionKind, frozenset[str], tuple[str, ...]], ...]:
     )
 
 
-def heading_kind(heading: str) -> SectionKind | None:
+def find_heading_kind(heading: str) -> SectionKind | None:
     """The kind of section that a heading begins, None where its words do not say."""
     words = " ".join(heading.lower().replace("’", "'").split())
     words = _NUMBERING.sub("", words).strip(" .:;–—-*#")
     if not words:
         return None
-    for kind, whole, _ in _table():
+    for kind, whole, _ in _load_table():
         if words in whole:
             return kind
-    for kind, _, beginnings in _table():
+    for kind, _, beginnings in _load_table():
         if words.startswith(beginnings):
             return kind
     return None
@@ -75,15 +75,15 @@ def looks_like_heading(line: str) -> bool:
     if len(bare.split()) > _LONGEST or re.search(r"[.!?;,:]\s", bare):
         return False
     if words.endswith("."):
-        return any(not whole.isdisjoint({bare, bare.removesuffix("s")}) for _, whole, _ in _table())
-    return heading_kind(bare) is not None
+        return any(not whole.isdisjoint({bare, bare.removesuffix("s")}) for _, whole, _ in _load_table())
+    return find_heading_kind(bare) is not None
 
 
 # Sections whose subheadings name what was measured or done, and stay in them.
 _KEEPS: frozenset[SectionKind] = frozenset({"methods", "results", "discussion", "conclusion"})
 
 
-def under(heading: str, above: SectionKind) -> SectionKind:
+def continue_section(heading: str, above: SectionKind) -> SectionKind:
     """The kind of what follows a heading when the section so far was `above`.
 
     A heading that the words do not know is a subheading of methods, results, discussion or conclusion; a title has none
@@ -91,10 +91,10 @@ def under(heading: str, above: SectionKind) -> SectionKind:
     """
     if above in _KEEPS and _BELOW.match(heading.strip()):
         return above
-    return heading_kind(heading) or (above if above in _KEEPS else "other")
+    return find_heading_kind(heading) or (above if above in _KEEPS else "other")
 
 
-def placed(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
+def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
     """The parts of a paper as sentences with section, kind and position.
 
     What follows an abstract that the source marks, without a heading, is the introduction: few journals print one over it.
@@ -106,7 +106,7 @@ def placed(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
     for part in parts:
         if part.heading:
             section = text[part.start : part.end]
-            running = part.kind or under(section, running)
+            running = part.kind or continue_section(section, running)
         elif part.kind:
             # What stood over another section, or over the abstract, is not this one's heading.
             section = section if part.kind == running else ""
@@ -115,14 +115,14 @@ def placed(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
             section, running = "", "introduction"
         before = part.kind
         sections.append((section, running))
-    places = _places([kind for _, kind in sections], [part.heading for part in parts])
+    places = _find_places([kind for _, kind in sections], [part.heading for part in parts])
     return tuple(
         PaperSentence(index, part.start, part.end, text[part.start : part.end], *sections[index], *places[index], part.heading)
         for index, part in enumerate(parts)
     )
 
 
-def _places(kinds: Sequence[SectionKind], headings: Sequence[bool]) -> list[tuple[int, int]]:
+def _find_places(kinds: Sequence[SectionKind], headings: Sequence[bool]) -> list[tuple[int, int]]:
     """(position, length) of each row in its run of one kind; headings take the position of what follows them."""
     found: list[tuple[int, int]] = []
     for _, run in groupby(range(len(kinds)), key=lambda row: kinds[row]):

@@ -10,18 +10,18 @@ _WORDS = Path(__file__).parent / "reporting.txt"
 _FIGURE = re.compile(r"\d+(?:[.,·]\d+)*")
 
 
-def figures(text: str) -> int:
+def count_figures(text: str) -> int:
     """How many numbers the text holds; "0.85 (0.65-1.12)" is three, "1,250" one."""
     return len(_FIGURE.findall(text))
 
 
-def reports(text: str) -> bool:
+def is_report(text: str) -> bool:
     """Whether the text holds words by which findings are reported."""
-    return _pattern().search(text.lower()) is not None
+    return _compile_pattern().search(text.lower()) is not None
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _compile_pattern() -> re.Pattern[str]:
     lines = [line.strip() for line in _WORDS.read_text("utf-8").splitlines()]
     entries = [
         re.escape(line.removesuffix("*")) + (r"\w*" if line.endswith("*") else r"(?!\w)")

@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.text.headings import heading_kind
+from nli.text.headings import find_heading_kind
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.paper import PaperSentence, SectionKind
 from retrieval.core.probabilities import softmax
@@ -43,14 +43,14 @@ _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[%=<>±]")
 _LABEL = re.compile(r"^([A-Z][A-Za-z’',/&() -]{2,60}?)\s*[:.]\s+(?=\S)")
 
 
-def tokens(text: str) -> frozenset[str]:
+def find_role_tokens(text: str) -> frozenset[str]:
     """The words, their pairs, and the first word and pair marked as such; every number is "#"."""
     words = ["#" if word[0].isdigit() else word for word in _TOKEN.findall(text.lower())]
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     return frozenset([*words, *pairs, *(f"^{first}" for first in (*words[:1], *pairs[:1]))])
 
 
-def stretch(position: int, length: int) -> int:
+def locate_stretch(position: int, length: int) -> int:
     """The stretch of an abstract of `length` sentences that the one at `position` lies in."""
     return min(PLACES - 1, position * PLACES // max(1, length - 1)) if length > 1 else 0
 
@@ -79,41 +79,43 @@ class RoleModel:
         """[sentences, roles]: what each does in its paper, in the order of `ROLES`."""
         found = np.zeros((len(sentences), len(ROLES)))
         for row, sentence in enumerate(sentences):
-            place = stretch(sentence.position, sentence.length) if sentence.kind == "abstract" else None
-            found[row] = self.of_text(sentence.text, place)
-            labelled = _labelled(sentence)
+            place = locate_stretch(sentence.position, sentence.length) if sentence.kind == "abstract" else None
+            found[row] = self.score_text(sentence.text, place)
+            labelled = _read_label(sentence)
             if labelled:
                 found[row] = found[row] * (1 - _LABELLED) + _LABELLED * (np.array(ROLES) == labelled)
         return found
 
-    def of_text(self, text: str, place: int | None = None) -> NDArray[np.float64]:
+    def score_text(self, text: str, place: int | None = None) -> NDArray[np.float64]:
         """[roles] of one sentence, in the stretch `place` of an abstract or in a body."""
-        rows = [self.words[token] for token in sorted(tokens(text)) if token in self.words]
+        rows = [self.words[token] for token in sorted(find_role_tokens(text)) if token in self.words]
         logits = self.bias.astype(np.float64) + self.weights[rows].sum(axis=0)
         if place is not None:
             logits += self.places[place]
         return softmax(logits)
 
 
-def _labelled(sentence: PaperSentence) -> Role | None:
+def _read_label(sentence: PaperSentence) -> Role | None:
     """What the label over or in a sentence of an abstract says it does: "RESULTS", "Conclusions: …"."""
     if sentence.kind != "abstract":
         return None
-    kind = heading_kind(sentence.section) if sentence.section else None
+    kind = find_heading_kind(sentence.section) if sentence.section else None
     if kind in (None, "abstract") and (label := _LABEL.match(sentence.text)):
-        kind = heading_kind(label.group(1))
+        kind = find_heading_kind(label.group(1))
     return ROLE_OF.get(kind) if kind else None
 
 
-def finding_places(sentences: Sequence[str]) -> list[int]:
+def find_findings(sentences: Sequence[str]) -> list[int]:
     """The places of the sentences that tell what came out or what follows; of an abstract without any, the last."""
-    roles, count = shipped_roles(), len(sentences)
-    shares = np.array([roles.of_text(text, stretch(row, count)) for row, text in enumerate(sentences)]).reshape(count, len(ROLES))
+    roles, count = load_role_model(), len(sentences)
+    shares = np.array([roles.score_text(text, locate_stretch(row, count)) for row, text in enumerate(sentences)]).reshape(
+        count, len(ROLES)
+    )
     places = np.flatnonzero(shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING).tolist()
     return places or list(range(count))[-1:]
 
 
 @cache
-def shipped_roles() -> RoleModel:
+def load_role_model() -> RoleModel:
     """The model that ships, read once."""
     return RoleModel.read()

@@ -11,7 +11,7 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nli.text.cues import as_typed, cue_list
+from nli.text.cues import load_cue_list, simplify_characters
 from retrieval.core.values import NegationScope, Sentence
 from retrieval.runtime.without_torch import without_torch
 
@@ -25,9 +25,9 @@ _LONGEST = 10_000
 _PUNCTUATION = " .,;:!?…"
 
 
-def termset() -> dict[str, list[str]]:
+def make_termset() -> dict[str, list[str]]:
     """The cue list as negspacy wants it."""
-    listed = cue_list()
+    listed = load_cue_list()
     return {
         "pseudo_negations": list(listed.pseudo),
         "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
@@ -37,12 +37,12 @@ def termset() -> dict[str, list[str]]:
 
 
 @cache
-def _negex() -> Negex:
+def _load_negex() -> Negex:
     with without_torch():
         import spacy
         from negspacy.negation import Negex
 
-    return Negex(spacy.blank("en"), "negex", neg_termset=termset())
+    return Negex(spacy.blank("en"), "negex", neg_termset=make_termset())
 
 
 def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
@@ -53,8 +53,8 @@ def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
     if not sentence.cues or len(sentence.text) > _LONGEST:
         return ()
     with _lock:
-        negex = _negex()
-        doc = negex.nlp(as_typed(sentence.text))
+        negex = _load_negex()
+        doc = negex.nlp(simplify_characters(sentence.text))
         if not len(doc):
             return ()
         doc[0].is_sent_start = True

@@ -86,7 +86,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
     return spans
 
 
-def document_spans(document: Document) -> Sequence[Span]:
+def split_document(document: Document) -> Sequence[Span]:
     """A document's sentence boundaries: the source's own where it fixes them, else found section by section."""
     if document.spans is not None:
         return document.spans

@@ -10,7 +10,7 @@ from torch.nn import functional
 from nli.judges.embedded import Calibration
 
 
-def fitted(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> Calibration:
+def fit_calibration(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> Calibration:
     """The calibration with the least negative log likelihood; logits [pairs, 3]."""
     values, gold = torch.from_numpy(logits.astype(np.float64)), torch.from_numpy(labels)
     scale = torch.ones(1, dtype=torch.float64, requires_grad=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nli.training.flips import Flips
-from nli.training.labelled import confusions, labelled, scifact_rivals
+from nli.training.labelled import draw_confusions, find_scifact_rivals, read_labelled
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
-from nli.training.rules import from_findings, from_prompts, from_titles
-from nli.training.turns import framed, from_numbers, hedged, turned_round
+from nli.training.rules import make_finding_pairs, make_prompt_pairs, make_title_pairs
+from nli.training.turns import frame_claims, hedge, make_number_pairs, turn_pairs
 
 GENERAL = {"negation_nli": 3000, "conjnli": 2000, "breaking_nli": 2000, "fever_symmetric": 600}
 FINDINGS, TITLES, PROMPTS, NUMBERS, FRAMED = 7_000, 2_000, 5_000, 1_500, 1_500
@@ -21,7 +21,7 @@ ROUNDS = 2
 BOTH = (SUPPORT, CONTRADICT)
 
 
-def some(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
+def draw_pairs(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
     """At most `wanted` of the pairs with one of the labels, as even over those labels as there are."""
     kinds = [[pair for pair in pairs if pair.label == label] for label in labels]
     left, found = wanted, []
@@ -38,7 +38,7 @@ class Curriculum:
     def __init__(self, data: Path, without: frozenset[str], seed: int) -> None:
         self._data, self._without = data, without
         self._rng, self._flips = random.Random(seed), Flips()
-        self._rivals = scifact_rivals(data)
+        self._rivals = find_scifact_rivals(data)
 
     def stages(self, rounds_alone: bool = False) -> list[list[Pair]]:
         """The first stage, then `ROUNDS` rounds over the biomedical sets.
@@ -46,21 +46,22 @@ class Curriculum:
         `rounds_alone`, for weights that have seen a first stage: the rounds, its findings spread over them.
         """
         rng, flips = self._rng, self._flips
-        findings = from_findings(self._data, FINDINGS + ROUNDS * AGAIN["findings"], flips, rng)
-        prompts = from_prompts(self._data, PROMPTS + ROUNDS * AGAIN["prompts"], rng)
-        numbers = from_numbers(self._data, NUMBERS + ROUNDS * AGAIN["numbers"], flips, rng)
+        findings = make_finding_pairs(self._data, FINDINGS + ROUNDS * AGAIN["findings"], flips, rng)
+        prompts = make_prompt_pairs(self._data, PROMPTS + ROUNDS * AGAIN["prompts"], rng)
+        numbers = make_number_pairs(self._data, NUMBERS + ROUNDS * AGAIN["numbers"], flips, rng)
         claims = sorted({pair.claim for pair in findings})
         rng.shuffle(claims)
         frames = [
-            list(framed(claims[at : at + AGAIN["framed"]], flips, rng)) for at in range(FRAMED, len(claims), AGAIN["framed"])
+            list(frame_claims(claims[at : at + AGAIN["framed"]], flips, rng))
+            for at in range(FRAMED, len(claims), AGAIN["framed"])
         ]
         stages = [[
-            *(pair for dataset, wanted in GENERAL.items() for pair in some(self._read(dataset, 0), wanted, rng)),
+            *(pair for dataset, wanted in GENERAL.items() for pair in draw_pairs(self._read(dataset, 0), wanted, rng)),
             *findings[:FINDINGS], *prompts[:PROMPTS], *numbers[:NUMBERS],
-            *framed(claims[:FRAMED], flips, rng), *from_titles(self._data, TITLES, flips, rng),
+            *frame_claims(claims[:FRAMED], flips, rng), *make_title_pairs(self._data, TITLES, flips, rng),
         ]]  # fmt: skip
         for number in range(ROUNDS):
-            stage = self._biomedical()
+            stage = self._make_biomedical_round()
             for made, kind, first in (
                 (findings, "findings", FINDINGS),
                 (prompts, "prompts", PROMPTS),
@@ -71,24 +72,24 @@ class Curriculum:
             if rounds_alone:
                 stage += findings[number:FINDINGS:ROUNDS]
             stages.append(stage + frames[number])
-        return [[hedged(pair, flips, rng) if rng.random() < 0.04 else pair for pair in stage] for stage in stages[rounds_alone:]]
+        return [[hedge(pair, flips, rng) if rng.random() < 0.04 else pair for pair in stage] for stage in stages[rounds_alone:]]
 
     def _read(self, dataset: str, neutrals: int) -> list[Pair]:
-        return [] if dataset in self._without else labelled(self._data, dataset, neutrals, self._rng)
+        return [] if dataset in self._without else read_labelled(self._data, dataset, neutrals, self._rng)
 
-    def _biomedical(self) -> list[Pair]:
+    def _make_biomedical_round(self) -> list[Pair]:
         """One round: the labelled sets with fresh neutrals, and their claims turned round."""
         rng, flips = self._rng, self._flips
         healthver, covid = self._read("healthver", 2), self._read("check_covid", 2)
-        citint, scifact = some(self._read("citint", 0), 1800, rng, BOTH), self._read("scifact", 4)
+        citint, scifact = draw_pairs(self._read("citint", 0), 1800, rng, BOTH), self._read("scifact", 4)
         taught = [pair for pair in scifact if pair.label != NEUTRAL]
-        strangers = confusions(self._rivals, 3, rng)
-        turned_claims = {pair.claim: turned.claim for pair in taught for turned in turned_round([pair], flips, rng)}
+        strangers = draw_confusions(self._rivals, 3, rng)
+        turned_claims = {pair.claim: turned.claim for pair in taught for turned in turn_pairs([pair], flips, rng)}
         return [
-            *some(healthver, 6500, rng), *some(turned_round(healthver, flips, rng), 800, rng, BOTH),
-            *some(covid, 1500, rng), *some(turned_round(covid, flips, rng), 300, rng, BOTH),
-            *citint, *taught, *taught, *turned_round([*taught, *taught], flips, rng),
-            *some(scifact, 2200, rng, [NEUTRAL]),
+            *draw_pairs(healthver, 6500, rng), *draw_pairs(turn_pairs(healthver, flips, rng), 800, rng, BOTH),
+            *draw_pairs(covid, 1500, rng), *draw_pairs(turn_pairs(covid, flips, rng), 300, rng, BOTH),
+            *citint, *taught, *taught, *turn_pairs([*taught, *taught], flips, rng),
+            *draw_pairs(scifact, 2200, rng, [NEUTRAL]),
             # A claim turned round is as little the business of a paper about something else.
             *(
                 Pair(turned_claims.get(pair.claim, pair.claim), pair.text, pair.title, NEUTRAL, pair.source)

@@ -17,7 +17,7 @@ MARGIN = 0.5
 GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(25))
 
 
-def fitted(
+def fit_decision(
     features: NDArray[np.float64], labels: NDArray[np.int64], counts: NDArray[np.float64] | None = None, pull: float = 1e-4
 ) -> Decision:
     """The most likely weights for documents' features [documents, 6] and labels [documents].
@@ -47,7 +47,7 @@ def fitted(
     return Decision(strongest, second, against, gap, support, contradict, about)
 
 
-def with_threshold(decision: Decision, score: Callable[[Decision], float]) -> Decision:
+def fit_threshold(decision: Decision, score: Callable[[Decision], float]) -> Decision:
     """The decision with the threshold of `GRID`, one for both stances, whose `score` is highest; of equals the middle one.
 
     The probabilities are calibrated, so one threshold is right for both (for F1 it is half of the F1 reached: Lipton et al. 2014,
@@ -61,6 +61,6 @@ def with_threshold(decision: Decision, score: Callable[[Decision], float]) -> De
     return replace(decision, thresholds=(at, at))
 
 
-def with_most(decision: Decision, features: NDArray[np.float64]) -> Decision:
+def fit_bounds(decision: Decision, features: NDArray[np.float64]) -> Decision:
     """The decision with the most that sentences of these documents are worth, and a margin: features [documents, 6]."""
     return replace(decision, most=round(float(decision.worth(features).max()) + MARGIN, 4))

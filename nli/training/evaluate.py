@@ -19,25 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.decision.document import Decision, features
-from nli.judges.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, decision_of
-from nli.training.labelled import NAMES, clean
+from nli.decision.document import Decision, make_features
+from nli.judges.embedded import LABELS, STANCE_MODEL, Calibration, EmbeddedJudge, read_decision
+from nli.training.labelled import NAMES, clean_claim
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from retrieval.core.values import Document, Premise
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.command import told
-from retrieval.training.data import rows
-from retrieval.training.measure import balanced_accuracy, calibration_error, f1, interval, macro_f1
-from retrieval.words.aboutness import about
+from retrieval.training.command import return_exit_code
+from retrieval.training.data import read_rows
+from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, f1, macro_f1
+from retrieval.words.aboutness import measure_aboutness
 
 DEPTH, RERANKED = 5, 20
 """Documents judged for each claim, and how many of BM25's best the reranker chooses them from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedDocument:
     """One document judged for one claim: `gold` and `sentences` (gold label of each) are label indices, `gap` the distance
     of the reranker's score from the claim's best (infinite for what was not reranked), `about` the share of the claim's rare
     words that the document holds."""
@@ -54,45 +54,47 @@ class Judged:
     about: float
 
 
-def logits_of(judge: EmbeddedJudge, claim: str, title: str, sentences: Sequence[str]) -> NDArray[np.float32]:
+def compute_logits(judge: EmbeddedJudge, claim: str, title: str, sentences: Sequence[str]) -> NDArray[np.float32]:
     """[sentences, 3], before calibration."""
-    return judge.logits(clean(claim), [Premise(sentence, title) for sentence in sentences])
+    return judge.logits(clean_claim(claim), [Premise(sentence, title) for sentence in sentences])
 
 
-class Abstracts:
+class AbstractCollection:
     """SciFact's abstracts in memory, with BM25 and the reranker over them, and a judge to read them."""
 
     def __init__(self, data: Path, judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
-        self.corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
+        self.corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
         self.ids = [int(document["doc_id"]) for document in self.corpus]
         self.place = {doc: index for index, doc in enumerate(self.ids)}
-        self._texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
+        self._texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in self.corpus]
         self._index = TextIndex(self._texts)
         self._data, self._judge, self._reranker = data, judge, reranker
 
-    def judged(self, name: str, wanted: Callable[[str], bool], away: bool = False) -> list[list[Judged]]:
+    def judged(self, name: str, wanted: Callable[[str], bool], away: bool = False) -> list[list[JudgedDocument]]:
         """For each claim of SciFact's `name` split: the reranked best documents, and all that are gold or cited.
 
         `away` takes the gold and cited ones out of the collection first: what is left should be neutral.
         """
-        claims = [claim for claim in rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
-        return [self._of_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
+        claims = [claim for claim in read_rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
+        return [self._judge_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
 
-    def strangers(self, dataset: str, wanted: Callable[[str], bool], most: int) -> list[list[Judged]]:
+    def strangers(self, dataset: str, wanted: Callable[[str], bool], most: int) -> list[list[JudgedDocument]]:
         """The best documents for `most` claims of another set's train split, of whose papers this collection holds none."""
-        pairs = rows(self._data, "stance/pairs.jsonl.gz")
+        pairs = read_rows(self._data, "stance/pairs.jsonl.gz")
         texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row["claim"])}
         claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())
         return [self._read(claim, {}, set(), set()) for claim in tqdm(claims[:most], desc=f"{dataset} claims, strangers here")]
 
-    def _of_claim(self, claim: dict[str, Any], away: bool) -> list[Judged]:
+    def _judge_claim(self, claim: dict[str, Any], away: bool) -> list[JudgedDocument]:
         gold = {int(doc): entries for doc, entries in claim["evidence"].items()}
         cited = {int(doc) for doc in claim["cited_doc_ids"]} | set(gold)
         if away:
             return self._read(claim["claim"], {}, set(), cited)
         return self._read(claim["claim"], gold, cited, set())
 
-    def _read(self, claim: str, gold: dict[int, list[dict[str, Any]]], cited: set[int], without: set[int]) -> list[Judged]:
+    def _read(
+        self, claim: str, gold: dict[int, list[dict[str, Any]]], cited: set[int], without: set[int]
+    ) -> list[JudgedDocument]:
         bm25 = [i for i in self._index.top(claim, RERANKED + len(without)) if self.ids[i] not in without][:RERANKED]
         scores = np.array(self._reranker(claim, [self._texts[i] for i in bm25]))
         ranked = [bm25[i] for i in np.argsort(-scores, kind="stable")]
@@ -102,22 +104,22 @@ class Abstracts:
             document, entries = self.corpus[i], gold.get(self.ids[i], [])
             labels = np.full(len(document["abstract"]), NEUTRAL)
             for entry in entries:
-                labels[[s for s in entry["sentences"] if s < len(labels)]] = _label(entry["label"])
-            found.append(Judged(
+                labels[[s for s in entry["sentences"] if s < len(labels)]] = _find_label(entry["label"])
+            found.append(JudgedDocument(
                 self.ids[i], ranked.index(i) if i in ranked else RERANKED, bm25.index(i) if i in bm25 else RERANKED,
-                _label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), self.ids[i] in cited, labels,
-                logits_of(self._judge, claim, document["title"], document["abstract"]),
-                float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf, about(claim, self._texts[i]),
+                _find_label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), self.ids[i] in cited, labels,
+                compute_logits(self._judge, claim, document["title"], document["abstract"]),
+                float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf, measure_aboutness(claim, self._texts[i]),
             ))  # fmt: skip
         return found
 
 
-def _label(name: str) -> int:
+def _find_label(name: str) -> int:
     return CONTRADICT if name in ("REFUTE", "REFUTES", "CONTRADICT") else NAMES[name]
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class DecisionReader:
     """Logits of a document's sentences to features, probabilities and label."""
 
     calibration: Calibration
@@ -125,7 +127,7 @@ class Reader:
 
     def features(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
         """[6], as the decision reads them."""
-        return features(odds(self.calibration, logits), gap, about)
+        return make_features(compute_odds(self.calibration, logits), gap, about)
 
     def probabilities(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
         """[3] of the document."""
@@ -138,23 +140,23 @@ class Reader:
         return LABELS.index(self.decision.label(support, contradict))
 
 
-def odds(calibration: Calibration, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+def compute_odds(calibration: Calibration, logits: NDArray[np.float32]) -> NDArray[np.float64]:
     """[sentences, 2]: log odds of support and contradict against neutral, as `nli.decision.document.margins` gives them."""
     shares = np.log(np.maximum(calibration.probabilities(logits), 1e-9))
     found: NDArray[np.float64] = np.clip(shares[:, [SUPPORT, CONTRADICT]] - shares[:, [NEUTRAL]], -8.0, 8.0)
     return found
 
 
-Claims = Sequence[Sequence[Judged]]
+Claims = Sequence[Sequence[JudgedDocument]]
 
 
-def opened(claims: Claims) -> list[Judged]:
+def choose_opened(claims: Claims) -> list[JudgedDocument]:
     """The documents that open retrieval judges."""
     return [judged for claim in claims for judged in claim if judged.rank < DEPTH]
 
 
-def label_only_f1(
-    claims: Claims, reader: Reader, label: int | None = None, beside: Sequence[Judged] = (), worth: float = 1.0
+def compute_label_only_f1(
+    claims: Claims, reader: DecisionReader, label: int | None = None, beside: Sequence[JudgedDocument] = (), worth: float = 1.0
 ) -> float:
     """Abstract-level label-only F1 over all documents judged in open retrieval; of one label where one is named.
 
@@ -162,7 +164,7 @@ def label_only_f1(
     """
     right, predicted = 0, worth * sum(reader.label(one.logits, one.gap, one.about) != NEUTRAL for one in beside)
     gold = sum(j.evidence and label in (None, j.gold) for claim in claims for j in claim)
-    for judged in opened(claims):
+    for judged in choose_opened(claims):
         said = reader.label(judged.logits, judged.gap, judged.about)
         if said != NEUTRAL and label in (None, said):
             predicted += 1
@@ -170,7 +172,7 @@ def label_only_f1(
     return f1(right, predicted, gold)
 
 
-def polarity(claims: Claims, reader: Reader) -> float:
+def measure_polarity(claims: Claims, reader: DecisionReader) -> float:
     """Balanced accuracy of support or contradict on gold documents among BM25's ten best."""
     gold, said = [], []
     for judged in (judged for claim in claims for judged in claim if judged.evidence and judged.bm25_rank < 10):
@@ -180,13 +182,13 @@ def polarity(claims: Claims, reader: Reader) -> float:
     return balanced_accuracy(np.array(gold), np.array(said))
 
 
-def gold_accuracy(claims: Claims, reader: Reader) -> float:
+def measure_gold_accuracy(claims: Claims, reader: DecisionReader) -> float:
     """Accuracy over support, contradict and neither on the abstracts that the claims cite."""
     cited = [judged for claim in claims for judged in claim if judged.cited]
     return 100.0 * float(np.mean([reader.label(judged.logits) == judged.gold for judged in cited]))
 
 
-def sentence_error(claims: Claims, calibration: Calibration) -> float:
+def measure_sentence_error(claims: Claims, calibration: Calibration) -> float:
     """ECE of the most probable class over the sentences of cited abstracts."""
     cited = [judged for claim in claims for judged in claim if judged.cited]
     probabilities = np.vstack([calibration.probabilities(judged.logits) for judged in cited])
@@ -194,9 +196,9 @@ def sentence_error(claims: Claims, calibration: Calibration) -> float:
     return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)
 
 
-def document_error(claims: Claims, reader: Reader) -> float:
+def measure_document_error(claims: Claims, reader: DecisionReader) -> float:
     """ECE of the most probable class over the documents that open retrieval judges."""
-    judged = opened(claims)
+    judged = choose_opened(claims)
     probabilities = np.vstack([reader.probabilities(one.logits, one.gap, one.about) for one in judged])
     return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == np.array([one.gold for one in judged]))
 
@@ -205,42 +207,44 @@ Abstract = tuple[int, NDArray[np.float32]]
 """A gold label and the logits of the abstract's sentences [sentences, 3]."""
 
 
-def abstracts(
+def judge_abstracts(
     data: Path, dataset: str, split: str, judge: EmbeddedJudge, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Abstract]:
     """Every row of a stance set, judged on its whole abstract: which sentence is the evidence is not given away."""
     chosen = [
-        r for r in rows(data, "stance/pairs.jsonl.gz") if r["dataset"] == dataset and r["split"] == split and wanted(r["claim"])
+        r
+        for r in read_rows(data, "stance/pairs.jsonl.gz")
+        if r["dataset"] == dataset and r["split"] == split and wanted(r["claim"])
     ]
     return [
-        (NAMES[row["label"]], logits_of(judge, row["claim"], row["title"] or "", row["sentences"]))
+        (NAMES[row["label"]], compute_logits(judge, row["claim"], row["title"] or "", row["sentences"]))
         for row in tqdm(chosen, desc=f"{dataset} {split}")
     ]
 
 
-def lay_f1(judged: Sequence[Abstract], reader: Reader) -> float:
+def compute_lay_f1(judged: Sequence[Abstract], reader: DecisionReader) -> float:
     """Macro-F1 over the three labels."""
     said = np.array([reader.label(logits) for _, logits in judged])
     return macro_f1(np.array([gold for gold, _ in judged]), said, len(LABELS))
 
 
-def figures(claims: Claims, calibration: Calibration, open_: Decision, given: Decision) -> Iterable[str]:
+def list_figures(claims: Claims, calibration: Calibration, open_: Decision, given: Decision) -> Iterable[str]:
     """One line a measure, with its 95 % interval."""
-    far, near = Reader(calibration, open_), Reader(calibration, given)
+    far, near = DecisionReader(calibration, open_), DecisionReader(calibration, given)
     for name, measure in (
-        ("abstract-level label-only F1", lambda c: label_only_f1(c, far)),
-        ("  of contradictions", lambda c: label_only_f1(c, far, CONTRADICT)),
-        ("  of supports", lambda c: label_only_f1(c, far, SUPPORT)),
-        ("polarity, balanced accuracy", lambda c: polarity(c, near)),
-        ("gold abstract, accuracy", lambda c: gold_accuracy(c, near)),
-        ("ECE of sentences", lambda c: sentence_error(c, calibration)),
-        ("ECE of documents", lambda c: document_error(c, far)),
+        ("abstract-level label-only F1", lambda c: compute_label_only_f1(c, far)),
+        ("  of contradictions", lambda c: compute_label_only_f1(c, far, CONTRADICT)),
+        ("  of supports", lambda c: compute_label_only_f1(c, far, SUPPORT)),
+        ("polarity, balanced accuracy", lambda c: measure_polarity(c, near)),
+        ("gold abstract, accuracy", lambda c: measure_gold_accuracy(c, near)),
+        ("ECE of sentences", lambda c: measure_sentence_error(c, calibration)),
+        ("ECE of documents", lambda c: measure_document_error(c, far)),
     ):
-        value, low, high = interval(measure, claims, 300)
+        value, low, high = bootstrap_interval(measure, claims, 300)
         yield f"{name:32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}"
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures on SciFact dev and HealthVer dev."""
     parser = argparse.ArgumentParser(
@@ -251,12 +255,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--healthver", action="store_true", help="HealthVer dev too")
     options = parser.parse_args(arguments)
     judge = EmbeddedJudge(options.model)
-    claims = Abstracts(options.data, judge, EmbeddedReranker(remembered_mb=600)).judged("dev", lambda _: True)
-    for line in figures(claims, judge.calibration, judge.decision, decision_of(judge.card, "given")):
+    claims = AbstractCollection(options.data, judge, EmbeddedReranker(remembered_mb=600)).judged("dev", lambda _: True)
+    for line in list_figures(claims, judge.calibration, judge.decision, read_decision(judge.card, "given")):
         print(line)
     if options.healthver:
-        reader = Reader(judge.calibration, decision_of(judge.card, "lay"))
-        value, low, high = interval(lambda some: lay_f1(some, reader), abstracts(options.data, "healthver", "dev", judge), 300)
+        reader = DecisionReader(judge.calibration, read_decision(judge.card, "lay"))
+        value, low, high = bootstrap_interval(
+            lambda some: compute_lay_f1(some, reader), judge_abstracts(options.data, "healthver", "dev", judge), 300
+        )
         print(f"{'HealthVer dev, macro-F1':32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}")
 
 

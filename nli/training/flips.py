@@ -63,29 +63,29 @@ class Flips:
                     if section == "verbs":
                         self._third_person[word[1]] = word[0]
 
-    def directions(self, text: str) -> list[re.Match[str]]:
+    def find_directions(self, text: str) -> list[re.Match[str]]:
         """The words of `text` that have an opposite."""
         return [match for match in _WORD.finditer(text) if match.group().lower() in self._opposite]
 
-    def states_something(self, text: str) -> bool:
+    def has_finite_verb(self, text: str) -> bool:
         """Whether the text has a finite verb that the rules know: a title without one names a subject and claims nothing."""
         return bool(re.search(rf"\b({_BE}|does|do|did)\b", text)) or any(
             match.group() in self._third_person for match in _WORD.finditer(text)
         )
 
-    def opposite(self, text: str, rng: random.Random, met: str | None = None) -> str | None:
+    def make_opposite(self, text: str, rng: random.Random, met: str | None = None) -> str | None:
         """One direction word replaced by an opposite, the first more often than later ones; None where there is none.
 
         With `met`, only a word that stands in that other text too, itself or as one that may stand for it.
         """
         return self._replace(text, self._opposite, rng, met)
 
-    def synonym(self, text: str, rng: random.Random) -> str:
+    def replace_synonym(self, text: str, rng: random.Random) -> str:
         """One direction word said another way, where the list knows one; the sense stays."""
         return self._replace(text, self._same, rng) or text
 
     def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random, met: str | None = None) -> str | None:
-        found = [match for match in self.directions(text) if table.get(match.group().lower())]
+        found = [match for match in self.find_directions(text) if table.get(match.group().lower())]
         if met is not None:
             words = {match.group().lower() for match in _WORD.finditer(met)}
             found = [m for m in found if words & {m.group().lower(), *self._same.get(m.group().lower(), ())}]
@@ -96,7 +96,7 @@ class Flips:
         word = word.capitalize() if match.group()[0].isupper() else word
         return text[: match.start()] + word + text[match.end() :]
 
-    def negated(self, text: str, rng: random.Random) -> str | None:
+    def negate(self, text: str, rng: random.Random) -> str | None:
         """A negation taken away where there is one, else put in; None where no rule fits."""
         for pattern, replacement in _NEGATED:
             if pattern.search(text):
@@ -110,14 +110,14 @@ class Flips:
             return f"{text[: be.end()]} not{text[be.end() :]}"
         return None
 
-    def hedged(self, text: str, word: str) -> str | None:
+    def hedge(self, text: str, word: str) -> str | None:
         """The first finite verb that the rules know behind `word` ("may"); None where there is none."""
         match = next((match for match in _WORD.finditer(text) if match.group() in self._third_person), None)
         if match is None:
             return None
         return f"{text[: match.start()]}{word} {self._third_person[match.group()]}{text[match.end() :]}"
 
-    def renumbered(self, text: str, rng: random.Random) -> str | None:
+    def change_number(self, text: str, rng: random.Random) -> str | None:
         """One number of the text changed clearly (at least by half); None where it holds none."""
         numbers = list(re.finditer(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", text))
         if not numbers:

@@ -10,27 +10,27 @@ from typing import Any
 
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out, held_out_of
-from retrieval.words.lexical import terms
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out, is_held_out_of
+from retrieval.words.lexical import split_terms
 
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 
 
-def overlap(claim: str, text: str) -> float:
+def measure_overlap(claim: str, text: str) -> float:
     """The share of the claim's terms that the text holds."""
-    wanted = set(terms(claim))
-    return len(wanted & set(terms(text))) / max(len(wanted), 1)
+    wanted = set(split_terms(claim))
+    return len(wanted & set(split_terms(text))) / max(len(wanted), 1)
 
 
-def clean(claim: str) -> str:
+def clean_claim(claim: str) -> str:
     """The claim without citation marks, such as CitInt's, and with single spaces."""
     return " ".join(re.sub(r"[\[(]?<\|\w+\|>[\])]?", " ", claim).split()).replace(" .", ".").replace(" ,", ",")
 
 
-def from_row(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator[Pair]:
+def make_pairs(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator[Pair]:
     """The pairs of one row: each evidence sentence, and `neutrals` others, the likeliest confusions before random ones."""
-    claim, title, sentences = clean(row["claim"]), row.get("title") or "", row["sentences"]
+    claim, title, sentences = clean_claim(row["claim"]), row.get("title") or "", row["sentences"]
     evidence = [index for index in row["evidence"] or [] if index < len(sentences)]
     label, source = NAMES[row["label"]], row["dataset"]
     for index in evidence[:3]:
@@ -38,7 +38,7 @@ def from_row(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator
     others = [index for index in range(len(sentences)) if index not in evidence]
     if row["label"] != "NEI" and source not in ("scifact", "healthver", "check_covid"):
         return
-    hard = sorted(others, key=lambda index: -overlap(claim, sentences[index]))
+    hard = sorted(others, key=lambda index: -measure_overlap(claim, sentences[index]))
     chosen = hard[: (neutrals + 1) // 2]
     rest = [index for index in others if index not in chosen]
     chosen += rng.sample(rest, min(len(rest), neutrals - len(chosen)))
@@ -46,15 +46,15 @@ def from_row(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator
         yield Pair(claim, sentences[index], title, NEUTRAL, source)
 
 
-def labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, split: str = "train") -> list[Pair]:
+def read_labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, split: str = "train") -> list[Pair]:
     """Every pair of one set; of SciFact and HealthVer the held-out fold is left away."""
     found: list[Pair] = []
-    for row in rows(folder, "stance/pairs.jsonl.gz"):
+    for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != split or row["label"] not in NAMES:
             continue
-        if held_out_of(dataset, row["claim"]):
+        if is_held_out_of(dataset, row["claim"]):
             continue
-        found.extend(from_row(row, neutrals, rng))
+        found.extend(make_pairs(row, neutrals, rng))
     return found
 
 
@@ -62,13 +62,13 @@ Rivals = list[tuple[str, list[dict[str, Any]]]]
 """Claims, each with documents that match its words and are not evidence for it."""
 
 
-def scifact_rivals(folder: Path) -> Rivals:
+def find_scifact_rivals(folder: Path) -> Rivals:
     """For each SciFact train claim that is not held out: BM25's top documents without those that it cites."""
-    corpus = list(rows(folder, "scifact/corpus.jsonl.gz"))
+    corpus = list(read_rows(folder, "scifact/corpus.jsonl.gz"))
     index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
     found: Rivals = []
-    for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
-        if held_out(claim["claim"]):
+    for claim in read_rows(folder, "scifact/claims_train.jsonl.gz"):
+        if is_held_out(claim["claim"]):
             continue
         known = {int(cited) for cited in claim["cited_doc_ids"]} | {int(cited) for cited in claim["evidence"]}
         top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in known]
@@ -76,12 +76,12 @@ def scifact_rivals(folder: Path) -> Rivals:
     return found
 
 
-def confusions(rivals: Rivals, per_claim: int, rng: random.Random) -> list[Pair]:
+def draw_confusions(rivals: Rivals, per_claim: int, rng: random.Random) -> list[Pair]:
     """Hard neutrals: a best-matching sentence of each of `per_claim` rivals."""
     found: list[Pair] = []
     for claim, documents in rivals:
         for document in rng.sample(documents, min(per_claim, len(documents))):
             sentences = document["abstract"]
-            best = max(range(len(sentences)), key=lambda i: overlap(claim, sentences[i]) + 0.3 * rng.random())
+            best = max(range(len(sentences)), key=lambda i: measure_overlap(claim, sentences[i]) + 0.3 * rng.random())
             found.append(Pair(claim, sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
     return found

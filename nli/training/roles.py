@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from nli.text.headings import heading_kind
-from nli.text.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, stretch, tokens
+from nli.text.headings import find_heading_kind
+from nli.text.roles import PLACES, ROLE_OF, ROLES, ROLES_MODEL, RoleModel, find_role_tokens, locate_stretch
 from nli.text.sentences import sentence_spans
 from retrieval.store.manifest import write_atomically
-from retrieval.training.data import rows
+from retrieval.training.data import read_rows
 
 FOLDS = 5
 RAREST = 8
@@ -29,27 +29,27 @@ Example = tuple[str, int, int, int]
 """A sentence, its stretch of the abstract, its role's number, its abstract's number."""
 
 
-def examples(folder: Path) -> list[Example]:
+def read_examples(folder: Path) -> list[Example]:
     """Every sentence under a label that names a kind of section."""
     found: list[Example] = []
-    for number, row in enumerate(rows(folder, "relevance/pubmedqa.jsonl.gz")):
+    for number, row in enumerate(read_rows(folder, "relevance/pubmedqa.jsonl.gz")):
         labels, texts = [*row["LABELS"], "CONCLUSION"], [*row["CONTEXTS"], row["LONG_ANSWER"]]
         sentences = [
-            (text[start:end], heading_kind(label))
+            (text[start:end], find_heading_kind(label))
             for label, text in zip(labels, texts, strict=True)
             for start, end in sentence_spans(text)
         ]
         for position, (text, kind) in enumerate(sentences):
             if kind in ROLE_OF:
-                found.append((text, stretch(position, len(sentences)), ROLES.index(ROLE_OF[kind]), number))
+                found.append((text, locate_stretch(position, len(sentences)), ROLES.index(ROLE_OF[kind]), number))
     return found
 
 
-def trained(chosen: Sequence[Example]) -> RoleModel:
+def train_model(chosen: Sequence[Example]) -> RoleModel:
     """The words' weights by penalised maximum likelihood; the places' share by counting, over the roles' own shares."""
-    counts = Counter(token for text, *_ in chosen for token in tokens(text))
+    counts = Counter(token for text, *_ in chosen for token in find_role_tokens(text))
     words = {token: row for row, token in enumerate(sorted(token for token, count in counts.items() if count >= RAREST))}
-    cells = [(row, words[token]) for row, (text, *_) in enumerate(chosen) for token in tokens(text) if token in words]
+    cells = [(row, words[token]) for row, (text, *_) in enumerate(chosen) for token in find_role_tokens(text) if token in words]
     held = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(chosen), len(words)))
     fitted = LogisticRegression(C=SLACK, max_iter=300).fit(held, [role for _, _, role, _ in chosen])
     table = np.ones((PLACES, len(ROLES)))
@@ -60,14 +60,14 @@ def trained(chosen: Sequence[Example]) -> RoleModel:
     return RoleModel(words, weights, bias, places.astype(np.float32))
 
 
-def accuracy(chosen: Sequence[Example]) -> tuple[float, float]:
+def measure_accuracy(chosen: Sequence[Example]) -> tuple[float, float]:
     """The share of sentences whose role is told, by the words alone and with the place; whole abstracts left out in turn."""
     right: list[tuple[bool, bool]] = []
     for left_out in range(FOLDS):
-        model = trained([one for one in chosen if one[3] % FOLDS != left_out])
+        model = train_model([one for one in chosen if one[3] % FOLDS != left_out])
         for text, place, role, number in chosen:
             if number % FOLDS == left_out:
-                right.append((int(model.of_text(text).argmax()) == role, int(model.of_text(text, place).argmax()) == role))
+                right.append((int(model.score_text(text).argmax()) == role, int(model.score_text(text, place).argmax()) == role))
     means: NDArray[np.float64] = np.array(right).mean(axis=0)
     return float(means[0]), float(means[1])
 
@@ -87,10 +87,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the data folder")
     parser.add_argument("--out", type=Path, default=ROLES_MODEL, help="the file to write")
     arguments = parser.parse_args()
-    chosen = examples(arguments.data)
-    words, placed = accuracy(chosen)
+    chosen = read_examples(arguments.data)
+    words, placed = measure_accuracy(chosen)
     print(f"{len(chosen):,} sentences; right by the words {words:.3f}, with the place {placed:.3f}")
-    save(trained(chosen), arguments.out)
+    save(train_model(chosen), arguments.out)
 
 
 if __name__ == "__main__":

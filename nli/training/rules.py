@@ -22,11 +22,11 @@ from typing import Any
 
 from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
-from nli.training.labelled import overlap
+from nli.training.labelled import measure_overlap
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.words.lexical import terms
+from retrieval.training.data import read_rows
+from retrieval.words.lexical import split_terms
 
 _LEAD_IN = re.compile(
     r"^(?:[A-Z][A-Z /&]+:\s*)?(?:(?:in (?:conclusion|summary|addition|contrast)|conclusions?|results?|findings|interpretation|"
@@ -48,7 +48,7 @@ _NOMINAL = re.compile(
 _MARKUP = re.compile(r"\s+")
 
 
-def shortened(sentence: str, rng: random.Random, brackets: bool = False) -> str:
+def shorten(sentence: str, rng: random.Random, brackets: bool = False) -> str:
     """The finding as somebody else would state it: no lead-in, no `brackets`, often no side clause, adverb or setting."""
     text = _LEAD_IN.sub("", sentence, count=1)
     if not brackets:
@@ -63,24 +63,24 @@ def shortened(sentence: str, rng: random.Random, brackets: bool = False) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def read_abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of every PubMed abstract that is not gold for a SciFact dev claim."""
-    gold = {int(doc) for claim in rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
+    gold = {int(doc) for claim in read_rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
     hidden = {
-        " ".join(terms(document["title"]))
-        for document in rows(folder, "scifact/corpus.jsonl.gz")
+        " ".join(split_terms(document["title"]))
+        for document in read_rows(folder, "scifact/corpus.jsonl.gz")
         if int(document["doc_id"]) in gold
     }
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         title = record["title"] or ""
-        if title and " ".join(terms(title)) in hidden:
+        if title and " ".join(split_terms(title)) in hidden:
             continue
         sentences = [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
         if len(sentences) >= 4:
             yield title, sentences
 
 
-def _turned(text: str, flips: Flips, rng: random.Random) -> str | None:
+def _turn(text: str, flips: Flips, rng: random.Random) -> str | None:
     """The text turned round by one rule: mostly direction, else negation, now and then a number."""
     draw = rng.random()
     order = ["opposite", "negated", "renumbered"]
@@ -95,21 +95,23 @@ def _turned(text: str, flips: Flips, rng: random.Random) -> str | None:
     return None
 
 
-def _variants(claim: str, text: str, title: str, flips: Flips, rng: random.Random, source: str) -> Iterator[Pair]:
+def _make_variants(claim: str, text: str, title: str, flips: Flips, rng: random.Random, source: str) -> Iterator[Pair]:
     """One support and one contradiction from a claim and the sentence that states it."""
-    other_words = flips.synonym(claim, rng) if rng.random() < 0.5 else claim
-    turned_claim, turned_text = _turned(claim, flips, rng), _turned(text, flips, rng)
+    other_words = flips.replace_synonym(claim, rng) if rng.random() < 0.5 else claim
+    turned_claim, turned_text = _turn(claim, flips, rng), _turn(text, flips, rng)
     if turned_claim is None:
         return
     if turned_text is None or rng.random() < 0.6:
         yield Pair(turned_claim, text, title, CONTRADICT, source)
         yield Pair(other_words, text, title, SUPPORT, source)
         return
-    opposite = flips.opposite(claim, rng)
-    opposite_text = flips.opposite(text, rng)
+    opposite = flips.make_opposite(claim, rng)
+    opposite_text = flips.make_opposite(text, rng)
     yield Pair(other_words, opposite_text or turned_text, title, CONTRADICT, source)
     both_sides_turn = (
-        opposite is not None and opposite_text is not None and len(flips.directions(claim)) == 1 == len(flips.directions(text))
+        opposite is not None
+        and opposite_text is not None
+        and len(flips.find_directions(claim)) == 1 == len(flips.find_directions(text))
     )
     if both_sides_turn and opposite is not None and opposite_text is not None:
         yield Pair(opposite, opposite_text, title, SUPPORT, source)
@@ -117,52 +119,52 @@ def _variants(claim: str, text: str, title: str, flips: Flips, rng: random.Rando
         yield Pair(other_words, text, title, SUPPORT, source)
 
 
-def from_findings(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+def make_finding_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """About `wanted` pairs from findings of PubMed abstracts, two fifths neutral."""
     findings: list[tuple[str, str, str, list[str]]] = []
-    for title, sentences in abstracts(folder):
+    for title, sentences in read_abstracts(folder):
         candidates = [
             sentence
             for sentence in sentences[len(sentences) // 2 :]
-            if 9 <= len(sentence.split()) <= 38 and flips.directions(sentence) and sentence[-1] == "."
+            if 9 <= len(sentence.split()) <= 38 and flips.find_directions(sentence) and sentence[-1] == "."
         ]
         for sentence in rng.sample(candidates, min(2, len(candidates))):
-            claim = shortened(sentence, rng)
-            if 5 <= len(claim.split()) <= 28 and flips.directions(claim):
+            claim = shorten(sentence, rng)
+            if 5 <= len(claim.split()) <= 28 and flips.find_directions(claim):
                 findings.append((claim, sentence, title if rng.random() < 0.3 else "", sentences))
     rng.shuffle(findings)
     findings = findings[: wanted * 2 // 5]
     index = TextIndex([sentence for _, sentence, _, _ in findings])
     found: list[Pair] = []
     for number, (claim, text, title, sentences) in enumerate(findings):
-        made = list(_variants(claim, text, title, flips, rng, "rule_findings"))
+        made = list(_make_variants(claim, text, title, flips, rng, "rule_findings"))
         found.extend(made if rng.random() < 0.5 else made[:1] if rng.random() < 0.5 else made[1:])
         other_claim = made[rng.randrange(len(made))].claim if made else claim
         if rng.random() < 0.5:
             stranger = next((i for i in index.top(claim, 3) if i != number), None)
-            if stranger is not None and overlap(claim, findings[stranger][1]) < 0.7:
+            if stranger is not None and measure_overlap(claim, findings[stranger][1]) < 0.7:
                 found.append(Pair(other_claim, findings[stranger][1], findings[stranger][2], NEUTRAL, "rule_findings"))
         else:
-            rest = [sentence for sentence in sentences[:-1] if sentence != text and overlap(claim, sentence) < 0.6]
+            rest = [sentence for sentence in sentences[:-1] if sentence != text and measure_overlap(claim, sentence) < 0.6]
             if rest:
-                near = max(rng.sample(rest, min(3, len(rest))), key=lambda sentence: overlap(claim, sentence))
+                near = max(rng.sample(rest, min(3, len(rest))), key=lambda sentence: measure_overlap(claim, sentence))
                 found.append(Pair(other_claim, near, title, NEUTRAL, "rule_findings"))
     return found
 
 
-def from_titles(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+def make_title_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """Pairs of a title that states a finding and the sentence of its abstract that matches it best."""
     found: list[Pair] = []
-    for title, sentences in abstracts(folder):
-        claim = shortened(title, rng)
-        if not flips.states_something(claim) or _NOMINAL.search(title):
+    for title, sentences in read_abstracts(folder):
+        claim = shorten(title, rng)
+        if not flips.has_finite_verb(claim) or _NOMINAL.search(title):
             continue
-        if not 5 <= len(claim.split()) <= 25 or "?" in title or ":" in title or not flips.directions(claim):
+        if not 5 <= len(claim.split()) <= 25 or "?" in title or ":" in title or not flips.find_directions(claim):
             continue
-        best = max(sentences, key=lambda sentence: overlap(claim, sentence))
-        if overlap(claim, best) < 0.5:
+        best = max(sentences, key=lambda sentence: measure_overlap(claim, sentence))
+        if measure_overlap(claim, best) < 0.5:
             continue
-        found.extend(_variants(claim, best, "", flips, rng, "rule_titles"))
+        found.extend(_make_variants(claim, best, "", flips, rng, "rule_titles"))
     rng.shuffle(found)
     return found[:wanted]
 
@@ -191,11 +193,11 @@ _DIFFERENT = ("{i} affects {o}.", "{o} differed significantly between {i} and {c
 _WAY = {"significantly increased": 1, "significantly increase": 1, "significantly decreased": -1, "no significant difference": 0}
 
 
-def from_prompts(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
+def make_prompt_pairs(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
     """Claims of every direction about the outcomes that evidence_inference's annotators judged."""
     prompts: list[dict[str, Any]] = [
         row
-        for row in rows(folder, "stance/pairs.jsonl.gz")
+        for row in read_rows(folder, "stance/pairs.jsonl.gz")
         if row["dataset"] == "evidence_inference" and row["split"] == "train" and row["direction"] in _WAY
     ]
     by_paper: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -223,15 +225,17 @@ def from_prompts(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
             false = rng.choice(_DIFFERENT).format(**said)
         elif way != 0 and rng.random() < 0.15:
             true = rng.choice(_DIFFERENT).format(**said)
-        found.append(Pair(_capital(true), text, "", SUPPORT, "evidence_inference"))
-        found.append(Pair(_capital(false), text, "", CONTRADICT, "evidence_inference"))
-        others = [r for r in by_paper[row["pmcid"]] if overlap(row["outcome"], r["outcome"] + " " + r["sentences"][0]) < 0.3]
+        found.append(Pair(_capitalise(true), text, "", SUPPORT, "evidence_inference"))
+        found.append(Pair(_capitalise(false), text, "", CONTRADICT, "evidence_inference"))
+        others = [
+            r for r in by_paper[row["pmcid"]] if measure_overlap(row["outcome"], r["outcome"] + " " + r["sentences"][0]) < 0.3
+        ]
         if others and rng.random() < 0.6:
             other = rng.choice(others)
-            found.append(Pair(_capital(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
+            found.append(Pair(_capitalise(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
     rng.shuffle(found)
     return found[:wanted]
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nli.training.flips import Flips
-from nli.training.labelled import overlap
+from nli.training.labelled import measure_overlap
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from nli.training.rules import abstracts, shortened
+from nli.training.rules import read_abstracts, shorten
 
 WRITTEN_AS_COUNTERCLAIMS = frozenset({"scifact"})
 """Sets whose refuted claims were mostly made by negating a true one: turned back they are supported."""
@@ -50,7 +50,7 @@ _OPEN = (
 )
 
 
-def turned_round(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[Pair]:
+def turn_pairs(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[Pair]:
     """Labelled pairs whose claim, or whose text, says the opposite, with the label that follows."""
     found = []
     for pair in pairs:
@@ -58,71 +58,71 @@ def turned_round(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> lis
             continue
         label = SUPPORT + CONTRADICT - pair.label
         if pair.label == SUPPORT and rng.random() < 0.3:
-            text = flips.opposite(pair.text, rng, met=pair.claim)
+            text = flips.make_opposite(pair.text, rng, met=pair.claim)
             if text:
                 found.append(Pair(pair.claim, text, pair.title, label, f"{pair.source}_turned"))
                 continue
-        rules = [flips.opposite, flips.negated] if rng.random() < 0.6 else [flips.negated, flips.opposite]
+        rules = [flips.make_opposite, flips.negate] if rng.random() < 0.6 else [flips.negate, flips.make_opposite]
         claim = next((made for rule in rules if (made := rule(pair.claim, rng)) and made != pair.claim), None)
         if claim:
             found.append(Pair(claim, pair.text, pair.title, label, f"{pair.source}_turned"))
     return found
 
 
-def _clause(claim: str) -> str:
+def _make_clause(claim: str) -> str:
     """The claim as it stands after "that": no full stop, its first word small unless it is a name or an abbreviation."""
     text = claim.rstrip(" .")
     first = text.split(" ", 1)[0]
     return text[:1].lower() + text[1:] if first[1:].islower() else text
 
 
-def framed(claims: Sequence[str], flips: Flips, rng: random.Random) -> Iterator[Pair]:
+def frame_claims(claims: Sequence[str], flips: Flips, rng: random.Random) -> Iterator[Pair]:
     """Denials, assertions and open questions about each claim, and about its opposite."""
     for claim in claims:
         if len(claim.split()) > 18:
             continue
-        opposite = flips.opposite(claim, rng) if rng.random() < 0.6 else flips.negated(claim, rng)
+        opposite = flips.make_opposite(claim, rng) if rng.random() < 0.6 else flips.negate(claim, rng)
         if not opposite or opposite == claim:
             continue
         first, second = (claim, opposite) if rng.random() < 0.5 else (opposite, claim)
         kind = rng.random()
         if kind < 0.4:
-            text = rng.choice(_DENIED).format(_clause(second))
+            text = rng.choice(_DENIED).format(_make_clause(second))
             yield Pair(first, text, "", SUPPORT, "rule_frames")
             yield Pair(second, text, "", CONTRADICT, "rule_frames")
         elif kind < 0.65:
-            text = rng.choice(_ASSERTED).format(_clause(first))
+            text = rng.choice(_ASSERTED).format(_make_clause(first))
             yield Pair(first, text, "", SUPPORT, "rule_frames")
             yield Pair(second, text, "", CONTRADICT, "rule_frames")
         else:
-            yield Pair(first, rng.choice(_OPEN).format(_clause(rng.choice((first, second)))), "", NEUTRAL, "rule_frames")
+            yield Pair(first, rng.choice(_OPEN).format(_make_clause(rng.choice((first, second)))), "", NEUTRAL, "rule_frames")
 
 
-def hedged(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
+def hedge(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
     """The pair with "may" in its claim, where a rule finds the verb: the stance stays."""
-    claim = flips.hedged(pair.claim, rng.choice(("may", "might", "could", "can")))
+    claim = flips.hedge(pair.claim, rng.choice(("may", "might", "could", "can")))
     return Pair(claim, pair.text, pair.title, pair.label, pair.source) if claim else pair
 
 
-def from_numbers(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+def make_number_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """Findings with a number, kept or changed on either side, and with the number of another sentence (neutral)."""
     found: list[Pair] = []
-    documents = list(abstracts(folder))
+    documents = list(read_abstracts(folder))
     rng.shuffle(documents)
     for title, sentences in documents:
         numbered = [s for s in sentences[1:] if 8 <= len(s.split()) <= 36 and re.search(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", s)]
         for sentence in rng.sample(numbered, min(1, len(numbered))):
-            plain = shortened(sentence, rng, brackets=rng.random() < 0.5)
-            other = flips.renumbered(plain, rng)
+            plain = shorten(sentence, rng, brackets=rng.random() < 0.5)
+            other = flips.change_number(plain, rng)
             if other is None or not 5 <= len(plain.split()) <= 26:
                 continue
-            text, made = sentence, flips.renumbered(sentence, rng)
+            text, made = sentence, flips.change_number(sentence, rng)
             if rng.random() < 0.3 and made and len(re.findall(r"\d+(?:\.\d+)?", sentence)) == 1:
                 found.append(Pair(plain, made, title, CONTRADICT, "rule_numbers"))
             else:
                 found.append(Pair(other, text, title, CONTRADICT, "rule_numbers"))
             found.append(Pair(plain, text, title, SUPPORT, "rule_numbers"))
-            strangers = [s for s in numbered if s != sentence and overlap(plain, s) < 0.5]
+            strangers = [s for s in numbered if s != sentence and measure_overlap(plain, s) < 0.5]
             if strangers and rng.random() < 0.5:
                 found.append(Pair(plain, rng.choice(strangers), title, NEUTRAL, "rule_numbers"))
         if len(found) >= wanted:

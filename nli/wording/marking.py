@@ -33,12 +33,12 @@ TITLE_BREAK = "\n"
 _NUMBER = re.compile(r"\d+")
 
 
-def mark(segment: int, direction: int, meeting: int) -> int:
+def make_mark(segment: int, direction: int, meeting: int) -> int:
     """The three parts as one token type id, below `MARKS`."""
     return (segment * len(DIRECTIONS) + direction) * len(MEETINGS) + meeting
 
 
-def without_directions(marks: NDArray[np.int64]) -> NDArray[np.int64]:
+def drop_directions(marks: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same marks with every direction taken out: trained on now and then, so that words not on the list count too."""
     meetings, directions = len(MEETINGS), len(DIRECTIONS)
     return marks // (directions * meetings) * (directions * meetings) + marks % meetings
@@ -113,14 +113,14 @@ class Marker:
         """One token type id a token of `encoding`, special tokens included (segment of their side, nothing else)."""
         title_at = second.find(TITLE_BREAK)
         title_at = len(second) if title_at < 0 else title_at
-        words = _words((first.lower(), second.lower()), encoding, title_at)
+        words = _list_words((first.lower(), second.lower()), encoding, title_at)
         texts: tuple[dict[str, None], ...] = ({}, {}, {})
         for _, segment, word in words:
             texts[segment].setdefault(word)
         stems = [{stem(word) for word in text} for text in texts]
         sides = [frozenset().union(*(self._lexicon.sides(word) for word in text)) for text in texts]
         numbers = [any(_NUMBER.fullmatch(word) for word in text) for text in texts]
-        marks = [mark(0 if side == 0 else 1, 0, 0) for side in _filled(encoding.sequence_ids)]
+        marks = [make_mark(0 if side == 0 else 1, 0, 0) for side in _fill_sides(encoding.sequence_ids)]
         for tokens, segment, word in words:
             other = 1 if segment == 0 else 0
             root = stem(word)
@@ -134,13 +134,13 @@ class Marker:
                 meeting = 4
             else:
                 meeting = 0
-            value = mark(segment, self._lexicon.direction(word), meeting)
+            value = make_mark(segment, self._lexicon.direction(word), meeting)
             for token in tokens:
                 marks[token] = value
         return marks
 
 
-def _filled(sides: list[int | None]) -> list[int]:
+def _fill_sides(sides: list[int | None]) -> list[int]:
     """The side of each token; a separator belongs to the text it ends."""
     filled, last = [], 0
     for side in sides:
@@ -149,7 +149,7 @@ def _filled(sides: list[int | None]) -> list[int]:
     return filled
 
 
-def _words(texts: tuple[str, str], encoding: Encoding, title_at: int) -> list[tuple[list[int], int, str]]:
+def _list_words(texts: tuple[str, str], encoding: Encoding, title_at: int) -> list[tuple[list[int], int, str]]:
     """The words of both texts as (their tokens, segment, lower-case word), in order."""
     words: list[tuple[list[int], int, str]] = []
     previous: tuple[int, int] | None = None

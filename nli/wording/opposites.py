@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from nli.wording.marking import DIRECTIONS, Lexicon, stem
-from retrieval.words.lexical import terms
+from retrieval.words.lexical import split_terms
 
 _TOKEN = re.compile(r"(?<![\w.-])\d+(?:[.,]\d+)*(?![\w-])|[^\W_]+(?:-[^\W_]+)*|[%.,;:()?!\[\]]")
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
@@ -97,28 +97,28 @@ _NOTHING = _Outcome(frozenset(), frozenset(), 0)
 
 
 @cache
-def _lexicon() -> Lexicon:
+def _load_lexicon() -> Lexicon:
     return Lexicon.read(Path(__file__).with_name("polarity.txt"))
 
 
-def opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
+def find_opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
     """(word of the claim, start, end) of each place in the sentence where the word's opposite is said of the same outcome.
 
     A word of the claim that the sentence has too is left out, as is a word that is negated on either side.
     """
-    lexicon, ours, theirs = _lexicon(), _tokens(claim), _tokens(sentence)
+    lexicon, ours, theirs = _load_lexicon(), _tokenize(claim), _tokenize(sentence)
     said = {stem(token.word) for token in theirs}
     found: dict[_Outcome, dict[str, list[_Token]]] = {}
     for place, token in enumerate(ours):
         sides = lexicon.sides(token.word)
-        if not sides or stem(token.word) in said or _negated(ours, place):
+        if not sides or stem(token.word) in said or _is_negated(ours, place):
             continue
-        wanted = _outcome(ours, place)
+        wanted = _find_outcome(ours, place)
         against: set[str] = set()
         for there, candidate in enumerate(theirs):
-            if _negated(theirs, there) or not any(-side in sides for side in lexicon.sides(candidate.word)):
+            if _is_negated(theirs, there) or not any(-side in sides for side in lexicon.sides(candidate.word)):
                 continue
-            outcome = _outcome(theirs, there)
+            outcome = _find_outcome(theirs, there)
             # "… and increased it again": the same word of something that was named before.
             if wanted.same(outcome) or (candidate.word in against and not outcome.stems):
                 against.add(candidate.word)
@@ -129,25 +129,25 @@ def opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
     return tuple((own, one.start, one.end) for words in turned for own, places in words.items() for one in places)
 
 
-def opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
-    """(word of the claim, word of the sentence) for each word of the claim that `opposed` names, with its first opposite."""
+def list_opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
+    """(word of the claim, word of the sentence) for each word of the claim that `find_opposed` names, with its first opposite."""
     pairs: dict[str, str] = {}
-    for own, start, end in opposed(claim, sentence):
+    for own, start, end in find_opposed(claim, sentence):
         pairs.setdefault(own, sentence[start:end])
     return tuple(pairs.items())
 
 
-def other_numbers(claim: str, sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_other_numbers(claim: str, sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The numbers of the claim and of the sentence that count the same thing and differ; two empty tuples where any is common."""
     if {*map(float, _NUMBER.findall(claim))} & {*map(float, _NUMBER.findall(sentence))}:
         return (), ()
-    own, other = list(_amounts(_tokens(claim))), list(_amounts(_tokens(sentence)))
+    own, other = list(_find_amounts(_tokenize(claim))), list(_find_amounts(_tokenize(sentence)))
     pairs = [(one, another) for one in own for another in other if one.comparable(another)]
     kept_own = tuple(dict.fromkeys(one.text for one, _ in pairs))
     return kept_own, tuple(dict.fromkeys(another.text for another in other if any(another is one for _, one in pairs)))
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokenize(text: str) -> list[_Token]:
     return [_Token(found[0], *found.span()) for found in _TOKEN.finditer(text)]
 
 
@@ -162,37 +162,37 @@ def _is_adverb(word: str) -> bool:
 def _is_content(token: _Token) -> bool:
     word = token.word
     small = word in _MARKS or word in _CLAUSE or word in _JOINS or word in _PREPOSITIONS or word in _BE or word in _SMALL
-    return not (small or _is_number(token) or _is_adverb(word) or not terms(word) or stem(word) in _GENERIC)
+    return not (small or _is_number(token) or _is_adverb(word) or not split_terms(word) or stem(word) in _GENERIC)
 
 
 def _ends_clause(token: _Token) -> bool:
     return (token.text in _MARKS and token.text != "%") or token.word in _CLAUSE
 
 
-def _negated(tokens: Sequence[_Token], place: int) -> bool:
+def _is_negated(tokens: Sequence[_Token], place: int) -> bool:
     """Whether a negation stands shortly before the word, in its clause: "did not significantly reduce", "failed to reduce"."""
     before = takewhile(lambda token: not _ends_clause(token), reversed(tokens[max(0, place - _BESIDE) : place]))
     return any(token.word in _NEGATING or token.word.endswith("n't") for token in before)
 
 
-def _outcome(tokens: Sequence[_Token], place: int) -> _Outcome:
+def _find_outcome(tokens: Sequence[_Token], place: int) -> _Outcome:
     """What the word at `place` is said of."""
     word = tokens[place].word
     behind = tokens[place + 1 : place + 1 + _REACH]
     following = behind[0].word if behind else ""
     relating = word.startswith(_RELATING) and following in _OF
-    if relating or (following == "of" and not _predicate(tokens, place)) or (following in {"in", "at"} and _is_noun(word)):
-        return _read(behind[1:]) or _before(tokens, place)
-    if _predicate(tokens, place):
-        return _before(tokens, place)
-    return _read(behind) or _before(tokens, place)
+    if relating or (following == "of" and not _is_predicate(tokens, place)) or (following in {"in", "at"} and _is_noun(word)):
+        return _read(behind[1:]) or _find_subject(tokens, place)
+    if _is_predicate(tokens, place):
+        return _find_subject(tokens, place)
+    return _read(behind) or _find_subject(tokens, place)
 
 
 def _is_noun(word: str) -> bool:
     return word in _NOUNS or word.removesuffix("s") in _NOUNS or word.removesuffix("s").endswith(("tion", "ment", "tor", "ist"))
 
 
-def _predicate(tokens: Sequence[_Token], place: int) -> bool:
+def _is_predicate(tokens: Sequence[_Token], place: int) -> bool:
     """Whether a form of "be" stands before the word, amounts and adverbs apart: "was 28 percent lower", no "there were"."""
     for at in range(place - 1, max(-1, place - 1 - _REACH), -1):
         word = tokens[at].word
@@ -203,12 +203,12 @@ def _predicate(tokens: Sequence[_Token], place: int) -> bool:
     return False
 
 
-def _before(tokens: Sequence[_Token], place: int) -> _Outcome:
+def _find_subject(tokens: Sequence[_Token], place: int) -> _Outcome:
     """The subject of the clause: the words before `place`, those after the first preposition left out."""
     window = tokens[max(0, place - _REACH - _BESIDE) : place]
     clause: list[_Token] = []
     for token in reversed(window):
-        finite = token.word.endswith("ed") and _turns(token.word)
+        finite = token.word.endswith("ed") and _is_turning(token.word)
         if _ends_clause(token) or finite:
             break
         clause.insert(0, token)
@@ -220,9 +220,9 @@ def _before(tokens: Sequence[_Token], place: int) -> _Outcome:
 
 def _read(tokens: Sequence[_Token]) -> _Outcome | None:
     """The outcome that these tokens name, up to the first preposition, clause or further verb; None where they name none."""
-    lexicon, stems, heads, losses, last, headed = _lexicon(), set[str](), set[str](), 0, "", False
+    lexicon, stems, heads, losses, last, headed = _load_lexicon(), set[str](), set[str](), 0, "", False
     for token in tokens:
-        word, direction = token.word, _lexicon().direction(token.word)
+        word, direction = token.word, _load_lexicon().direction(token.word)
         if _ends_clause(token) or word in _PREPOSITIONS or word in _BE:
             break
         if (word in _JOINS or word == "of") and last:
@@ -230,7 +230,7 @@ def _read(tokens: Sequence[_Token]) -> _Outcome | None:
             if not headed:
                 heads.add(last)
             headed, last = word == "of", ""
-        elif _turns(word) and word.endswith("ed") and stems:
+        elif _is_turning(word) and word.endswith("ed") and stems:
             break
         elif direction == _DOWN:
             losses += 1
@@ -258,7 +258,7 @@ class _Amount:
         return (bool(self.unit) and self.unit == other.unit and self.unit != "%") or bool(self.near & other.near)
 
 
-def _amounts(tokens: Sequence[_Token]) -> Iterator[_Amount]:
+def _find_amounts(tokens: Sequence[_Token]) -> Iterator[_Amount]:
     for place, token in enumerate(tokens):
         if not _NUMBER.fullmatch(token.text):
             continue
@@ -271,14 +271,14 @@ def _amounts(tokens: Sequence[_Token]) -> Iterator[_Amount]:
         unit = behind[0].word if behind else ""
         if unit in {"%", "percent"}:
             unit = "%"
-        elif unit in _NOT_UNITS or not terms(unit):
+        elif unit in _NOT_UNITS or not split_terms(unit):
             unit = ""
-        near = frozenset(stem(one.word) for one in (*ahead, *behind) if _is_content(one) and not _turns(one.word))
+        near = frozenset(stem(one.word) for one in (*ahead, *behind) if _is_content(one) and not _is_turning(one.word))
         yield _Amount(token.text, stem(unit), _is_change(ahead, behind), near)
 
 
-def _turns(word: str) -> bool:
-    return _lexicon().direction(word) in (_UP, _DOWN)
+def _is_turning(word: str) -> bool:
+    return _load_lexicon().direction(word) in (_UP, _DOWN)
 
 
 def _is_change(ahead: Sequence[_Token], behind: Sequence[_Token]) -> bool:

@@ -21,50 +21,50 @@ class _Rule:
     """Where the claim matches this, it makes the reservation itself."""
 
 
-def _words(*forms: str) -> re.Pattern[str]:
+def _compile_words(*forms: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE)
 
 
-def _rule(kind: QualifierKind, *forms: str, answered: tuple[str, ...] = ()) -> _Rule:
-    return _Rule(kind, _words(*forms), _words(*forms, *answered))
+def _load_rule(kind: QualifierKind, *forms: str, answered: tuple[str, ...] = ()) -> _Rule:
+    return _Rule(kind, _compile_words(*forms), _compile_words(*forms, *answered))
 
 
 _RULES = (
-    _rule(
+    _load_rule(
         "hedge", "may", "might", "could", "possibl[ey]", "perhaps", "potentially", "(?:appear|seem)(?:s|ed)? to",
         "suggest(?:s|ed|ing)? that", "tend(?:s|ed)? to(?:ward)?", "(?:a|non-?significant) trend",
         "remains? (?:unclear|uncertain)", "preliminary",
         answered=("can", "potential", "possibly", "suggests?", "likely"),
     ),
-    _rule(
+    _load_rule(
         "subgroup", "sub-?groups?", "sub-?sets?", "sub-?populations?", "stratified", "stratification",
         "(?:only|particularly|especially|mainly|predominantly|exclusively) (?:in|among|for|with)",
         "(?:in|among) those (?:with|without|who|aged|treated|receiving)", "(?:but|and) not (?:in|among|for)",
         "except (?:in|for|among)", "interaction (?:with|between|by)",
     ),
-    _rule(
+    _load_rule(
         "population", "mice", "mouse", "murine", "rats?", "rodents?", "rabbits?", "pigs?", "monkeys?", "macaques?", "zebrafish",
         "drosophila", "animals?", "in vitro", "ex vivo", "cell lines?", "cultured",
         answered=("mammals?", "mammalian", "cells?", "knock-?outs?", "elegans", "yeast"),
     ),
-    _rule(
+    _load_rule(
         "population", "children", "infants?", "neonates?", "newborns?", "adolescents?", "pa?ediatric",
         answered=("child", "childhood", "bab(?:y|ies)", "young", "youth", "school"),
     ),
-    _rule(
+    _load_rule(
         "population", "elderly", "older (?:adults|people|men|women|patients)", "aged \\d+",
         answered=("old", "older", "ag(?:e|ed|ing)"),
     ),
-    _rule(
+    _load_rule(
         "population", "pregnan(?:t|cy|cies)", "postmenopausal",
         answered=("gestational", "maternal", "mothers?", "women", "birth"),
     ),
-    _rule(
+    _load_rule(
         "dose", "(?:high|low|higher|lower|moderate)[ -]doses?", "at (?:high|low|higher|lower) (?:doses?|concentrations?|levels?)",
         "doses? of", "dose-dependent(?:ly)?", "\\d+(?:\\.\\d+)? ?(?:mg|µg|μg|g|ml|iu)(?:/\\w+)*",
         answered=("doses?", "dosage", "mg", "concentrations?"),
     ),
-    _rule(
+    _load_rule(
         "condition", "in the (?:presence|absence) of", "in combination with", "when combined with",
         "depend(?:s|ed|ing)? (?:up)?on", "only (?:when|if|after|during)", "under (?:hypoxi[ac]|stress|fasting)(?: conditions)?",
         "unless", "short[- ]term", "long[- ]term", "transient(?:ly)?",
@@ -73,7 +73,7 @@ _RULES = (
 )  # fmt: skip
 
 
-def qualifiers(claim: str, sentence: Sentence) -> tuple[Qualifier, ...]:
+def find_qualifiers(claim: str, sentence: Sentence) -> tuple[Qualifier, ...]:
     """What the sentence reserves and the claim does not, in the order of the text; offsets are into the abstract."""
     found: dict[tuple[int, int], Qualifier] = {}
     for rule in _RULES:

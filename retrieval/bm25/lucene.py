@@ -25,23 +25,23 @@ _Result = TypeVar("_Result")
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def _start_threads() -> ThreadPoolExecutor:
     """The only threads that touch Java once a service runs: a Python thread that does stays attached to the JVM for good."""
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="lucene")
 
 
 def start_on_lucene_thread(work: Callable[[], _Result]) -> Future[_Result]:
     """Run `work` on one of the fixed threads that are attached to the Java machine, without waiting for it."""
-    return _threads().submit(work)
+    return _start_threads().submit(work)
 
 
-def on_lucene_thread(work: Callable[[], _Result]) -> _Result:
+def run_on_lucene_thread(work: Callable[[], _Result]) -> _Result:
     """Run `work` on one of the fixed threads that are attached to the Java machine, and wait for its result."""
     return start_on_lucene_thread(work).result()
 
 
 @cache
-def pyserini() -> Any:
+def load_pyserini() -> Any:
     """Pyserini's searcher, indexer and analyzer as one namespace, the Java machine started and its loggers hushed first.
 
     They are the Java classes that Pyserini wraps (Anserini's), without its own modules in between: to import these costs three
@@ -50,30 +50,33 @@ def pyserini() -> Any:
     from types import SimpleNamespace
 
     java.start()
-    java_logger = java.java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
-    java_logger.setLevel(java.java_class("java.util.logging.Level").SEVERE)
+    java_logger = java.load_java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
+    java_logger.setLevel(java.load_java_class("java.util.logging.Level").SEVERE)
     # A merge that fails on a thread of Lucene's own would print a Java stack trace, beside the error that we are told.
-    void = java.java_class("java.io.OutputStream").nullOutputStream()
-    java.java_class("java.lang.System").setErr(java.java_class("java.io.PrintStream")(void))
-    java.java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
+    void = java.load_java_class("java.io.OutputStream").nullOutputStream()
+    java.load_java_class("java.lang.System").setErr(java.load_java_class("java.io.PrintStream")(void))
+    java.load_java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
     # Java keeps loggers by weak reference: hold ours, or its level is forgotten at the next collection.
     return SimpleNamespace(
-        searcher=java.java_class("io.anserini.search.SimpleSearcher"), indexer=_indexer, analyzer=_analyzer, logger=java_logger
+        searcher=java.load_java_class("io.anserini.search.SimpleSearcher"),
+        indexer=_make_indexer,
+        analyzer=_make_analyzer,
+        logger=java_logger,
     )
 
 
-def _analyzer(stopwords: bool) -> Any:
+def _make_analyzer(stopwords: bool) -> Any:
     """English with Porter's stemmer, as `pyserini.analysis.get_lucene_analyzer` makes it."""
-    english = java.java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
+    english = java.load_java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
     if stopwords:
         return english.newStemmingInstance("porter")
-    return english.newStemmingInstance("porter", java.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
+    return english.newStemmingInstance("porter", java.load_java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
 
 
-def _indexer(args: Sequence[str], append: bool, threads: int) -> Any:
+def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
     """An indexer of JSON documents, started with the arguments that `pyserini.index.lucene.LuceneIndexer` gives it."""
     given = [*args, "-input", "", "-collection", "JsonCollection", "-threads", str(threads), *(["-append"] if append else [])]
-    return java.java_class("io.anserini.index.SimpleIndexer")(given)
+    return java.load_java_class("io.anserini.index.SimpleIndexer")(given)
 
 
 class Lucene:
@@ -83,19 +86,19 @@ class Lucene:
         self.folder = folder
 
         def opened() -> Any:
-            modules = pyserini()
+            modules = load_pyserini()
             searcher = modules.searcher(str(folder))
             searcher.set_bm25(k1, b)
             searcher.set_analyzer(modules.analyzer(stopwords=False))
             return searcher
 
         try:
-            self._searcher = on_lucene_thread(opened)
+            self._searcher = run_on_lucene_thread(opened)
         except CounterpointError:
             raise
         except Exception as error:
             raise IndexUnusable(
-                f"The Lucene index in {folder} cannot be opened ({_first_line(error)}); it is damaged: build it again."
+                f"The Lucene index in {folder} cannot be opened ({_read_first_line(error)}); it is damaged: build it again."
             ) from error
 
     def search(self, query: str, k: int) -> list[Hit]:
@@ -105,20 +108,20 @@ class Lucene:
         if not query:
             return []
         try:
-            found = on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
+            found = run_on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
         except Exception as error:
             if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
                 raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
             raise IndexUnusable(
-                f"Searching the Lucene index in {self.folder} failed ({_first_line(error)}); if the index was changed or moved "
-                "while in use, restart; otherwise build it again."
+                f"Searching the Lucene index in {self.folder} failed ({_read_first_line(error)}); if the index was changed or "
+                "moved while in use, restart; otherwise build it again."
             ) from error
         return [Hit(pmid, score) for pmid, score in found]
 
     def close(self) -> None:
         """Let go of the index's files."""
-        on_lucene_thread(self._searcher.close)
+        run_on_lucene_thread(self._searcher.close)
 
 
-def _first_line(error: Exception) -> str:
+def _read_first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

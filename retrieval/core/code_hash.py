@@ -16,7 +16,7 @@ DATA = ("*.yaml", "*.txt", "*.md")
 PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval")
 
 
-def code_sha256(modules: Iterable[str]) -> str:
+def hash_code(modules: Iterable[str]) -> str:
     """The hash of the source of these modules and of all that they import from the project, and of the data that these read."""
     found: dict[str, Path] = {}
     waiting = list(modules)
@@ -24,11 +24,11 @@ def code_sha256(modules: Iterable[str]) -> str:
         name = waiting.pop()
         if name.split(".")[0] not in PACKAGES or name in found:
             continue
-        path = _path(name)
+        path = _find_source(name)
         if path is None:
             continue
         found[name] = path
-        waiting += _imports(path)
+        waiting += _list_imports(path)
     folders = {path.parent for name, path in found.items() if name.split(".")[0] != "eval"}
     data = {f"{folder.name}/{path.name}": path for folder in folders for end in DATA for path in folder.glob(end)}
     joined = hashlib.sha256()
@@ -37,7 +37,7 @@ def code_sha256(modules: Iterable[str]) -> str:
     return joined.hexdigest()
 
 
-def _path(module: str) -> Path | None:
+def _find_source(module: str) -> Path | None:
     """The file of a module; None for a name within a module ("from nli.judges.judge import Judge" may name either)."""
     try:
         spec = find_spec(module)
@@ -46,7 +46,7 @@ def _path(module: str) -> Path | None:
     return Path(spec.origin) if spec and spec.origin else None
 
 
-def _imports(path: Path) -> list[str]:
+def _list_imports(path: Path) -> list[str]:
     names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):

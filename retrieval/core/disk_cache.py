@@ -42,7 +42,7 @@ observers: list[Callable[[str, int, int], None]] = []
 _log = logging.getLogger("counterpoint")
 
 
-def key(*parts: str) -> bytes:
+def make_key(*parts: str) -> bytes:
     """16 bytes for these texts in this order; two lists of texts that differ never share one in practice."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
@@ -52,7 +52,7 @@ def key(*parts: str) -> bytes:
     return digest.digest()
 
 
-class Kept:
+class DiskCache:
     """One bounded file of results; safe to use from several threads and processes at once. It never raises: it forgets."""
 
     def __init__(self, path: Path, megabytes: float) -> None:
@@ -64,7 +64,7 @@ class Kept:
         try:
             # The folder is nobody else's: what lies in it is believed.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._connection()
+            self._connect()
         except (sqlite3.Error, OSError) as error:
             self._give_up(error)
 
@@ -76,7 +76,7 @@ class Kept:
                 for at in range(0, len(keys), _CHUNK):
                     chunk = keys[at : at + _CHUNK]
                     marks = ",".join("?" * len(chunk))
-                    found.update(self._connection().execute(f"SELECT key, value FROM kept WHERE key IN ({marks})", chunk))
+                    found.update(self._connect().execute(f"SELECT key, value FROM kept WHERE key IN ({marks})", chunk))
             except (sqlite3.Error, OSError) as error:
                 self._give_up(error)
         results = [found.get(one) for one in keys]
@@ -91,26 +91,26 @@ class Kept:
             return
         rows = list(results)
         try:
-            connection = self._connection()
+            connection = self._connect()
             for _ in range(10):
                 try:
                     with self._lock, connection:
                         connection.executemany("INSERT OR IGNORE INTO kept VALUES (?, ?)", rows)
                     return
                 except sqlite3.OperationalError as error:
-                    if error.sqlite_errorcode != sqlite3.SQLITE_FULL or not self._at_its_bound(connection):
+                    if error.sqlite_errorcode != sqlite3.SQLITE_FULL or not self._is_full(connection):
                         raise
                     with self._lock, connection:
                         connection.execute(_OLDEST_TENTH)
         except (sqlite3.Error, OSError) as error:
             self._give_up(error)
 
-    def _at_its_bound(self, connection: sqlite3.Connection) -> bool:
+    def _is_full(self, connection: sqlite3.Connection) -> bool:
         """Whether the file is as large as it may be; else the disk is full, and deleting would not help."""
         pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
         return pages >= 0.9 * self._pages
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         """This thread's own."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
@@ -135,7 +135,7 @@ class Kept:
 _chosen: tuple[str, float] | None = None
 
 
-def keep_in(folder: str, megabytes: float) -> None:
+def set_cache_folder(folder: str, megabytes: float) -> None:
     """Keep the results of this process in a folder from now on, so many megabytes at most, whatever the environment says.
 
     "" stands for the user's own cache folder, "off" for none.
@@ -144,16 +144,16 @@ def keep_in(folder: str, megabytes: float) -> None:
     _chosen = folder, megabytes
 
 
-def folder() -> Path | None:
-    """Where results are kept, None where they are not: `keep_in`, or COUNTERPOINT_CACHE, names a folder or says "off"."""
+def get_cache_folder() -> Path | None:
+    """The folder that keeps results, None where none does; `set_cache_folder` or COUNTERPOINT_CACHE names it or says "off"."""
     named = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
     if named.lower() == OFF:
         return None
     return Path(named) if named else Path(platformdirs.user_cache_dir("counterpoint"))
 
 
-def megabytes() -> float:
-    """How much may be kept in all, by `keep_in` or COUNTERPOINT_CACHE_MB; raises `BadConfig` for no number of at least 1."""
+def get_cache_megabytes() -> float:
+    """The bound on all results together, by `set_cache_folder` or COUNTERPOINT_CACHE_MB; raises `BadConfig` below 1."""
     if _chosen:
         return _chosen[1]
     written = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
@@ -166,12 +166,12 @@ def megabytes() -> float:
     return size
 
 
-def kept(kind: Kind) -> Kept | None:
+def open_cache(kind: Kind) -> DiskCache | None:
     """The results of that kind which this process shares with all others of the user; None where none are kept."""
-    where = folder()
-    return _opened(where / f"{kind}.sqlite", SHARES[kind] * megabytes()) if where else None
+    where = get_cache_folder()
+    return _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
 
 
 @cache
-def _opened(path: Path, size: float) -> Kept:
-    return Kept(path, size)
+def _open_file(path: Path, size: float) -> DiskCache:
+    return DiskCache(path, size)

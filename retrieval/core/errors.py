@@ -84,7 +84,7 @@ GO_ON = f"what was done so far is saved: {AGAIN} to resume"
 
 
 @contextmanager
-def writing(what: str, where: Path, hint: str = AGAIN) -> Iterator[None]:
+def translate_write_errors(what: str, where: Path, hint: str = AGAIN) -> Iterator[None]:
     """Translate what a full, read-only or missing disk does to a writer into one sentence.
 
     `what` is being written, `where` to, and `hint` says how to go on: again, or where it was (`GO_ON`).

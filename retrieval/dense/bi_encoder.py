@@ -10,8 +10,8 @@ from typing import get_args
 
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Document
-from retrieval.dense.encoder import Vectors, normalised
-from retrieval.rerank.reranker import passage
+from retrieval.dense.encoder import Vectors, normalise
+from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.torch_runtime import Pooling, Precision, Runtime, refuse_below
 
 _QUERY_TOKENS, _ARTICLE_TOKENS = 64, 512
@@ -43,7 +43,7 @@ class BiEncoder:
         refuse_below(8, max_tokens=max_tokens)
         if pooling not in get_args(Pooling):
             raise BadConfig(f"Unknown pooling {pooling!r}; expected one of {', '.join(get_args(Pooling))}.")
-        self._runtime = _encoder(model, device, precision, revision, trust_remote_code)
+        self._runtime = _load_encoder(model, device, precision, revision, trust_remote_code)
         self._prefix, self._pooling, self._max_tokens, self._batch_size = query_prefix, pooling, max_tokens, batch_size
         self.name = f"{self._runtime.name}/{pooling}{max_tokens}"
 
@@ -53,11 +53,11 @@ class BiEncoder:
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
         """One vector of length 1 a document, of "Title. Abstract"."""
-        return self._vectors([passage(document) for document in documents])
+        return self._vectors([make_passage(document) for document in documents])
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
-        rows = self._runtime.singles(texts, self._max_tokens)
-        return normalised(self._runtime.vectors(rows, self._batch_size, self._pooling))
+        rows = self._runtime.tokenize_singles(texts, self._max_tokens)
+        return normalise(self._runtime.vectors(rows, self._batch_size, self._pooling))
 
 
 class MedCPTEncoder:
@@ -74,13 +74,13 @@ class MedCPTEncoder:
         precision: Precision = "float32",
     ) -> None:
         refuse_below(1, batch_size=batch_size)
-        self._query, self._article = (_encoder(model, device, precision) for model in (query_model, article_model))
+        self._query, self._article = (_load_encoder(model, device, precision) for model in (query_model, article_model))
         self._batch_size = batch_size
         self.name = f"{self._query.name}+{self._article.name}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """One vector a query."""
-        return self._query.vectors(self._query.singles(texts, _QUERY_TOKENS), self._batch_size, "cls")
+        return self._query.vectors(self._query.tokenize_singles(texts, _QUERY_TOKENS), self._batch_size, "cls")
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
         """One vector a document, read as the pair of title and abstract."""
@@ -92,7 +92,7 @@ class MedCPTEncoder:
         return self._article.vectors(rows, self._batch_size, "cls")
 
 
-def _encoder(model: str, device: str, precision: Precision, revision: str | None = None, code: bool = False) -> Runtime:
+def _load_encoder(model: str, device: str, precision: Precision, revision: str | None = None, code: bool = False) -> Runtime:
     runtime = Runtime(model, "Encoder", device, precision, revision, trust_remote_code=code)
     if getattr(runtime.config, "is_encoder_decoder", False):
         raise ModelUnusable(

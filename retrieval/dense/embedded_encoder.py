@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from retrieval.core.values import Document
-from retrieval.dense.encoder import Vectors, normalised
+from retrieval.dense.encoder import Vectors, normalise
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.rerank.reranker import passage
-from retrieval.rerank.text_vectors import text_vectors
+from retrieval.rerank.reranker import make_passage
+from retrieval.rerank.text_vectors import load_text_vectors
 from retrieval.runtime.engine import Engine
 
 
@@ -21,13 +21,13 @@ class EmbeddedEncoder:
     name: str
 
     def __init__(self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
-        self._vectors = text_vectors(folder, engine, threads)
+        self._vectors = load_text_vectors(folder, engine, threads)
         self.name = f"{self._vectors.name}/mean"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """The means of the queries' token vectors, at length 1."""
-        return normalised(np.stack([vectors.mean(axis=0) for vectors in self._vectors.of_texts(texts)]))
+        return normalise(np.stack([vectors.mean(axis=0) for vectors in self._vectors.encode_texts(texts)]))
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
         """The same of "Title. Abstract", as the reranker reads it."""
-        return self.queries([passage(document) for document in documents])
+        return self.queries([make_passage(document) for document in documents])

@@ -28,14 +28,14 @@ class Encoder(Protocol):
         ...
 
 
-def normalised(vectors: Vectors) -> Vectors:
+def normalise(vectors: Vectors) -> Vectors:
     """`vectors` [texts, width] at length 1, so that their inner product is the cosine; a vector of nothing stays nothing."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
     return unit
 
 
-class Remembering:
+class CachingEncoder:
     """An encoder that is asked once for each query; for the length of one request, since nothing is ever forgotten."""
 
     def __init__(self, encoder: Encoder) -> None:

@@ -18,7 +18,7 @@ from retrieval.dense.encoder import Vectors
 from retrieval.store.manifest import DensePart, Manifest
 
 
-def usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePart:
+def find_usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePart:
     """The dense part of the index in `folder` where it fits its documents and the encoder, else what to do about it."""
     part, command = manifest.dense, f"`counterpoint index dense {folder}"
     if part is None:
@@ -44,10 +44,10 @@ class DenseIndex:
 
     def __init__(self, data: Path, part: DensePart) -> None:
         self.path = data / part.vectors
-        self._index = _opened(self.path)
+        self._index = _open_faiss(self.path)
         self.pmids, _ = read_ids(data / part.ids)
         if not self._index.ntotal == len(self.pmids) == part.documents or self._index.d != part.width:
-            raise _damaged(self.path, "it does not match the manifest")
+            raise _make_damage_error(self.path, "it does not match the manifest")
 
     def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
         """The `k` best documents for each query's vector, best first, equal ones by PMID.
@@ -61,9 +61,9 @@ class DenseIndex:
                 "the one that made them."
             )
         scores, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.pmids)))
-        return [self._hits(*found) for found in zip(scores, rows, strict=True)]
+        return [self._make_hits(*found) for found in zip(scores, rows, strict=True)]
 
-    def _hits(self, scores: Vectors, rows: np.ndarray) -> list[Hit]:
+    def _make_hits(self, scores: Vectors, rows: np.ndarray) -> list[Hit]:
         # Rows are in the order of PMIDs. FAISS says nothing of equal scores, and gives -1 where it found too few.
         return [Hit(self.pmids[rows[i]], float(scores[i])) for i in np.lexsort((rows, -scores)) if rows[i] >= 0]
 
@@ -73,21 +73,21 @@ class DenseIndex:
         return found
 
 
-def packed_ids(pmids: list[str], texts: list[str]) -> bytes:
+def pack_ids(pmids: list[str], texts: list[str]) -> bytes:
     """Which document, and which hash of its text, stands behind each row."""
     return json.dumps({"pmids": pmids, "texts": texts}).encode()
 
 
 def read_ids(path: Path) -> tuple[list[str], list[str]]:
-    """The inverse of `packed_ids`, from its file."""
+    """The inverse of `pack_ids`, from its file."""
     try:
         data = json.loads(path.read_bytes())
         return list(data["pmids"]), list(data["texts"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, type(error).__name__) from error
+        raise _make_damage_error(path, type(error).__name__) from error
 
 
-def _opened(path: Path) -> Any:
+def _open_faiss(path: Path) -> Any:
     import faiss
 
     try:
@@ -95,10 +95,10 @@ def _opened(path: Path) -> Any:
         return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_READ_ONLY)
     except RuntimeError as error:
         reason = str(error).rpartition("Error: ")[2].strip().splitlines()[0][:200]
-        raise _damaged(path, reason) from error
+        raise _make_damage_error(path, reason) from error
 
 
-def _damaged(path: Path, reason: str) -> IndexUnusable:
+def _make_damage_error(path: Path, reason: str) -> IndexUnusable:
     return IndexUnusable(
         f"The vectors of the index cannot be read from {path} ({reason}); make them again with "
         "`counterpoint index dense DIR --profile NAME --overwrite`."

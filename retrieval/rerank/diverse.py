@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def diverse(
+def diversify(
     scores: Floats,
     alike: Callable[[int], NDArray[np.floating]],
     less: Callable[[Floats, Floats], Floats],

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.rerank.late_interaction import best_stretch, rare_word_match
-from retrieval.rerank.text_vectors import text_vectors
+from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
+from retrieval.rerank.text_vectors import load_text_vectors
 from retrieval.runtime.engine import Engine
-from retrieval.words.lexical import lexical_scores, rarity_tables
+from retrieval.words.lexical import read_rarity_tables, score_lexically
 
 RELEVANCE_MODEL = Path(__file__).parent.parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")
@@ -33,12 +33,12 @@ class EmbeddedReranker:
     def __init__(
         self, folder: Path = RELEVANCE_MODEL, engine: Engine = "auto", threads: int = 0, remembered_mb: float = REMEMBERED_MB
     ) -> None:
-        self._vectors = text_vectors(folder, engine, threads)
+        self._vectors = load_text_vectors(folder, engine, threads)
         self._vectors.remember(remembered_mb)
         self.name = self._vectors.name
         weights = self._vectors.card["calibration"]
         self.weights = np.array([float(weights[part]) for part in PARTS])
-        self._pieces, self._words = rarity_tables(folder / "rarity.npz")
+        self._pieces, self._words = read_rarity_tables(folder / "rarity.npz")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in order."""
@@ -46,10 +46,10 @@ class EmbeddedReranker:
 
     def parts(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """[texts, 3]: the words', the word pieces' and the stretch's share in the score, before their weights."""
-        ids, vectors = self._vectors.of_query(query)
+        ids, vectors = self._vectors.encode_query(query)
         rarity = self._pieces[ids]
         found = np.zeros((len(texts), len(PARTS)))
-        found[:, 0] = lexical_scores(query, texts, self._words)
-        for row, text in enumerate(self._vectors.of_texts(texts)):
-            found[row, 1:] = rare_word_match(vectors, text, rarity), best_stretch(vectors, text)
+        found[:, 0] = score_lexically(query, texts, self._words)
+        for row, text in enumerate(self._vectors.encode_texts(texts)):
+            found[row, 1:] = score_rare_words(vectors, text, rarity), score_best_stretch(vectors, text)
         return found

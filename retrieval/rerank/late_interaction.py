@@ -15,13 +15,13 @@ STRETCH, STRIDE = 48, 24
 """Tokens of a stretch, and between the starts of two."""
 
 
-def rare_word_match(query: Vectors, text: Vectors, weights: NDArray[np.float32]) -> float:
+def score_rare_words(query: Vectors, text: Vectors, weights: NDArray[np.float32]) -> float:
     """MaxSim, weighted: query [q, width] and text [t, width] of length 1, weights [q]; -1 to 1."""
     best = (query @ text.T).max(axis=1)
     return float(best @ weights / max(float(weights.sum()), 1e-9))
 
 
-def best_stretch(query: Vectors, text: Vectors) -> float:
+def score_best_stretch(query: Vectors, text: Vectors) -> float:
     """The highest cosine of the query's mean with the mean of a stretch of the text; -1 to 1."""
     sums = np.vstack([np.zeros((1, text.shape[1]), dtype=np.float32), np.cumsum(text, axis=0, dtype=np.float32)])
     starts = np.arange(0, max(1, len(text) - STRIDE), STRIDE)

@@ -18,7 +18,7 @@ class Reranker(Protocol):
         ...
 
 
-def passage(document: Document) -> str:
+def make_passage(document: Document) -> str:
     """What a reranker reads of a document: "Title. Abstract", as MedCPT was trained (ncbi/MedCPT-Cross-Encoder)."""
     title = document.title.strip()
     if title and title[-1] not in ".?!":
@@ -26,7 +26,7 @@ def passage(document: Document) -> str:
     return f"{title} {document.abstract}".strip()
 
 
-class Remembering:
+class CachingReranker:
     """A reranker that is asked once for each (query, text); for the length of one request, since nothing is ever forgotten."""
 
     def __init__(self, reranker: Reranker) -> None:

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.disk_cache import Kept, kept, key
+from retrieval.core.code_hash import hash_code
+from retrieval.core.disk_cache import DiskCache, make_key, open_cache
 from retrieval.rerank.late_interaction import Vectors
 from retrieval.runtime.engine import Engine, TextEncoder
 
@@ -29,21 +29,21 @@ _HEADER = struct.Struct("<II")
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedVectors:
     """Token vectors as int8 [tokens, width] and a scale a token [tokens, 1]."""
 
     whole: NDArray[np.int8]
     scale: NDArray[np.float32]
 
     @classmethod
-    def of(cls, vectors: Vectors) -> Packed:
+    def of(cls, vectors: Vectors) -> PackedVectors:
         """Vectors of length 1, rounded to 127 steps of each token's largest number and of length 1 again."""
         rounded = np.rint(vectors * (127 / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-8)))
         scale = 1 / np.maximum(np.linalg.norm(rounded, axis=1, keepdims=True), 1e-8)
         return cls(rounded.astype(np.int8), scale.astype(np.float32))
 
     @classmethod
-    def from_bytes(cls, blob: bytes) -> Packed:
+    def from_bytes(cls, blob: bytes) -> PackedVectors:
         """The inverse of `to_bytes`."""
         tokens, width = _HEADER.unpack_from(blob)
         scale = np.frombuffer(blob, np.float32, tokens, _HEADER.size).reshape(tokens, 1)
@@ -70,51 +70,51 @@ class TextVectors:
         self._encoder = TextEncoder(folder, engine, threads)
         self.card, self.name = self._encoder.card, self._encoder.name
         self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="relevance")
-        self._remembered: OrderedDict[str, Packed] = OrderedDict()
+        self._remembered: OrderedDict[str, PackedVectors] = OrderedDict()
         self._bytes, self._limit = 0, 0
         self._lock = threading.Lock()
-        self._made_by = (self.name, code_sha256([TextEncoder.__module__]))
-        self.kept: Kept | None = kept("vectors")
+        self._made_by = (self.name, hash_code([TextEncoder.__module__]))
+        self.kept: DiskCache | None = open_cache("vectors")
 
     def remember(self, megabytes: float) -> None:
         """Remember at least so much of vectors from now on, the least recently used going first."""
         self._limit = max(self._limit, int(megabytes * 1e6))
 
-    def of_query(self, query: str) -> tuple[NDArray[np.int64], Vectors]:
+    def encode_query(self, query: str) -> tuple[NDArray[np.int64], Vectors]:
         """Token ids [tokens] and their vectors [tokens, width] of length 1."""
         return self._encoder.vectors(query)
 
-    def of_texts(self, texts: Sequence[str]) -> Iterator[Vectors]:
+    def encode_texts(self, texts: Sequence[str]) -> Iterator[Vectors]:
         """The token vectors of each text, in order. Two callers may make the same ones: they are equal."""
-        known = self._known(texts)
+        known = self._look_up(texts)
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        stored = self._from_disk(new)
-        made = {text: self._pool.submit(self._made, text) for text in new if text not in stored}
+        stored = self._read_from_disk(new)
+        made = {text: self._pool.submit(self._compute, text) for text in new if text not in stored}
         known |= stored
         for text in texts:
             yield (made[text].result() if text in made else known[text]).vectors()
         fresh = {text: future.result() for text, future in made.items()}
         self._add(stored | fresh)
         if self.kept and fresh:
-            self.kept.put((key(*self._made_by, text), packed.to_bytes()) for text, packed in fresh.items())
+            self.kept.put((make_key(*self._made_by, text), packed.to_bytes()) for text, packed in fresh.items())
 
-    def _made(self, text: str) -> Packed:
-        return Packed.of(self._encoder.vectors(text)[1])
+    def _compute(self, text: str) -> PackedVectors:
+        return PackedVectors.of(self._encoder.vectors(text)[1])
 
-    def _known(self, texts: Sequence[str]) -> dict[str, Packed]:
+    def _look_up(self, texts: Sequence[str]) -> dict[str, PackedVectors]:
         with self._lock:
             known = {text: self._remembered[text] for text in texts if text in self._remembered}
             for text in known:
                 self._remembered.move_to_end(text)
         return known
 
-    def _from_disk(self, texts: Sequence[str]) -> dict[str, Packed]:
+    def _read_from_disk(self, texts: Sequence[str]) -> dict[str, PackedVectors]:
         if not (self.kept and texts):
             return {}
-        blobs = self.kept.get([key(*self._made_by, text) for text in texts])
-        return {text: Packed.from_bytes(blob) for text, blob in zip(texts, blobs, strict=True) if blob}
+        blobs = self.kept.get([make_key(*self._made_by, text) for text in texts])
+        return {text: PackedVectors.from_bytes(blob) for text, blob in zip(texts, blobs, strict=True) if blob}
 
-    def _add(self, packed: dict[str, Packed]) -> None:
+    def _add(self, packed: dict[str, PackedVectors]) -> None:
         with self._lock:
             new = {text: one for text, one in packed.items() if text not in self._remembered}
             self._remembered.update(new)
@@ -124,6 +124,6 @@ class TextVectors:
 
 
 @cache
-def text_vectors(folder: Path, engine: Engine, threads: int) -> TextVectors:
+def load_text_vectors(folder: Path, engine: Engine, threads: int) -> TextVectors:
     """The one `TextVectors` of these settings in this process."""
     return TextVectors(folder, engine, threads)

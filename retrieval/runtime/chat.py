@@ -42,7 +42,7 @@ class ChatUnanswered(ModelUnusable):
 
 
 @dataclass(slots=True)
-class Usage:
+class UsageCounter:
     """What a model has been asked so far; counts are the server's own where it gives them."""
 
     requests: int = 0
@@ -67,7 +67,7 @@ class Completion:
     usage: answers.Usage
 
 
-class _BrokenOff(Exception):
+class _ReplyCutOff(Exception):
     """A reply that did not arrive whole."""
 
 
@@ -100,40 +100,42 @@ class Chat:
             raise BadConfig(
                 f"price {price} does not fit; expected dollars a million tokens of prompt and of completion, [2.5, 10]."
             )
-        self.model, self.base_url, self.usage = model, base_url, Usage()
+        self.model, self.base_url, self.usage = model, base_url, UsageCounter()
         self._key_env, self._timeout, self._retries = key_env, timeout, retries
         self._pace, self._budget, self._price = Pace(per_minute), budget, price
         self._spent = 0
         self._client: OpenAI | None = None
         self._lock = Lock()
 
-    def structured(self, system: str, user: str, schema: type[Answer], max_tokens: int = 400) -> Answer:
+    def complete_structured(self, system: str, user: str, schema: type[Answer], max_tokens: int = 400) -> Answer:
         """The answer as `schema`; raises `ChatUnanswered` in one sentence for whatever else came back."""
         form: ResponseFormatJSONSchema = {
             "type": "json_schema",
-            "json_schema": {"name": schema.__name__, "strict": True, "schema": _closed(schema)},
+            "json_schema": {"name": schema.__name__, "strict": True, "schema": _close_schema(schema)},
         }
-        self._admitted()
+        self._wait_for_turn()
         try:
-            with self._translated():
-                reply = self._connected().chat.completions.create(
+            with self._translate_errors():
+                reply = self._connect().chat.completions.create(
                     model=self.model,
-                    messages=_messages(system, user),
+                    messages=_make_messages(system, user),
                     response_format=form,
                     temperature=0.0,
                     max_completion_tokens=max_tokens,
                 )
-        except _BrokenOff:
-            raise ChatUnanswered(self._told("gave an incomplete answer")) from None
-        self._counted(*_used(reply), len(system) + len(user))
-        message = getattr(_first_choice(reply), "message", None)
-        if getattr(message, "refusal", None) or not _content(message):
-            raise ChatUnanswered(self._told("refused to answer" if getattr(message, "refusal", None) else "gave an empty answer"))
+        except _ReplyCutOff:
+            raise ChatUnanswered(self._describe("gave an incomplete answer")) from None
+        self._count(*_read_token_counts(reply), len(system) + len(user))
+        message = getattr(_get_first_choice(reply), "message", None)
+        if getattr(message, "refusal", None) or not _get_content(message):
+            raise ChatUnanswered(
+                self._describe("refused to answer" if getattr(message, "refusal", None) else "gave an empty answer")
+            )
         try:
-            return schema.model_validate_json(_content(message))
+            return schema.model_validate_json(_get_content(message))
         except ValidationError:
             raise ChatUnanswered(
-                self._told(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
+                self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
             ) from None
 
     def complete(
@@ -151,23 +153,23 @@ class Chat:
         A reply that breaks off is asked for again, `retries` times at most.
         """
         for _ in range(self._retries + 1):
-            self._admitted()
+            self._wait_for_turn()
             try:
-                return self._completed(system, user, max_tokens, stop, temperature, seed, stream)
-            except _BrokenOff:
+                return self._request(system, user, max_tokens, stop, temperature, seed, stream)
+            except _ReplyCutOff:
                 continue
-        raise ChatUnanswered(self._told("gave an incomplete answer each time"))
+        raise ChatUnanswered(self._describe("gave an incomplete answer each time"))
 
-    def _completed(
+    def _request(
         self, system: str, user: str, max_tokens: int, stop: Sequence[str], temperature: float, seed: int | None, stream: bool
     ) -> Completion:
         from openai import omit
 
-        ask = self._connected().chat.completions.create
-        messages, ends, seeded = _messages(system, user), list(stop) or omit, omit if seed is None else seed
+        ask = self._connect().chat.completions.create
+        messages, ends, seeded = _make_messages(system, user), list(stop) or omit, omit if seed is None else seed
         text, finish, refused, (prompt, completion) = "", "", False, (0, 0)
         if stream:
-            with self._translated():
+            with self._translate_errors():
                 chunks = list(
                     ask(
                         model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
@@ -176,39 +178,41 @@ class Chat:
                 )  # fmt: skip
             for chunk in chunks:
                 if getattr(chunk, "usage", None):
-                    prompt, completion = _used(chunk)
-                choice = _first_choice(chunk)
+                    prompt, completion = _read_token_counts(chunk)
+                choice = _get_first_choice(chunk)
                 delta = getattr(choice, "delta", None)
-                text += _content(delta)
+                text += _get_content(delta)
                 refused = refused or bool(getattr(delta, "refusal", None))
                 finish = getattr(choice, "finish_reason", None) or finish
         else:
-            with self._translated():
+            with self._translate_errors():
                 reply = ask(
                     model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
                     seed=seeded,
                 )  # fmt: skip
-            prompt, completion = _used(reply)
-            if (whole := _first_choice(reply)) is not None:
+            prompt, completion = _read_token_counts(reply)
+            if (whole := _get_first_choice(reply)) is not None:
                 message = getattr(whole, "message", None)
-                text, refused = _content(message), bool(getattr(message, "refusal", None))
+                text, refused = _get_content(message), bool(getattr(message, "refusal", None))
                 finish = getattr(whole, "finish_reason", None) or "stop"
-        usage = self._counted(prompt, completion, len(system) + len(user) + len(text))
+        usage = self._count(prompt, completion, len(system) + len(user) + len(text))
         if refused or finish == "content_filter":
-            raise ChatUnanswered(self._told("refused to answer"))
+            raise ChatUnanswered(self._describe("refused to answer"))
         if not finish:
-            raise _BrokenOff
+            raise _ReplyCutOff
         if not text.strip():
-            raise ChatUnanswered(self._told("gave an empty answer"))
+            raise ChatUnanswered(self._describe("gave an empty answer"))
         return Completion(text, finish != "length", usage)
 
-    def _admitted(self) -> None:
+    def _wait_for_turn(self) -> None:
         """Wait for one's turn, or say that the budget is spent."""
         if self._budget is not None and self._spent >= self._budget:
-            raise ChatUnanswered(self._told(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503)
+            raise ChatUnanswered(
+                self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
+            )
         self._pace.wait()
 
-    def _counted(self, prompt: int, completion: int, characters: int = 0) -> answers.Usage:
+    def _count(self, prompt: int, completion: int, characters: int = 0) -> answers.Usage:
         """Count one answered request; where the server counts nothing, the budget goes by `characters`."""
         self.usage.add(prompt, completion)
         with self._lock:
@@ -217,7 +221,7 @@ class Chat:
         return answers.Usage(1, prompt, completion, cost)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Turn the client's errors into one sentence each; what does not parse is a reply that broke off.
 
         The client alone works in here: an error of our own must never be taken for one of the connection.
@@ -227,20 +231,20 @@ class Chat:
         try:
             yield
         except APITimeoutError:
-            raise ChatUnanswered(self._told(f"did not answer within {self._timeout:g} s"), 503) from None
+            raise ChatUnanswered(self._describe(f"did not answer within {self._timeout:g} s"), 503) from None
         except APIConnectionError as error:
-            if _while_reading(error):
-                raise _BrokenOff from None
-            raise ChatUnanswered(self._told("cannot be reached; start the server or correct base_url"), 503) from None
+            if _broke_while_reading(error):
+                raise _ReplyCutOff from None
+            raise ChatUnanswered(self._describe("cannot be reached; start the server or correct base_url"), 503) from None
         except APIStatusError as error:
             busy = error.status_code in (429, 503)
-            raise ChatUnanswered(self._told(f"answered with HTTP status {error.status_code}"), 503 if busy else 502) from None
+            raise ChatUnanswered(self._describe(f"answered with HTTP status {error.status_code}"), 503 if busy else 502) from None
         except OpenAIError as error:
-            raise ChatUnanswered(self._told(f"cannot be used ({type(error).__name__})")) from None
+            raise ChatUnanswered(self._describe(f"cannot be used ({type(error).__name__})")) from None
         except (ValueError, RecursionError):  # the client passes on what its JSON parser raises
-            raise _BrokenOff from None
+            raise _ReplyCutOff from None
 
-    def _connected(self) -> OpenAI:
+    def _connect(self) -> OpenAI:
         """The client, made at the first use: importing it takes a second, and most runs have no such model."""
         with self._lock:
             if self._client is None:
@@ -254,7 +258,7 @@ class Chat:
                 self._client = OpenAI(api_key=key, base_url=self.base_url, timeout=self._timeout, max_retries=self._retries)
             return self._client
 
-    def _told(self, what: str) -> str:
+    def _describe(self, what: str) -> str:
         return f"The model {self.model} at {self.base_url or 'the default address'} {what}."
 
 
@@ -266,35 +270,35 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _used(reply: object) -> tuple[int, int]:
+def _read_token_counts(reply: object) -> tuple[int, int]:
     """The tokens of prompt and completion that a reply says it took, 0 where it does not say; the client checks no types."""
     usage = getattr(reply, "usage", None)
     prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
     return prompt if _is_count(prompt, 0) else 0, completion if _is_count(completion, 0) else 0
 
 
-def _first_choice(reply: object) -> object:
+def _get_first_choice(reply: object) -> object:
     """The first of a reply's choices, None where it has none."""
     choices = getattr(reply, "choices", None)
     return choices[0] if isinstance(choices, list) and choices else None
 
 
-def _content(message: object) -> str:
+def _get_content(message: object) -> str:
     """The text of a message, or of a piece of one; "" where it has none."""
     content = getattr(message, "content", None)
     return content if isinstance(content, str) else ""
 
 
-def _while_reading(error: Exception) -> bool:
+def _broke_while_reading(error: Exception) -> bool:
     """Whether the connection broke after the server had begun to answer."""
     return "RemoteProtocolError" in type(error.__cause__).__name__ or "ReadError" in type(error.__cause__).__name__
 
 
-def _messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
+def _make_messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
-def _closed(schema: type[BaseModel]) -> dict[str, object]:
+def _close_schema(schema: type[BaseModel]) -> dict[str, object]:
     """The JSON schema as strict servers want it: no other keys, every key required."""
     made = schema.model_json_schema()
     return {**made, "additionalProperties": False, "required": list(made["properties"])}

@@ -34,7 +34,7 @@ _CHARACTERS_A_TOKEN = 40
 """Texts are cut to this many characters a token before they are tokenised: nothing that would be kept is lost."""
 
 
-class Marker(Protocol):
+class TokenMarker(Protocol):
     """Gives each token of an encoded pair its token type, where a model's types say more than the side."""
 
     def __call__(self, first: str, second: str, encoding: Encoding) -> Sequence[int]:
@@ -56,7 +56,7 @@ class PairTokenizer:
     The first text (the claim) is cut only beyond half of `max_tokens`.
     """
 
-    def __init__(self, tokenizer: Tokenizer, max_tokens: int, marker: Marker | None = None) -> None:
+    def __init__(self, tokenizer: Tokenizer, max_tokens: int, marker: TokenMarker | None = None) -> None:
         self._tokenizer, self._max, self._marker = tokenizer, max_tokens, marker
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -66,9 +66,9 @@ class PairTokenizer:
         limit = self._max * _CHARACTERS_A_TOKEN
         cut = [(first[:limit], second[:limit]) for first, second in pairs]
         encodings = self._tokenizer.encode_batch(cut)
-        return [self._encoded(*pair, encoding) for pair, encoding in zip(cut, encodings, strict=True)]
+        return [self._make_pair(*pair, encoding) for pair, encoding in zip(cut, encodings, strict=True)]
 
-    def _encoded(self, first: str, second: str, encoding: Encoding) -> EncodedPair:
+    def _make_pair(self, first: str, second: str, encoding: Encoding) -> EncodedPair:
         sides = encoding.sequence_ids
         types = self._marker(first, second, encoding) if self._marker else encoding.type_ids
         firsts = sides.count(0)
@@ -111,9 +111,9 @@ class Graph:
 class PairEncoder:
     """A shipped cross-encoder. Safe to call from several threads at once: results do not depend on what others do."""
 
-    def __init__(self, folder: Path, engine: Engine = "auto", marker: Marker | None = None, threads: int = 0) -> None:
+    def __init__(self, folder: Path, engine: Engine = "auto", marker: TokenMarker | None = None, threads: int = 0) -> None:
         self.card = read_card(folder)
-        self.name = name_of(self.card)
+        self.name = make_model_name(self.card)
         self._tokenize = PairTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]), marker)
         self._graph = open_graph(folder / "model.onnx", engine, threads)
 
@@ -134,7 +134,7 @@ class TextEncoder:
 
     def __init__(self, folder: Path, engine: Engine = "auto", threads: int = 0) -> None:
         self.card = read_card(folder)
-        self.name = name_of(self.card)
+        self.name = make_model_name(self.card)
         self._tokenizer = read_tokenizer(folder)
         self._max = int(self.card["max_tokens"])
         self._graph = open_graph(folder / "model.onnx", engine, threads)
@@ -147,7 +147,7 @@ class TextEncoder:
         return array[0], self._graph((array, np.ones_like(array), np.zeros_like(array)))[0]
 
 
-def name_of(card: Mapping[str, Any]) -> str:
+def make_model_name(card: Mapping[str, Any]) -> str:
     """Name and what its scores come from in one word: the weights and, of a judge, its calibration and decision.
 
     A judge that was fitted again is another one: what is kept under the old name is not taken for its own.
@@ -194,8 +194,8 @@ def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:
     It runs `threads` batches side by side, one a core where that is 0.
     """
     threads = threads or os.cpu_count() or 1
-    _leave_the_cores()
-    openers = {"openvino": _openvino, "onnxruntime": _onnxruntime}
+    _limit_numpy_threads()
+    openers = {"openvino": _load_openvino, "onnxruntime": _load_onnxruntime}
     names = [engine] if engine != "auto" else sorted(openers, reverse=_computes_bfloat16())
     reasons = []
     for name in names:
@@ -207,7 +207,7 @@ def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:
 
 
 @cache
-def _leave_the_cores() -> None:
+def _limit_numpy_threads() -> None:
     """Let numpy multiply on one thread: OpenBLAS's others wait busily, on the cores that run models at the same time.
 
     Reranking reads 20 abstracts a second with it and 14 without, on two cores. Nothing here multiplies anything large by numpy.
@@ -229,7 +229,7 @@ def _computes_bfloat16() -> bool:
         return False
 
 
-def _openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
+def _load_openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
     """A stream, and so a thread, for each batch that is run at once; each calling thread has an infer request of its own."""
     import openvino
 
@@ -248,7 +248,7 @@ def _openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float
     return run
 
 
-def _onnxruntime(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
+def _load_onnxruntime(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
     """One session, which starts no threads of its own: its `run` may be called from several."""
     import onnxruntime
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from retrieval.core.errors import BadConfig, CounterpointError, ModelUnusable, writing
+from retrieval.core.errors import BadConfig, CounterpointError, ModelUnusable, translate_write_errors
 
 # Seconds until the hub must have answered the first question about a model; without a network we want to say so soon.
 # (transformers' own loading asks five times with growing pauses: half a minute before it gives up.)
@@ -22,7 +22,7 @@ BESIDE_WEIGHTS = (".json", ".txt", ".model")
 CODE = ".py"
 
 
-def weight_files(names: Iterable[str]) -> list[str]:
+def choose_weight_files(names: Iterable[str]) -> list[str]:
     """The files among `names` that hold the weights, in one format; empty where there are none or shards are
     missing."""
     held = list(names)
@@ -34,19 +34,19 @@ def weight_files(names: Iterable[str]) -> list[str]:
     return []
 
 
-def _missing(folder: Path, code: bool = False) -> str:
+def _describe_missing(folder: Path, code: bool = False) -> str:
     """What `folder` lacks to be a model, in words; "" where nothing is missing. With `code`, its own Python files count."""
     names = {path.name for path in folder.iterdir()}
     if "config.json" not in names:
         return "config.json"
-    if not weight_files(names):
+    if not choose_weight_files(names):
         return f"complete weights ({' or '.join(WEIGHTS)})"
-    if code and (lacks := sorted(_own_code(folder) - names)):
+    if code and (lacks := sorted(_list_own_code(folder) - names)):
         return lacks[0]
     return "" if names.intersection(TOKENIZERS) else f"a tokenizer ({', '.join(TOKENIZERS)})"
 
 
-def _own_code(folder: Path) -> set[str]:
+def _list_own_code(folder: Path) -> set[str]:
     """The Python files that a model's configuration names, but for those of other repositories ("owner/name--module")."""
     try:
         named = json.loads((folder / "config.json").read_text("utf-8")).get("auto_map", {}).values()
@@ -55,14 +55,14 @@ def _own_code(folder: Path) -> set[str]:
     return {f"{entry.partition('.')[0]}{CODE}" for entry in named if isinstance(entry, str) and "--" not in entry}
 
 
-def _fetch_once(model: str) -> str:
+def _say_how_to_fetch(model: str) -> str:
     return (
         f"download it once where there is a network with `hf download {model}` and set HF_HOME to that cache, "
         "or give a local folder"
     )
 
 
-def find(model: str, revision: str | None = None, code: bool = False) -> Path:
+def find_model(model: str, revision: str | None = None, code: bool = False) -> Path:
     """The folder with the files of `model`: a local folder, else the Hugging Face cache, else downloaded into that
     cache, with its Python files where `code` asks for them.
 
@@ -72,7 +72,7 @@ def find(model: str, revision: str | None = None, code: bool = False) -> Path:
     if folder.is_dir():
         if revision:
             raise BadConfig(f"The model {model} is a local folder, which has no revisions; leave `revision` out.")
-        if lacks := _missing(folder, code):
+        if lacks := _describe_missing(folder, code):
             raise ModelUnusable(f"The model folder {model} lacks {lacks}; give a folder as `hf download` makes it.")
         return folder
     if model.startswith(("/", "./", "../", "~")):
@@ -85,16 +85,16 @@ def find(model: str, revision: str | None = None, code: bool = False) -> Path:
         cached = huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision)
     except HFValidationError as error:
         raise ModelUnusable(f"{model!r} is neither a local folder nor a Hugging Face name (OWNER/NAME).") from error
-    if isinstance(cached, str) and not _missing(Path(cached).parent, code):
+    if isinstance(cached, str) and not _describe_missing(Path(cached).parent, code):
         return Path(cached).parent
     if huggingface_hub.is_offline_mode():
         raise ModelUnusable(
-            f"The model {model} is not in the cache and HF_HUB_OFFLINE forbids fetching it; {_fetch_once(model)}."
+            f"The model {model} is not in the cache and HF_HUB_OFFLINE forbids fetching it; {_say_how_to_fetch(model)}."
         )
     return _download(model, revision, code)
 
 
-def _beside(code: bool) -> tuple[str, ...]:
+def _list_suffixes(code: bool) -> tuple[str, ...]:
     """How the files end that belong to the weights."""
     return (*BESIDE_WEIGHTS, CODE) if code else BESIDE_WEIGHTS
 
@@ -107,16 +107,16 @@ def _download(model: str, revision: str | None, code: bool) -> Path:
     try:
         info = huggingface_hub.HfApi().model_info(model, revision=revision, timeout=HUB_TIMEOUT)
         names = [file.rfilename for file in info.siblings or []]
-        wanted = weight_files(names) + [n for n in names if "/" not in n and n.endswith(_beside(code))]
+        wanted = choose_weight_files(names) + [n for n in names if "/" not in n and n.endswith(_list_suffixes(code))]
         cache = Path(huggingface_hub.constants.HF_HUB_CACHE)
-        with writing(f"the model {model}", cache, "free some space and start again"):
+        with translate_write_errors(f"the model {model}", cache, "free some space and start again"):
             folder = Path(huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=wanted))
     except CounterpointError:
         raise
     except GatedRepoError as error:
         raise ModelUnusable(
             f"The model {model} requires you to accept its terms: accept them on its hub page, log in with "
-            f"`hf auth login`, then {_fetch_once(model)}."
+            f"`hf auth login`, then {_say_how_to_fetch(model)}."
         ) from error
     except RevisionNotFoundError as error:
         raise ModelUnusable(f"The model {model} has no revision {revision}; look it up on its hub page.") from error
@@ -127,14 +127,14 @@ def _download(model: str, revision: str | None, code: bool) -> Path:
         ) from error
     except Exception as error:  # a network, a proxy or a mirror fails in types that change with the HTTP library
         raise ModelUnusable(
-            f"The model {model} is not in the Hugging Face cache and the hub cannot be reached; {_fetch_once(model)}."
+            f"The model {model} is not in the Hugging Face cache and the hub cannot be reached; {_say_how_to_fetch(model)}."
         ) from error
-    if lacks := _missing(folder):
+    if lacks := _describe_missing(folder):
         raise ModelUnusable(f"The hub's {model} lacks {lacks}; choose a model saved for transformers, in PyTorch.")
     return folder
 
 
-def identify(model: str, folder: Path, code: bool = False) -> str:
+def identify_model(model: str, folder: Path, code: bool = False) -> str:
     """The model's name, "@", and what pins its weights: the hub's commit in its cache, elsewhere a hash of the files.
 
     The hash covers configuration and tokenizer too, because a swapped label or word changes verdicts as a weight does, and
@@ -144,7 +144,7 @@ def identify(model: str, folder: Path, code: bool = False) -> str:
         hub_name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
         return f"{hub_name}@{folder.name[:12]}"
     names = {path.name for path in folder.iterdir() if path.is_file()}
-    counted = sorted({*weight_files(names), *(n for n in names if n.endswith(_beside(code)))})
+    counted = sorted({*choose_weight_files(names), *(n for n in names if n.endswith(_list_suffixes(code)))})
     whole = hashlib.sha256()
     for name in counted:
         with (folder / name).open("rb") as file:

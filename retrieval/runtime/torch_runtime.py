@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.runtime.hub import find, identify
+from retrieval.runtime.hub import find_model, identify_model
 
 if TYPE_CHECKING:
     import torch
@@ -48,7 +48,7 @@ _LOADING = threading.Lock()
 _RUNNING = threading.Lock()
 
 
-def _device(wanted: str) -> torch.device:
+def _choose_device(wanted: str) -> torch.device:
     """`auto` is the first CUDA device where there is one, else the CPU."""
     import torch
 
@@ -62,7 +62,7 @@ def _device(wanted: str) -> torch.device:
     return device
 
 
-def _bfloat16(wanted: Precision, device: torch.device) -> bool:
+def _use_bfloat16(wanted: Precision, device: torch.device) -> bool:
     """Whether to compute in bfloat16: `auto` does where the hardware has instructions for it.
 
     The default everywhere is float32, so that results are the reference and the same on every machine. On a CPU
@@ -82,14 +82,14 @@ def _bfloat16(wanted: Precision, device: torch.device) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """One input of a network: token ids, and the segment (0 or 1) of each."""
 
     ids: list[int]
     segments: list[int]
 
 
-def by_length(rows: Sequence[Row], batch_size: int) -> Iterator[list[int]]:
+def batch_by_length(rows: Sequence[TokenRow], batch_size: int) -> Iterator[list[int]]:
     """Indices of `rows` in batches of like length, longest first: where memory fails, it fails at once."""
     order = sorted(range(len(rows)), key=lambda i: -len(rows[i].ids))
     return (order[start : start + batch_size] for start in range(0, len(order), batch_size))
@@ -101,10 +101,10 @@ class Runtime:
     def __init__(
         self, model: str, head: Head, device: str, precision: Precision, revision: str | None, trust_remote_code: bool = False
     ) -> None:
-        self.device = _device(device)
-        self._autocast = _bfloat16(precision, self.device)
-        folder = find(model, revision, code=trust_remote_code)
-        self.name = identify(model, folder, code=trust_remote_code)
+        self.device = _choose_device(device)
+        self._autocast = _use_bfloat16(precision, self.device)
+        folder = find_model(model, revision, code=trust_remote_code)
+        self.name = identify_model(model, folder, code=trust_remote_code)
         with _LOADING:
             tokenizer, self.network = _load(model, folder, head, trust_remote_code)
         self.network.to(self.device)
@@ -121,7 +121,7 @@ class Runtime:
         self._padding = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
         self._reads_segments = "token_type_ids" in tokenizer.model_input_names
 
-    def batch(self, rows: Sequence[Row]) -> dict[str, torch.Tensor]:
+    def make_batch(self, rows: Sequence[TokenRow]) -> dict[str, torch.Tensor]:
         """`rows` as (rows, longest) int64 tensors, padded on the right."""
         import torch
 
@@ -139,7 +139,7 @@ class Runtime:
         return tensors
 
     @contextmanager
-    def running(self) -> Iterator[None]:
+    def run_exclusively(self) -> Iterator[None]:
         """Inside, the network may be called: one thread at a time, no gradients, in the chosen precision."""
         import torch
 
@@ -150,7 +150,7 @@ class Runtime:
         ):
             yield
 
-    def finite(self, scores: torch.Tensor) -> torch.Tensor:
+    def check_finite(self, scores: torch.Tensor) -> torch.Tensor:
         """`scores` as float32 on the CPU. NaN would compare as anything, even as an accusation: better to stop."""
         scores = scores.float().cpu()
         if not bool(scores.isfinite().all()):
@@ -159,39 +159,39 @@ class Runtime:
             )
         return scores
 
-    def logits(self, rows: Sequence[Row], batch_size: int) -> list[list[float]]:
+    def logits(self, rows: Sequence[TokenRow], batch_size: int) -> list[list[float]]:
         """The classification logits of each row, in order: (rows, labels)."""
         logits: list[list[float]] = [[] for _ in rows]
-        for indices in by_length(rows, batch_size):
-            with self.running():
-                scores = self.network(**self.batch([rows[i] for i in indices])).logits
-            for i, row in zip(indices, self.finite(scores).tolist(), strict=True):
+        for indices in batch_by_length(rows, batch_size):
+            with self.run_exclusively():
+                scores = self.network(**self.make_batch([rows[i] for i in indices])).logits
+            for i, row in zip(indices, self.check_finite(scores).tolist(), strict=True):
                 logits[i] = row
         return logits
 
-    def vectors(self, rows: Sequence[Row], batch_size: int, pooling: Pooling) -> NDArray[np.float32]:
+    def vectors(self, rows: Sequence[TokenRow], batch_size: int, pooling: Pooling) -> NDArray[np.float32]:
         """The last layer's vector of each row, in order, [rows, width]: its first token's, or the mean of its tokens'."""
         vectors: list[NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)] * len(rows)
-        for indices in by_length(rows, batch_size):
-            batch = self.batch([rows[i] for i in indices])
-            with self.running():
+        for indices in batch_by_length(rows, batch_size):
+            batch = self.make_batch([rows[i] for i in indices])
+            with self.run_exclusively():
                 tokens = self.network(**batch).last_hidden_state.float()
             mask = batch["attention_mask"].unsqueeze(-1)
             pooled = tokens[:, 0] if pooling == "cls" else (tokens * mask).sum(dim=1) / mask.sum(dim=1)
-            for i, vector in zip(indices, self.finite(pooled).numpy(), strict=True):
+            for i, vector in zip(indices, self.check_finite(pooled).numpy(), strict=True):
                 vectors[i] = vector
         return np.stack(vectors)
 
-    def singles(self, texts: Sequence[str], max_tokens: int) -> list[Row]:
+    def tokenize_singles(self, texts: Sequence[str], max_tokens: int) -> list[TokenRow]:
         """Each text alone, shortened at its end to at most `max_tokens` tokens, specials included."""
         room = min(max_tokens, self.limit) - self.tokenizer.num_special_tokens_to_add(False)
         rows = []
         for text in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
             text.truncate(room)
-            rows.append(_row(self.tokenizer.post_process(text)))
+            rows.append(_make_row(self.tokenizer.post_process(text)))
         return rows
 
-    def pairs(self, kept: str, cut: Sequence[str], max_tokens: int, *, kept_first: bool) -> list[Row]:
+    def pairs(self, kept: str, cut: Sequence[str], max_tokens: int, *, kept_first: bool) -> list[TokenRow]:
         """`kept` paired with each text of `cut`, in at most `max_tokens` tokens, specials included.
 
         Only `cut` is shortened, at its end; a `kept` of more than half the room, which nobody means, is capped there.
@@ -204,12 +204,12 @@ class Runtime:
         for text in self.tokenizer.encode_batch(list(cut), add_special_tokens=False):
             text.truncate(left)
             first, second = (fixed, text) if kept_first else (text, fixed)
-            rows.append(_row(self.tokenizer.post_process(first, second)))
+            rows.append(_make_row(self.tokenizer.post_process(first, second)))
         return rows
 
 
-def _row(encoding: Encoding) -> Row:
-    return Row(encoding.ids, encoding.type_ids)
+def _make_row(encoding: Encoding) -> TokenRow:
+    return TokenRow(encoding.ids, encoding.type_ids)
 
 
 def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tuple[Any, Any]:
@@ -222,7 +222,7 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
 
     architecture: Any = getattr(transformers, _ARCHITECTURES[head])
     # Loading is not the user's long work, so no bar of transformers' own.
-    with _quiet(transformers.utils.logging):
+    with _silence(transformers.utils.logging):
         try:
             # Code that a repository brings along is run only where a profile says so. Weights kept in half precision are
             # computed in float32.
@@ -259,7 +259,7 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
 
 
 @contextmanager
-def _quiet(logging: Any) -> Iterator[None]:
+def _silence(logging: Any) -> Iterator[None]:
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:

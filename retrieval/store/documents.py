@@ -60,7 +60,7 @@ def unpack(blob: bytes, width: int) -> list[tuple[int, ...]]:
 _Part = TypeVar("_Part")
 
 
-def _sound(read: Callable[[Entry], _Part]) -> Callable[[Entry], _Part]:
+def _refuse_damage(read: Callable[[Entry], _Part]) -> Callable[[Entry], _Part]:
     """Say in one sentence that a row is damaged in a way that SQLite itself does not see."""
 
     def reading(self: Entry) -> _Part:
@@ -80,7 +80,7 @@ class Entry:
         self.pmid = row[0]
 
     @cached_property
-    @_sound
+    @_refuse_damage
     def document(self) -> Document:
         """The document as its reader gave it, but for `spans`, which are here, and a retraction that came later."""
         pmid, title, abstract, year, journal, types, notices, sections, version, retracted, *_ = self._row
@@ -106,13 +106,13 @@ class Entry:
         return True
 
     @cached_property
-    @_sound
+    @_refuse_damage
     def spans(self) -> list[Span]:
         """Every sentence's (start, end) in the abstract."""
         return [(start, end) for start, end in unpack(self._row[10], 2)]
 
     @cached_property
-    @_sound
+    @_refuse_damage
     def _cues(self) -> dict[int, tuple[Cue, ...]]:
         """The cues of each sentence that holds any."""
         placed: dict[int, tuple[Cue, ...]] = {}
@@ -122,11 +122,11 @@ class Entry:
 
     def sentences(self) -> tuple[Sentence, ...]:
         """All sentences, in order."""
-        return tuple(self._sentence(index) for index in range(len(self)))
+        return tuple(self._make_sentence(index) for index in range(len(self)))
 
     def cue_sentences(self) -> tuple[Sentence, ...]:
         """The sentences that hold a negation cue, in order."""
-        return tuple(self._sentence(index) for index in sorted(self._cues))
+        return tuple(self._make_sentence(index) for index in sorted(self._cues))
 
     def cue_sentence_count(self) -> int:
         """How many sentences hold a negation cue."""
@@ -136,7 +136,7 @@ class Entry:
         """How many negation cues the document holds."""
         return sum(map(len, self._cues.values()))
 
-    def _sentence(self, index: int) -> Sentence:
+    def _make_sentence(self, index: int) -> Sentence:
         start, end = self.spans[index]
         return Sentence(self.pmid, index, start, end, self._row[2][start:end], self._cues.get(index, ()))
 
@@ -153,7 +153,7 @@ class Store:
         self._opened: list[sqlite3.Connection] = []
         self._cue_names = dict(self._query("SELECT id, name FROM cue_names"))
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             # A finished index never changes: `immutable` spares every query its locks. Each thread has a connection of its
@@ -165,7 +165,7 @@ class Store:
 
     def _query(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self._connection().execute(statement, values).fetchall()
+            return self._connect().execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise IndexUnusable(
                 f"The document store {self.path} cannot be read ({error}); if it was replaced or moved while in use, restart, "
@@ -176,7 +176,7 @@ class Store:
         """The stored documents of `pmids`, in their order; each must be in the index."""
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            found = self._found(COLUMNS, chunk)
+            found = self._fetch(COLUMNS, chunk)
             for pmid in chunk:
                 if pmid not in found:
                     raise IndexUnusable(
@@ -186,7 +186,7 @@ class Store:
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None where the index does not hold it."""
-        row = self._found(COLUMNS, [pmid]).get(pmid)
+        row = self._fetch(COLUMNS, [pmid]).get(pmid)
         return Entry(row, self._cue_names) if row else None
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
@@ -201,10 +201,10 @@ class Store:
         """Those of `pmids` that the index holds."""
         held: set[str] = set()
         for at in range(0, len(pmids), self._CHUNK):
-            held.update(self._found("pmid", pmids[at : at + self._CHUNK]))
+            held.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
         return held
 
-    def _found(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
+    def _fetch(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
         marks = ",".join("?" * len(pmids))
         rows = self._query(f"SELECT {columns} FROM documents WHERE pmid IN ({marks})", pmids)
         return {str(row[0]): row for row in rows}

@@ -18,12 +18,12 @@ from retrieval.core.errors import BadInput
 from retrieval.store.manifest import write_atomically
 
 
-def digest(facts: Any) -> str:
+def hash_json(facts: Any) -> str:
     """The SHA-256 of anything that JSON can hold."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def content_sha256(file: Path) -> str:
+def hash_file(file: Path) -> str:
     """The SHA-256 of a file; raises `BadInput` where it cannot be read."""
     try:
         with file.open("rb") as opened:
@@ -43,7 +43,7 @@ class Origin:
 
     def path(self, folder: Path, name: str, suffix: str = "") -> Path:
         """Where the results of this origin lie, in a file or folder of their own."""
-        return folder / f"{name}-{digest(asdict(self))[:24]}{suffix}"
+        return folder / f"{name}-{hash_json(asdict(self))[:24]}{suffix}"
 
 
 class Journal:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import IndexUnusable, writing
+from retrieval.core.errors import IndexUnusable, translate_write_errors
 
 # Raised whenever the store or the Lucene index changes in a way that older code misreads.
 FORMAT = 1
@@ -21,7 +21,7 @@ LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
 
 
 @dataclass(frozen=True)
-class Source:
+class IndexSource:
     """A file that went into an index."""
 
     path: str
@@ -32,7 +32,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Counts:
+class IndexCounts:
     """What is in an index."""
 
     documents: int
@@ -81,9 +81,9 @@ class Manifest:
     version: int
     data: str
     created: str
-    counts: Counts
+    counts: IndexCounts
     corpus_sha256: str
-    sources: tuple[Source, ...]
+    sources: tuple[IndexSource, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
     files: dict[str, int]
@@ -101,7 +101,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Put the manifest in place whole, or leave what was there."""
-        with writing("the index's manifest", folder):
+        with translate_write_errors("the index's manifest", folder):
             write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
 
 
@@ -119,12 +119,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise
 
 
-def staging_folder(out: Path) -> Path:
+def name_staging_folder(out: Path) -> Path:
     """Where an index is made before it appears at `out`: hidden, and on the same disk."""
     return out.parent / f".{out.name}.building"
 
 
-def data_files(folder: Path) -> dict[str, int]:
+def list_data_files(folder: Path) -> dict[str, int]:
     """The size in bytes of every file under `folder`, by its path relative to it."""
     return {
         str(path.relative_to(folder)): path.stat().st_size
@@ -143,7 +143,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _read_manifest(folder: Path) -> Manifest:
     if not folder.exists():
-        if staging_folder(folder.resolve()).exists():
+        if name_staging_folder(folder.resolve()).exists():
             raise IndexUnusable(
                 f"The index at {folder} is not finished: its build is still running or was stopped; the same "
                 "`counterpoint index build` resumes where it stopped."
@@ -169,7 +169,7 @@ def _read_manifest(folder: Path) -> Manifest:
             "build it again, or use the Counterpoint that made it."
         )
     try:
-        manifest = _from_dict(data)
+        manifest = _parse_manifest(data)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(damaged.format(f"its {NAME} has missing or wrong entries")) from None
     for name, size in manifest.files.items():
@@ -183,10 +183,10 @@ def _read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _from_dict(data: dict[str, Any]) -> Manifest:
+def _parse_manifest(data: dict[str, Any]) -> Manifest:
     """The manifest of a JSON object; raises one of the builtin errors where that is not what `write` wrote."""
-    counts = Counts(**{name: int(count) for name, count in data["counts"].items()})
-    sources = tuple(Source(**source) for source in data["sources"])
+    counts = IndexCounts(**{name: int(count) for name, count in data["counts"].items()})
+    sources = tuple(IndexSource(**source) for source in data["sources"])
     files = {str(name): int(size) for name, size in data["files"].items()}
     if STORE not in files or not isinstance(data["data"], str):
         raise KeyError(STORE)

@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from retrieval.bm25.bm25_plus import TermIndex
 from retrieval.bm25.lucene import K1, B
-from retrieval.words.lexical import terms
+from retrieval.words.lexical import split_terms
 
 
 class TextIndex:
     """Texts, known by their places."""
 
     def __init__(self, texts: Sequence[str], k1: float = K1, b: float = B) -> None:
-        self._index = TermIndex(((str(place), terms(text)) for place, text in enumerate(texts)), k1, b)
+        self._index = TermIndex(((str(place), split_terms(text)) for place, text in enumerate(texts)), k1, b)
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """[texts]: the score of every text."""
-        return self._index.scores(terms(query))
+        return self._index.scores(split_terms(query))
 
     def top(self, query: str, k: int) -> list[int]:
         """The places of the k best texts, best first; ties in their order."""
-        return [int(hit.pmid) for hit in self._index.search(terms(query), k)]
+        return [int(hit.pmid) for hit in self._index.search(split_terms(query), k)]

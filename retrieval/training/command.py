@@ -11,7 +11,7 @@ from pathlib import Path
 from retrieval.core.errors import CounterpointError
 
 
-def training_options(prog: str, model: str) -> argparse.ArgumentParser:
+def make_option_parser(prog: str, model: str) -> argparse.ArgumentParser:
     """The options of a command that builds `model` and leaves it in the folder of that name under --out."""
     parser = argparse.ArgumentParser(prog=prog, description=f"Build the {model} model from the data folder.")
     parser.add_argument("--data", type=Path, required=True, help="the data folder")
@@ -23,7 +23,7 @@ def training_options(prog: str, model: str) -> argparse.ArgumentParser:
     return parser
 
 
-def told(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
+def return_exit_code(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
     """`command` with an exit code: 0, or 2 after the one sentence of an error that the user can do something about."""
 
     @wraps(command)

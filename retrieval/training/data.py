@@ -11,7 +11,7 @@ from typing import Any
 from retrieval.core.errors import BadInput
 
 
-def rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """The records of `folder/name`, or one sentence on what is missing."""
     path = folder / name
     try:

@@ -21,7 +21,7 @@ from torch.nn import functional
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, VOCABULARY = 384, 6, 12, 1536, 512, 30522
 
 
-class Layer(nn.Module):
+class BertLayer(nn.Module):
     """Self-attention and feed-forward, each with its residual and layer norm after it (post-norm, as in BERT)."""
 
     def __init__(self, dropout: float) -> None:
@@ -46,7 +46,7 @@ class Layer(nn.Module):
         return output
 
 
-class Encoder(nn.Module):
+class BertEncoder(nn.Module):
     """Tokens to hidden states. `parts` are the sizes of the mark's parts, segment first: (3, 5, 5) for stance."""
 
     def __init__(self, parts: tuple[int, ...], dropout: float = 0.1) -> None:
@@ -56,7 +56,7 @@ class Encoder(nn.Module):
         self.positions = nn.Embedding(POSITIONS, WIDTH)
         self.marks = nn.ParameterList([nn.Parameter(torch.randn(size, WIDTH) * 0.01) for size in parts])
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.layers = nn.ModuleList([Layer(dropout) for _ in range(LAYERS)])
+        self.layers = nn.ModuleList([BertLayer(dropout) for _ in range(LAYERS)])
         self.dropout = dropout
 
     def table(self) -> Tensor:
@@ -77,7 +77,7 @@ class Encoder(nn.Module):
         return hidden
 
 
-class MarkedEncoder(Encoder):
+class MarkedEncoder(BertEncoder):
     """Pairs of texts to logits."""
 
     def __init__(self, labels: int, parts: tuple[int, ...], dropout: float = 0.1) -> None:
@@ -90,15 +90,15 @@ class MarkedEncoder(Encoder):
         hidden = self.states(input_ids, attention_mask, token_type_ids)
         present = attention_mask.to(hidden.dtype)
         segment = torch.div(token_type_ids, math.prod(self.parts[1:]), rounding_mode="floor")
-        first = _mean(hidden, present * (segment == 0).to(hidden.dtype))
-        second = _mean(hidden, present * (segment == 1).to(hidden.dtype))
+        first = _average(hidden, present * (segment == 0).to(hidden.dtype))
+        second = _average(hidden, present * (segment == 1).to(hidden.dtype))
         pooled = torch.cat([hidden[:, 0], first, second, (first - second).abs(), first * second], -1)
         pooled = functional.dropout(pooled, self.dropout, self.training)
         logits: Tensor = self.labels(torch.tanh(self.hidden(pooled)))
         return logits
 
 
-class TokenEncoder(Encoder):
+class TokenEncoder(BertEncoder):
     """One text to its tokens' vectors of length 1, for late interaction."""
 
     def __init__(self, dropout: float = 0.1) -> None:
@@ -109,12 +109,12 @@ class TokenEncoder(Encoder):
         return functional.normalize(self.states(input_ids, attention_mask, token_type_ids), dim=-1)
 
 
-def _mean(hidden: Tensor, mask: Tensor) -> Tensor:
+def _average(hidden: Tensor, mask: Tensor) -> Tensor:
     """[batch, width]: the mean of the tokens that the mask [batch, tokens] keeps."""
     return (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1.0)
 
 
-Model = TypeVar("Model", bound=Encoder)
+Model = TypeVar("Model", bound=BertEncoder)
 
 
 def load_base(model: Model, folder: Path) -> Model:

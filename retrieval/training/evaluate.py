@@ -14,14 +14,14 @@ from tqdm import tqdm
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.measure import interval, ndcg
+from retrieval.training.data import read_rows
+from retrieval.training.measure import bootstrap_interval, ndcg
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedClaim:
     """One claim: what BM25 found and the parts of the reranker's score, [found, 3]; documents by index."""
 
     relevant: frozenset[int]
@@ -29,23 +29,25 @@ class Ranked:
     parts: np.ndarray
 
 
-def ranked_scifact(
+def rank_scifact(
     data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[str], bool] = lambda _: True
-) -> list[Ranked]:
+) -> list[RankedClaim]:
     """BM25's best `depth` for each claim of a split, with the parts of their scores. Relevant is what the claim cites."""
-    corpus = list(rows(data, "scifact/corpus.jsonl.gz"))
+    corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
-    texts = [passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
+    texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
     index = TextIndex(texts)
-    found: list[Ranked] = []
-    for claim in tqdm([claim for claim in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim["claim"])], desc=split):
+    found: list[RankedClaim] = []
+    for claim in tqdm(
+        [claim for claim in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim["claim"])], desc=split
+    ):
         top = index.top(claim["claim"], depth)
         relevant = frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place)
-        found.append(Ranked(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))
+        found.append(RankedClaim(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))
     return found
 
 
-def mean_ndcg(claims: Sequence[Ranked], weights: np.ndarray | None) -> float:
+def compute_mean_ndcg(claims: Sequence[RankedClaim], weights: np.ndarray | None) -> float:
     """nDCG@10 of the order that the weighted parts give, or of BM25's own where there are no weights."""
     return float(np.mean([
         ndcg(c.found if weights is None else [c.found[i] for i in np.argsort(-(c.parts @ weights), kind="stable")], c.relevant)
@@ -64,12 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         reranker = EmbeddedReranker(options.model, remembered_mb=600)
-        claims = ranked_scifact(options.data, "dev", reranker, options.depth)
+        claims = rank_scifact(options.data, "dev", reranker, options.depth)
     except CounterpointError as error:
         print(error, file=sys.stderr)
         return 2
     for name, weights in (("BM25", None), (reranker.name, reranker.weights)):
-        value, low, high = interval(lambda c, w=weights: mean_ndcg(c, w), claims)  # type: ignore[misc]
+        value, low, high = bootstrap_interval(lambda c, w=weights: compute_mean_ndcg(c, w), claims)  # type: ignore[misc]
         print(f"{name:32s} nDCG@10 {value:.4f}  95 % {low:.4f} to {high:.4f}")
     return 0
 

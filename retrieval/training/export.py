@@ -40,13 +40,13 @@ def export(model: nn.Module, output: str, folder: Path, tokenizer: Path, card: M
             model, (example, example, torch.zeros_like(example)), str(path), input_names=inputs, output_names=[output],
             dynamic_axes={name: {0: "batch", 1: "tokens"} for name in [*inputs, output]}, dynamo=False, opset_version=17,
         )  # fmt: skip
-    onnx.save(quantized(onnx.load(path)), path)
+    onnx.save(quantize(onnx.load(path)), path)
     shutil.copyfile(tokenizer, folder / "tokenizer.json")
     whole = {**card, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     (folder / "model.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def restored(path: Path) -> dict[str, torch.Tensor]:
+def restore_weights(path: Path) -> dict[str, torch.Tensor]:
     """The torch model's weights back out of a `model.onnx` that `export` wrote, as near as int8 keeps them."""
     graph = onnx.load(path).graph
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
@@ -64,7 +64,7 @@ def restored(path: Path) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(values.copy()) for name, values in stored.items()}
 
 
-def quantized(model: onnx.ModelProto) -> onnx.ModelProto:
+def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
     """The same graph with every large matrix stored as int8."""
     graph = model.graph
     axes = {node.input[1]: 0 for node in graph.node if node.op_type == "MatMul"}
@@ -78,7 +78,7 @@ def quantized(model: onnx.ModelProto) -> onnx.ModelProto:
         if values.dtype != np.float32 or values.ndim != 2 or values.size < SMALLEST:
             kept.append(tensor)
             continue
-        whole, scale = _int8(values, axes.get(tensor.name, 1))
+        whole, scale = _round_to_int8(values, axes.get(tensor.name, 1))
         kept += [numpy_helper.from_array(whole, f"{tensor.name}_int8"), numpy_helper.from_array(scale, f"{tensor.name}_scale")]
         turned += [
             helper.make_node("Cast", [f"{tensor.name}_int8"], [f"{tensor.name}_float"], to=TensorProto.FLOAT),
@@ -92,7 +92,7 @@ def quantized(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
-def _int8(values: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def _round_to_int8(values: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Symmetric int8 and its scale, one scale for each line along `axis`."""
     scale = np.maximum(np.abs(values).max(axis=axis, keepdims=True), 1e-8).astype(np.float32) / 127
     return np.clip(np.rint(values / scale), -127, 127).astype(np.int8), scale

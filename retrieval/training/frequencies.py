@@ -9,32 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from retrieval.training.data import rows
-from retrieval.words.lexical import PLACES, place, terms
+from retrieval.training.data import read_rows
+from retrieval.words.lexical import PLACES, locate_term, split_terms
 
 
-def word_weights(folder: Path) -> NDArray[np.float16]:
+def compute_word_weights(folder: Path) -> NDArray[np.float16]:
     """[PLACES]: the idf of every place of the table behind `retrieval.words.lexical`."""
-    return _idf(({place(term) for term in terms(text)} for text in _texts(folder)), PLACES)
+    return _compute_idf(({locate_term(term) for term in split_terms(text)} for text in _read_texts(folder)), PLACES)
 
 
-def piece_weights(folder: Path, tokenizer: Path) -> NDArray[np.float16]:
+def compute_piece_weights(folder: Path, tokenizer: Path) -> NDArray[np.float16]:
     """[vocabulary]: the idf of every word piece; 0 for [CLS] and [SEP], which are in every text."""
     pieces = Tokenizer.from_file(str(tokenizer))
     pieces.no_truncation()
     pieces.no_padding()
-    weights = _idf((set(pieces.encode(text).ids) for text in _texts(folder)), pieces.get_vocab_size())
+    weights = _compute_idf((set(pieces.encode(text).ids) for text in _read_texts(folder)), pieces.get_vocab_size())
     for special in ("[CLS]", "[SEP]"):
         weights[pieces.token_to_id(special)] = 0.0
     return weights
 
 
-def _texts(folder: Path) -> Iterator[str]:
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+def _read_texts(folder: Path) -> Iterator[str]:
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         yield f"{record['title'] or ''}. {' '.join(record['abstract'])}"
 
 
-def _idf(texts: Iterable[set[int]], size: int) -> NDArray[np.float16]:
+def _compute_idf(texts: Iterable[set[int]], size: int) -> NDArray[np.float16]:
     """[size]: Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5))."""
     counts, total = np.zeros(size), 0
     for found in texts:

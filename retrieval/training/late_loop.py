@@ -23,12 +23,12 @@ from retrieval.training.bm25 import TextIndex
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.loop import Recipe, descend
 from retrieval.training.questions import Relevant
-from retrieval.words.lexical import lexical_scores
+from retrieval.words.lexical import score_lexically
 
 TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
 
 
-def groups(pairs: Sequence[Relevant], size: int, near: int, rng: random.Random) -> list[list[Relevant]]:
+def group_pairs(pairs: Sequence[Relevant], size: int, near: int, rng: random.Random) -> list[list[Relevant]]:
     """Batches made of clusters of `near` pairs whose passages BM25 takes for each other."""
     index = TextIndex([f"{pair.query} {pair.passage[:300]}" for pair in pairs])
     free = set(range(len(pairs)))
@@ -54,7 +54,7 @@ class Tables:
     words: NDArray[np.float32]
 
 
-class Weighed(nn.Module):
+class WeightedScore(nn.Module):
     """The encoder and the three weights of the score's parts."""
 
     def __init__(self, encoder: TokenEncoder) -> None:
@@ -64,16 +64,16 @@ class Weighed(nn.Module):
 
     def forward(self, texts: Sequence[Sequence[str]], tables: Tables, device: torch.device) -> Tensor:
         """Queries and passages, as many of each, to scores [queries, passages]."""
-        queries, query_mask, rarity = self._vectors(texts[0], TOKENS_OF_QUERY, tables, device)
-        passages, passage_mask, _ = self._vectors(texts[1], TOKENS_OF_PASSAGE, tables, device)
+        queries, query_mask, rarity = self._encode(texts[0], TOKENS_OF_QUERY, tables, device)
+        passages, passage_mask, _ = self._encode(texts[1], TOKENS_OF_PASSAGE, tables, device)
         match = torch.einsum("qid,pjd->qpij", queries, passages).masked_fill(passage_mask[None, :, None, :] == 0, -1.0)
         late = torch.einsum("qpi,qi->qp", match.amax(-1), rarity) / rarity.sum(1, keepdim=True).clamp(min=1e-6)
         whole = functional.normalize((queries * query_mask[..., None]).sum(1), dim=-1)
         means = functional.normalize((passages * passage_mask[..., None]).sum(1), dim=-1)
-        lexical = torch.tensor(np.stack([lexical_scores(query, texts[1], tables.words) for query in texts[0]]), device=device)
+        lexical = torch.tensor(np.stack([score_lexically(query, texts[1], tables.words) for query in texts[0]]), device=device)
         return self.weights[0] * lexical.float() + self.weights[1] * late + self.weights[2] * whole @ means.T
 
-    def _vectors(self, texts: Sequence[str], longest: int, tables: Tables, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    def _encode(self, texts: Sequence[str], longest: int, tables: Tables, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
         """Vectors [texts, tokens, width], mask and rarity [texts, tokens]."""
         tables.tokenizer.enable_truncation(longest)
         tables.tokenizer.enable_padding()
@@ -85,7 +85,12 @@ class Weighed(nn.Module):
 
 
 def train(
-    model: Weighed, batches: Sequence[Sequence[Relevant]], tables: Tables, recipe: Recipe, checkpoint: Path, device: torch.device
+    model: WeightedScore,
+    batches: Sequence[Sequence[Relevant]],
+    tables: Tables,
+    recipe: Recipe,
+    checkpoint: Path,
+    device: torch.device,
 ) -> None:
     """Train in place on batches of queries with their passages."""
     model.to(device)

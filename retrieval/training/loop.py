@@ -27,7 +27,7 @@ Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class PairExample:
     """A tokenised pair and its label (an index for stance, 0 or 1 for relevance)."""
 
     pair: EncodedPair
@@ -50,15 +50,15 @@ class Recipe:
     """Stop after so many batches, the schedule shortened to suit; 0 for all of them."""
 
 
-def batches(stages: Sequence[Sequence[Example]], recipe: Recipe) -> list[list[Example]]:
+def make_batches(stages: Sequence[Sequence[PairExample]], recipe: Recipe) -> list[list[PairExample]]:
     """Every stage shuffled, cut into batches of similar length whose order is shuffled again, one stage after the other."""
     rng = random.Random(recipe.seed)
-    found: list[list[Example]] = []
+    found: list[list[PairExample]] = []
     for stage in stages:
         examples = list(stage)
         rng.shuffle(examples)
         reach = recipe.batch * 40
-        cut: list[list[Example]] = []
+        cut: list[list[PairExample]] = []
         for start in range(0, len(examples), reach):
             near = sorted(examples[start : start + reach], key=lambda example: len(example.pair.ids))
             cut.extend(near[at : at + recipe.batch] for at in range(0, len(near), recipe.batch))
@@ -67,7 +67,7 @@ def batches(stages: Sequence[Sequence[Example]], recipe: Recipe) -> list[list[Ex
     return found
 
 
-def optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
+def make_optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
     """The word table stays as the base has it (half of all weights, and 40,000 pairs meet few of its rows); new parts learn
     faster than the base."""
     model.words.weight.requires_grad_(False)
@@ -80,7 +80,7 @@ def optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
     )
 
 
-def share_of_rate(step: int, steps: int, recipe: Recipe) -> float:
+def scale_rate(step: int, steps: int, recipe: Recipe) -> float:
     """Linear warm-up, then linear decay to `floor`."""
     warm = max(1, int(recipe.warm_up * steps))
     if step < warm:
@@ -88,7 +88,7 @@ def share_of_rate(step: int, steps: int, recipe: Recipe) -> float:
     return recipe.floor + (1 - recipe.floor) * (steps - step) / max(1, steps - warm)
 
 
-def tensors(examples: Sequence[Example], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def make_tensors(examples: Sequence[PairExample], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Ids, mask, types [batch, tokens] and labels [batch]."""
     ids, mask, types = (torch.from_numpy(array).to(device) for array in collate([example.pair for example in examples]))
     return ids, mask, types, torch.tensor([example.label for example in examples], device=device)
@@ -96,7 +96,7 @@ def tensors(examples: Sequence[Example], device: torch.device) -> tuple[Tensor, 
 
 def train(
     model: MarkedEncoder,
-    stages: Sequence[Sequence[Example]],
+    stages: Sequence[Sequence[PairExample]],
     recipe: Recipe,
     checkpoint: Path,
     device: torch.device,
@@ -106,13 +106,13 @@ def train(
     # AMX and AVX-512 compute bfloat16 in hardware, and there autocast is three times faster; elsewhere it is slower than float32.
     low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
 
-    def loss(batch: Sequence[Example]) -> Tensor:
-        ids, mask, types, labels = tensors(batch, device)
+    def loss(batch: Sequence[PairExample]) -> Tensor:
+        ids, mask, types, labels = make_tensors(batch, device)
         with torch.autocast(device.type, torch.bfloat16, enabled=low):
             logits = model(ids, mask, types)
         return functional.cross_entropy(logits.float(), labels, label_smoothing=recipe.smoothing)
 
-    descend(model, optimizer(model, recipe), batches(stages, recipe), loss, recipe, checkpoint, device)
+    descend(model, make_optimizer(model, recipe), make_batches(stages, recipe), loss, recipe, checkpoint, device)
 
 
 def descend(
@@ -136,7 +136,7 @@ def descend(
     with tqdm(total=len(todo), initial=start, desc="training", unit="batch") as bar:
         for step in range(start, len(todo)):
             for group in steps.param_groups:
-                group["lr"] = group["top"] * share_of_rate(step, len(todo), recipe)
+                group["lr"] = group["top"] * scale_rate(step, len(todo), recipe)
             loss = loss_of(todo[step])
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -173,7 +173,7 @@ def restore(path: Path, run: str, model: nn.Module, steps: torch.optim.AdamW, de
     return int(state["step"])
 
 
-def weights(path: Path) -> dict[str, Tensor]:
+def read_weights(path: Path) -> dict[str, Tensor]:
     """The model's weights from a checkpoint; raises `ModelUnusable` where there is none."""
     try:
         found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]

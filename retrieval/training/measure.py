@@ -45,7 +45,9 @@ def balanced_accuracy(gold: NDArray[np.int64], predicted: NDArray[np.int64]) -> 
     return 100.0 * float(np.mean([(predicted[gold == c] == c).mean() for c in set(gold.tolist())]))
 
 
-def interval(measure: Callable[[Sequence[Item]], float], items: Sequence[Item], draws: int = 1000) -> tuple[float, float, float]:
+def bootstrap_interval(
+    measure: Callable[[Sequence[Item]], float], items: Sequence[Item], draws: int = 1000
+) -> tuple[float, float, float]:
     """The measure and its 95 % interval by the percentile bootstrap over `items`, two or more (Efron 1979), seed fixed."""
     from scipy.stats import bootstrap
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.core.values import Document
-from retrieval.rerank.reranker import passage
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out
+from retrieval.rerank.reranker import make_passage
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +23,20 @@ class Relevant:
     key: str
 
 
-def scifact(folder: Path) -> Iterator[Relevant]:
+def read_scifact(folder: Path) -> Iterator[Relevant]:
     """SciFact train claims and the abstracts they cite, the held-out fold left away: on it the parts of the score are weighed."""
-    corpus = {int(row["doc_id"]): row for row in rows(folder, "scifact/corpus.jsonl.gz")}
-    for claim in rows(folder, "scifact/claims_train.jsonl.gz"):
+    corpus = {int(row["doc_id"]): row for row in read_rows(folder, "scifact/corpus.jsonl.gz")}
+    for claim in read_rows(folder, "scifact/claims_train.jsonl.gz"):
         for cited in claim["cited_doc_ids"]:
             document = corpus.get(int(cited))
-            if document is not None and not held_out(claim["claim"]):
-                text = passage(Document(str(cited), document["title"], " ".join(document["abstract"])))
+            if document is not None and not is_held_out(claim["claim"]):
+                text = make_passage(Document(str(cited), document["title"], " ".join(document["abstract"])))
                 yield Relevant(claim["claim"], text, f"scifact {cited}")
 
 
-def bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
+def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
     """BioASQ questions and the snippets of one of their papers."""
-    for question in rows(folder, "relevance/bioasq_questions.jsonl.gz"):
+    for question in read_rows(folder, "relevance/bioasq_questions.jsonl.gz"):
         snippets: dict[str, list[str]] = defaultdict(list)
         for snippet in question["snippets"]:
             snippets[snippet["pmid"]].append(snippet["text"])
@@ -45,28 +45,28 @@ def bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
             yield Relevant(question["body"], " ".join(snippets[pmid]), f"pubmed {pmid}")
 
 
-def pubmedqa(folder: Path) -> Iterator[Relevant]:
+def read_pubmedqa(folder: Path) -> Iterator[Relevant]:
     """PubMedQA's questions and the abstracts they were asked of, conclusions taken away by the set itself."""
-    for row in rows(folder, "relevance/pubmedqa.jsonl.gz"):
+    for row in read_rows(folder, "relevance/pubmedqa.jsonl.gz"):
         yield Relevant(row["QUESTION"], " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
 
 
-def claims_of_pairs(folder: Path, datasets: frozenset[str]) -> Iterator[Relevant]:
+def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relevant]:
     """Train claims of stance sets and the abstracts judged for them (once a claim)."""
     seen: set[tuple[str, str]] = set()
-    for row in rows(folder, "stance/pairs.jsonl.gz"):
+    for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] not in datasets or row["split"] != "train" or (row["dataset"], row["claim"]) in seen:
             continue
         if row["label"] == "NEI":
             continue
         seen.add((row["dataset"], row["claim"]))
         title = row["title"] or " ".join(row["sentences"])[:80]
-        yield Relevant(row["claim"], passage(Document("", row["title"] or "", " ".join(row["sentences"]))), title)
+        yield Relevant(row["claim"], make_passage(Document("", row["title"] or "", " ".join(row["sentences"]))), title)
 
 
-def conclusions(folder: Path, wanted: int, rng: random.Random) -> Iterator[Relevant]:
+def read_conclusions(folder: Path, wanted: int, rng: random.Random) -> Iterator[Relevant]:
     """The last sentence of PubMed abstracts as the claim, the title and the rest as its passage."""
-    records = [record for record in rows(folder, "pubmed/abstracts.jsonl.gz") if record["title"]]
+    records = [record for record in read_rows(folder, "pubmed/abstracts.jsonl.gz") if record["title"]]
     for record in rng.sample(records, min(wanted, len(records))):
         text = " ".join(record["abstract"])
         rest, _, last = text.rstrip(". ").rpartition(". ")

@@ -11,7 +11,7 @@ Candidates = tuple[NDArray[np.float64], NDArray[np.bool_]]
 """Of one query: parts [texts, 3] and which texts are relevant [texts]."""
 
 
-def fitted(queries: Sequence[Candidates], pull: float = 1e-3, rounds: int = 400) -> NDArray[np.float64]:
+def fit_weights(queries: Sequence[Candidates], pull: float = 1e-3, rounds: int = 400) -> NDArray[np.float64]:
     """[3]: weights that put relevant texts above the others of their query (logistic loss on differences, RankNet's).
 
     Burges et al. 2005 (doi:10.1145/1102351.1102363).

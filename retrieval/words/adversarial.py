@@ -13,13 +13,13 @@ PLACE = "{claim}"
 
 
 @cache
-def templates() -> tuple[str, ...]:
+def read_templates() -> tuple[str, ...]:
     """The templates of adversarial.txt, each with one place for the claim."""
     lines = files("retrieval.words").joinpath("adversarial.txt").read_text("utf-8").splitlines()
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-def adversarial_queries(claim: str) -> list[str]:
+def make_adversarial_queries(claim: str) -> list[str]:
     """The claim, without its full stop, in each of the templates."""
     bare = claim.strip().rstrip(".").rstrip()
-    return [template.replace(PLACE, bare) for template in templates()]
+    return [template.replace(PLACE, bare) for template in read_templates()]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from retrieval.bm25.java import java_class
-from retrieval.bm25.lucene import on_lucene_thread, pyserini
+from retrieval.bm25.java import load_java_class
+from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
 from retrieval.core.errors import BadConfig
 from retrieval.runtime.without_torch import without_torch
 
@@ -27,7 +27,7 @@ _PLAIN = re.compile(r"\w+")
 
 
 @cache
-def abbreviations() -> Mapping[str, str]:
+def load_abbreviations() -> Mapping[str, str]:
     """The shipped table, by abbreviation as it is written."""
     return read_abbreviations(files("retrieval.words").joinpath(ABBREVIATIONS).read_text("utf-8"))
 
@@ -47,7 +47,7 @@ def read_abbreviations(text: str) -> dict[str, str]:
 
 def expand(text: str, table: Mapping[str, str] | None = None) -> str:
     """The text with what each of its abbreviations stands for behind it, once each."""
-    known = abbreviations() if table is None else table
+    known = load_abbreviations() if table is None else table
     found: dict[str, None] = {}
     for word in _WORD.findall(text):
         for form in (word, word.removesuffix("s")):
@@ -58,40 +58,40 @@ def expand(text: str, table: Mapping[str, str] | None = None) -> str:
 
 
 @cache
-def _dropped() -> frozenset[str]:
+def _load_stop_words() -> frozenset[str]:
     with without_torch():
         from spacy.lang.en.stop_words import STOP_WORDS
 
     return frozenset(STOP_WORDS) - NEGATIONS
 
 
-def without_stop_words(text: str) -> str:
+def drop_stop_words(text: str) -> str:
     """The text without spaCy's English stop words (question words and auxiliaries among them), negations kept.
 
     Where nothing would be left, the text as it is.
     """
-    left = [word for word in _WORD.findall(text) if word.lower() not in _dropped() or word.isupper()]
+    left = [word for word in _WORD.findall(text) if word.lower() not in _load_stop_words() or word.isupper()]
     return " ".join(left) or text
 
 
-def lay_query(text: str) -> str:
+def make_lay_query(text: str) -> str:
     """A lay claim ready for a search that stems: abbreviations written out, stop words dropped."""
-    return without_stop_words(expand(text))
+    return drop_stop_words(expand(text))
 
 
-def lower_case_words(texts: Sequence[str]) -> list[list[str]]:
+def split_lower_case(texts: Sequence[str]) -> list[list[str]]:
     """Every word as it stands, lower-cased: no preprocessing, to compare with."""
     return [_PLAIN.findall(text.lower()) for text in texts]
 
 
-def stems(texts: Sequence[str]) -> list[list[str]]:
+def stem_texts(texts: Sequence[str]) -> list[list[str]]:
     """The terms that Lucene's English analyzer makes: lower-cased, its 33 stop words dropped, stemmed by Porter."""
 
     def analysed() -> list[list[str]]:
-        analyzer = pyserini().analyzer(stopwords=True)
-        utility = java_class("io.anserini.analysis.AnalyzerUtils")
+        analyzer = load_pyserini().analyzer(stopwords=True)
+        utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
         # One crossing of the bridge a text: the list as Java writes it, whose terms hold neither comma with blank nor bracket.
         lists = (utility.analyze(analyzer, text.encode("utf-8", "replace").decode()).toString() for text in texts)
         return [found[1:-1].split(", ") if len(found) > 2 else [] for found in lists]
 
-    return on_lucene_thread(analysed)
+    return run_on_lucene_thread(analysed)

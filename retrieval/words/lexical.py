@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.core.errors import ModelUnusable
-from retrieval.words.spelling import american
+from retrieval.words.spelling import americanise
 
 RARITY = Path(__file__).parent.parent / "models" / "relevance" / "rarity.npz"
 PLACES = 1 << 17
@@ -33,13 +33,13 @@ _STOP = frozenset(
 )
 
 
-def terms(text: str) -> list[str]:
+def split_terms(text: str) -> list[str]:
     """Lower-case words without stop words, in American spelling, plural and regular verb endings cut."""
     found = []
     for word in _WORD.findall(text.lower()):
         if word in _STOP:
             continue
-        word = american(word)
+        word = americanise(word)
         for ending in ("ing", "ed", "es", "s"):
             if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
                 word = word[: -len(ending)]
@@ -48,12 +48,12 @@ def terms(text: str) -> list[str]:
     return found
 
 
-def place(term: str) -> int:
+def locate_term(term: str) -> int:
     """The term's place in the table of weights."""
     return zlib.crc32(term.encode()) % PLACES
 
 
-def rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def read_rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Inverse document frequencies of word pieces [vocabulary] and of words [PLACES]."""
     try:
         with np.load(path) as tables:
@@ -63,30 +63,30 @@ def rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 @cache
-def shipped_rarity() -> NDArray[np.float32]:
+def load_shipped_rarity() -> NDArray[np.float32]:
     """[PLACES]: the word weights that ship with the relevance model."""
-    return rarity_tables(RARITY)[1]
+    return read_rarity_tables(RARITY)[1]
 
 
-def lexical_scores(query: str, texts: Sequence[str], idf: NDArray[np.float32]) -> NDArray[np.float64]:
+def score_lexically(query: str, texts: Sequence[str], idf: NDArray[np.float32]) -> NDArray[np.float64]:
     """[texts]: BM25 of each text over the most that BM25 could give the query, so 0 to 1 whatever the query's length.
 
     Robertson and Zaragoza 2009 (doi:10.1561/1500000019), k1 0.9 and b 0.4; `idf` is [PLACES].
     """
-    wanted = {term: float(idf[place(term)]) for term in set(terms(query))}
+    wanted = {term: float(idf[locate_term(term)]) for term in set(split_terms(query))}
     most = sum(wanted.values()) or 1.0
     scores = np.zeros(len(texts))
     for row, text in enumerate(texts):
-        words = terms(text)
+        words = split_terms(text)
         counts = Counter(words)
         norm = _K1 * (1 - _B + _B * len(words) / MEAN_LENGTH)
         scores[row] = sum(weight * counts[term] / (counts[term] + norm) for term, weight in wanted.items()) / most
     return scores
 
 
-def most_alike(query: str, texts: Sequence[str], most: int) -> list[int]:
+def find_most_alike(query: str, texts: Sequence[str], most: int) -> list[int]:
     """The places of the `most` texts that hold most of the query's rare words, ascending; of equals the earlier ones."""
     if len(texts) <= most:
         return list(range(len(texts)))
-    scores = lexical_scores(query, texts, shipped_rarity())
+    scores = score_lexically(query, texts, load_shipped_rarity())
     return sorted(heapq.nsmallest(most, range(len(texts)), key=lambda i: (-scores[i], i)))

@@ -6,22 +6,22 @@ from functools import cache
 from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
-from retrieval.words.aboutness import rare_words
-from retrieval.words.lexical import terms
+from retrieval.words.aboutness import find_rare_words
+from retrieval.words.lexical import split_terms
 
 _WORDS = Path(__file__).with_name("asking.txt")
 
 
-def subject(question: str) -> dict[str, float]:
+def find_subject(question: str) -> dict[str, float]:
     """The terms of a question that tell what it is about, with their rarity (retrieval.words.aboutness)."""
-    return {term: weight for term, weight in rare_words(question).items() if term not in _asking()}
+    return {term: weight for term, weight in find_rare_words(question).items() if term not in _load_asking_terms()}
 
 
 @cache
-def _asking() -> frozenset[str]:
+def _load_asking_terms() -> frozenset[str]:
     """Terms that tell nothing of a subject: "What is the best treatment for …", "The patient would like to know …"."""
     try:
         lines = _WORDS.read_text("utf-8").splitlines()
     except OSError as error:
         raise ModelUnusable(f"The word list {_WORDS} cannot be read ({error}); reinstall the package.") from error
-    return frozenset(term for line in lines if not line.startswith("#") for term in terms(line))
+    return frozenset(term for line in lines if not line.startswith("#") for term in split_terms(line))

@@ -12,61 +12,61 @@ from itertools import pairwise
 from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
-from retrieval.words.aboutness import share, words
-from retrieval.words.lexical import terms
+from retrieval.words.aboutness import find_terms, weigh_share
+from retrieval.words.lexical import split_terms
 
 _FILE = Path(__file__).with_name("synonyms.txt")
 Phrase = tuple[str, ...]
 
 
 @cache
-def _groups() -> tuple[tuple[tuple[Phrase, ...], tuple[Phrase, ...]], ...]:
+def _read_groups() -> tuple[tuple[tuple[Phrase, ...], tuple[Phrase, ...]], ...]:
     """Each line's names for a thing, and the members of the class where it is one."""
     try:
         lines = _FILE.read_text("utf-8").splitlines()
     except OSError as error:
         raise ModelUnusable(f"The word list {_FILE} cannot be read ({error}); reinstall the package.") from error
     sides = [line.partition(" > ")[::2] for line in lines if line.strip() and not line.startswith("#")]
-    return tuple((_phrases(names), _phrases(members)) for names, members in sides)
+    return tuple((_split_phrases(names), _split_phrases(members)) for names, members in sides)
 
 
-def _phrases(side: str) -> tuple[Phrase, ...]:
-    return tuple(dict.fromkeys(tuple(terms(phrase)) for phrase in side.split(" / ") if phrase))
+def _split_phrases(side: str) -> tuple[Phrase, ...]:
+    return tuple(dict.fromkeys(tuple(split_terms(phrase)) for phrase in side.split(" / ") if phrase))
 
 
 @lru_cache(maxsize=256)
-def said_otherwise(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
+def find_synonyms(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
     """Each name of a group that the text holds, with the other names and the members of its groups."""
-    held = terms(text)
+    held = split_terms(text)
     found: dict[Phrase, list[Phrase]] = {}
-    for names, members in _groups():
+    for names, members in _read_groups():
         for phrase in names:
-            if phrase and _within(phrase, held):
+            if phrase and _contains_phrase(phrase, held):
                 found.setdefault(phrase, []).extend(other for other in (*names, *members) if other != phrase)
     return tuple((phrase, tuple(dict.fromkeys(others))) for phrase, others in found.items())
 
 
-def meant(query: str, text: str) -> frozenset[str]:
+def find_shared_terms(query: str, text: str) -> frozenset[str]:
     """The terms that a text holds, and those of the query that it says in other words.
 
     A letter or digit belongs to the word before it: a text on vitamin C holds nothing of vitamin E.
     """
-    held, said = words(text), terms(text)
-    named = [pair for pair in pairwise(terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]
-    held -= {term for pair in named if not _within(pair, said) for term in pair}
-    more = {term for phrase, others in said_otherwise(query) for other in others if held.issuperset(other) for term in phrase}
+    held, said = find_terms(text), split_terms(text)
+    named = [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]
+    held -= {term for pair in named if not _contains_phrase(pair, said) for term in pair}
+    more = {term for phrase, others in find_synonyms(query) for other in others if held.issuperset(other) for term in phrase}
     return held | more
 
 
-def share_meant(query: str, wanted: dict[str, float], text: str) -> float:
+def weigh_shared_terms(query: str, wanted: dict[str, float], text: str) -> float:
     """The weight of the wanted terms of a query that a text holds in the same or other words, over the weight of all."""
-    return share(wanted, meant(query, text))
+    return weigh_share(wanted, find_shared_terms(query, text))
 
 
-def in_other_words(query: str) -> str:
+def add_synonyms(query: str) -> str:
     """What the query's phrases are also called, for a search that knows words by their letters; "" where nothing is known."""
-    return " ".join(dict.fromkeys(term for _, others in said_otherwise(query) for other in others for term in other))
+    return " ".join(dict.fromkeys(term for _, others in find_synonyms(query) for other in others for term in other))
 
 
-def _within(phrase: Phrase, held: Sequence[str]) -> bool:
+def _contains_phrase(phrase: Phrase, held: Sequence[str]) -> bool:
     return any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1))

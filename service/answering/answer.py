@@ -14,19 +14,27 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
-from generation.replies.reply import draft_sentences
+from generation.replies.reply import parse_sentences
 from nli.judges.judge import Judge
-from nli.text.roles import finding_places
+from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
 from retrieval.core.answers import Answer, CitedSentence, Conflict, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
-from retrieval.rerank.reranker import passage
-from retrieval.words.spelling import american_text, both_spellings
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.spelling import add_other_spellings, americanise_text
 from service.answering.attribution import Attribution
-from service.answering.conflicts import Disagreements, between_sides
-from service.answering.lead import NEAREST, Leads, Studied, findings, lead_sentence, named, not_studied
+from service.answering.conflicts import Disagreements, find_conflicts_between_sides
+from service.answering.lead import (
+    NEAREST,
+    Leads,
+    Studied,
+    collect_findings,
+    describe_not_studied,
+    name_nearest,
+    write_lead_sentence,
+)
 from service.answering.relevance import about
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import FALLBACK, Models
@@ -45,14 +53,14 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSentences:
     """A sentence was checked and stands in the answer, at this place from 0."""
 
     place: int
     sentence: CitedSentence
 
 
-Event = Stage | Kept | RemovedSentence
+Event = Stage | KeptSentences | RemovedSentence
 OnEvent = Callable[[Event], None]
 
 
@@ -91,11 +99,11 @@ class _Work:
 
     def __init__(self, answerer: Answerer, topic: Topic, tell: OnEvent) -> None:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
-        self.models = answerer.models.remembering()
+        self.models = answerer.models.with_caches()
         self.tell = tell
         # Everything is read in American spelling, so that how a question is spelt decides nothing; shown is what was asked.
         self.shown = topic
-        self.topic = american(topic) if self.config.retrieve.spellings else topic
+        self.topic = americanise_topic(topic) if self.config.retrieve.spellings else topic
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
         self.usage = Usage()
         self.kept: list[CitedSentence] = []
@@ -105,18 +113,18 @@ class _Work:
         generator = self.models.generators[self.config.generate.generator]
         studied = self._studied()
         if studied and studied.lead is None:
-            return self._declined(
-                not_studied(studied), [Hit(one.document.pmid, one.score) for one in studied.read], generator.name
+            return self._decline(
+                describe_not_studied(studied), [Hit(one.document.pmid, one.score) for one in studied.read], generator.name
             )
         hits = self._hits_on(studied, generator) if studied else self._hits()
         if isinstance(hits, TooLittle):
-            return self._declined(hits.note, hits.nearest, generator.name)
-        sources = self._sources(hits, findings(studied) if studied else {})
-        first = lead_sentence(self.shown.question, studied, self.limits.citations) if studied else None
+            return self._decline(hits.note, hits.nearest, generator.name)
+        sources = self._sources(hits, collect_findings(studied) if studied else {})
+        first = write_lead_sentence(self.shown.question, studied, self.limits.citations) if studied else None
         if first:
             self._keep(first)
-        generator, draft, note = self._written(generator, sources)
-        self.usage = total(self.usage, draft.usage)
+        generator, draft, note = self._write(generator, sources)
+        self.usage = add_usage(self.usage, draft.usage)
         judge, rules = self.models.judges[self.config.attribute.model], self.config.attribute
         attribution = Attribution(judge, rules, self.limits.citations, sources)
         sentences = self._sentences(draft, sources)
@@ -126,8 +134,8 @@ class _Work:
             reason = (
                 f"the retrieved documents support none of what {generator.name} wrote ({len(self.removed)} sentences removed)"
             )
-            return self._declined(f"The index has too little on this: {reason}.", hits, generator.name)
-        conflicts = between_sides(studied, self.kept) if studied else self._disagreements(judge, hits)
+            return self._decline(f"The index has too little on this: {reason}.", hits, generator.name)
+        conflicts = find_conflicts_between_sides(studied, self.kept) if studied else self._disagreements(judge, hits)
         return Answer(
             self.shown,
             "answered",
@@ -155,21 +163,21 @@ class _Work:
         hits = [Hit(one.evidence.document.pmid, one.evidence.score) for one in studied.papers]
         if not generator.extractive:
             there = {hit.pmid for hit in hits}
-            hits += [hit for hit, _ in self._reranked(self._found()) if hit.pmid not in there]
+            hits += [hit for hit, _ in self._rerank(self._find_candidates()) if hit.pmid not in there]
         return hits[: self.config.documents]
 
     def _hits(self) -> list[Hit] | TooLittle:
         """The documents that the generator is given, best first, or why there is too little in them to answer from."""
-        found = self._found()
+        found = self._find_candidates()
         # What all candidates together lack their best ten lack too: then nothing need be reranked.
         lacking = self._lacking([text for _, text in found])
-        ranked = found if lacking else self._reranked(found)
+        ranked = found if lacking else self._rerank(found)
         hits, texts = [hit for hit, _ in ranked], [text for _, text in ranked]
         lacking = lacking or self._lacking(texts)
         if lacking:
             nearest = hits[: self.config.documents]
             titles = [entry.document for entry in self.index.entries([hit.pmid for hit in nearest[:NEAREST]])]
-            return TooLittle(f"The index has too little on this: {lacking}.{named(titles)}", nearest)
+            return TooLittle(f"The index has too little on this: {lacking}.{name_nearest(titles)}", nearest)
         return hits
 
     def _disagreements(self, judge: Judge, hits: list[Hit]) -> tuple[Conflict, ...]:
@@ -186,25 +194,25 @@ class _Work:
             hits += [Hit(c.document.pmid, 0.0) for c in told.citations if c.document.pmid not in known]
         return conflicts
 
-    def _found(self) -> list[tuple[Hit, str]]:
+    def _find_candidates(self) -> list[tuple[Hit, str]]:
         """The candidates by BM25, best first, with the text that a reranker reads; a retracted paper is none of them."""
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
-        query = _query(self.topic, step.query)
-        hits = self.index.search(both_spellings(query) if step.spellings else query, step.k)
+        query = _make_query(self.topic, step.query)
+        hits = self.index.search(add_other_spellings(query) if step.spellings else query, step.k)
         if rerank and rerank.depth:
             hits = hits[: rerank.depth]
         entries = self.index.entries([hit.pmid for hit in hits])
         both = zip(hits, entries, strict=True)
-        return [(hit, passage(entry.document)) for hit, entry in both if not entry.document.retracted]
+        return [(hit, make_passage(entry.document)) for hit, entry in both if not entry.document.retracted]
 
-    def _reranked(self, found: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
+    def _rerank(self, found: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
         """The documents that the generator is given, best first."""
         step = self.config.rerank
         if step is None:
             return list(found[: self.config.documents])
         self.tell(Stage("rerank", f"Reading {len(found):,} documents."))
-        scores = self.models.rerankers[step.model](_query(self.topic, step.query), [text for _, text in found])
+        scores = self.models.rerankers[step.model](_make_query(self.topic, step.query), [text for _, text in found])
         # sorted() is stable: of two equal scores the better BM25 rank stands first.
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[: self.config.documents]
         return [(Hit(hit.pmid, score), text) for (hit, text), score in ranked]
@@ -213,7 +221,7 @@ class _Work:
         sources = []
         for number, entry in enumerate(self.index.entries([hit.pmid for hit in hits]), 1):
             sentences = entry.sentences()
-            tells = frozenset(finding_places([one.text for one in sentences])) if self.config.lead else None
+            tells = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
             sources.append(Source(number, entry.document, sentences, found.get(entry.pmid), tells))
         return sources
 
@@ -229,7 +237,7 @@ class _Work:
         reason = f"the best documents cover {held:.0%} of what the question asks about; {enough.about:.0%} is needed"
         return reason if held < enough.about else ""
 
-    def _written(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, Draft, str]:
+    def _write(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, Draft, str]:
         """Who wrote, what, and what is to be said about it."""
         prompt, note = self.config.generate.prompt, EXTRACTIVE if generator.extractive else ""
         self.tell(Stage("write", f"Writing from {len(sources)} documents with {generator.name}."))
@@ -247,7 +255,7 @@ class _Work:
         return replace(self.limits, words=self.limits.words - sum(len(one.text.split()) for one in self.kept))
 
     def _sentences(self, draft: Draft, sources: Sequence[Source]) -> list[DraftSentence]:
-        return list(draft.sentences) or draft_sentences(draft.text, sentence_spans, sources)
+        return list(draft.sentences) or parse_sentences(draft.text, sentence_spans, sources)
 
     def _check(
         self, sentences: Sequence[DraftSentence], attribution: Attribution, generator: Generator, sources: Sequence[Source]
@@ -256,7 +264,7 @@ class _Work:
             checked, more = attribution.check(sentence), ""
             why = "; ".join(checked.failures) or "it cites no document, and none of the documents tried supports it"
             if not checked.citations and self.config.attribute.rewrite and not generator.extractive:
-                again, more = self._rewritten(sentence, generator, sources)
+                again, more = self._rewrite(sentence, generator, sources)
                 if again:
                     checked, more = attribution.check(again), "; one rewrite did not help"
                     sentence = again if checked.citations else sentence
@@ -267,7 +275,7 @@ class _Work:
                     self._remove(left, f"the answer is limited to {self.limits.words} words")
                 return
 
-    def _rewritten(
+    def _rewrite(
         self, sentence: DraftSentence, generator: Generator, sources: Sequence[Source]
     ) -> tuple[DraftSentence | None, str]:
         """The sentence as the generator writes it when it is told that it does not hold, or None and why there is none."""
@@ -275,7 +283,7 @@ class _Work:
             draft = generator.rewrite(sentence.text, self.topic, sources, self.limits)
         except ModelUnusable as error:
             return None, f"; it could not be rewritten: {error}"
-        self.usage = total(self.usage, draft.usage)
+        self.usage = add_usage(self.usage, draft.usage)
         again = self._sentences(draft, sources)
         return (again[0], "") if again else (None, "; the generator could not rewrite it")
 
@@ -285,30 +293,30 @@ class _Work:
         if words > self.limits.words:
             return False
         self.kept.append(sentence)
-        self.tell(Kept(len(self.kept) - 1, sentence))
+        self.tell(KeptSentences(len(self.kept) - 1, sentence))
         return True
 
     def _remove(self, sentence: DraftSentence, reason: str) -> None:
         self.removed.append(RemovedSentence(sentence.text, reason))
         self.tell(self.removed[-1])
 
-    def _declined(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
+    def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
         return Answer(self.shown, "too little", (), (), tuple(self.removed), tuple(hits), generator, self.usage, note)
 
 
-def american(topic: Topic) -> Topic:
+def americanise_topic(topic: Topic) -> Topic:
     """The topic in American spelling."""
-    parts = (american_text(part) for part in (topic.question, topic.topic, topic.narrative))
+    parts = (americanise_text(part) for part in (topic.question, topic.topic, topic.narrative))
     return Topic(topic.id, *parts)
 
 
-def _query(topic: Topic, parts: str) -> str:
+def _make_query(topic: Topic, parts: str) -> str:
     """The parts of a topic, joined; where what is asked for is not there the question stands in."""
     named = [getattr(topic, part) for part in parts.split("+")]
     return " ".join(part for part in named if part) or topic.question
 
 
-def total(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
     """Both together; a cost is known as far as any is."""
     costs = [usage.cost for usage in (one, other) if usage.cost is not None]
     return Usage(

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import Cited, DraftSentence, Source
-from nli.decision.select import probability
-from nli.judges.judge import Abstract, Judge, Reader, stated
-from nli.text.roles import finding_places
+from nli.decision.select import get_probability
+from nli.judges.judge import Abstract, Judge, Reader, drop_question
+from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
 from retrieval.core.values import Premise, Sentence, Stance, Verdict
-from retrieval.rerank.reranker import passage
-from retrieval.words.aboutness import about
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.aboutness import measure_aboutness
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4
@@ -31,7 +31,7 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedSentence:
     """What is left of a sentence's citations, and in a few words why each that failed did."""
 
     citations: tuple[Citation, ...]
@@ -46,12 +46,12 @@ class Attribution:
         self._judge, self._config, self._most = judge, config, most
         self._sources: Mapping[int, Source] = {source.number: source for source in sources}
 
-    def check(self, sentence: DraftSentence) -> Checked:
+    def check(self, sentence: DraftSentence) -> CheckedSentence:
         """The citations that hold, at most the best `most`, in the order in which the sentence names them."""
         held: dict[int, Citation] = {}
         failures: list[str] = []
         for cited in sentence.cited:
-            found = self._judged(cited, sentence.text)
+            found = self._judge_citation(cited, sentence.text)
             if isinstance(found, Citation):
                 held.setdefault(cited.number, found)
             else:
@@ -63,9 +63,9 @@ class Attribution:
             # The sentence names what each paper reports: without one of them it says something else.
             held = {}
         best = sorted(held, key=lambda number: _strength(held[number]), reverse=True)[: self._most]
-        return Checked(tuple(held[number] for number in held if number in best), tuple(failures))
+        return CheckedSentence(tuple(held[number] for number in held if number in best), tuple(failures))
 
-    def _judged(self, cited: Cited, text: str) -> Citation | str:
+    def _judge_citation(self, cited: Cited, text: str) -> Citation | str:
         """The citation, or why it does not hold."""
         source = self._sources.get(cited.number)
         if source is None:
@@ -75,12 +75,14 @@ class Attribution:
         claim = cited.part or text
         if isinstance(self._judge, Reader):
             return self._read(self._judge, cited, source, claim)
-        verdicts = list(self._judge(claim, [premise(source, sentence) for sentence in source.sentences]))
-        quoted = verbatim(claim, source.sentences)
-        best = max(range(len(verdicts)), key=lambda i: said(verdicts[i], "support")) if quoted is None else quoted
-        borne_out = said(verdicts[best], "support") if quoted is None else 1.0
+        verdicts = list(self._judge(claim, [make_premise(source, sentence) for sentence in source.sentences]))
+        quoted = find_verbatim(claim, source.sentences)
+        best = (
+            max(range(len(verdicts)), key=lambda i: get_stated_probability(verdicts[i], "support")) if quoted is None else quoted
+        )
+        borne_out = get_stated_probability(verdicts[best], "support") if quoted is None else 1.0
         # Of its own words a paper may take back in a later sentence what an earlier one gave as belief, not the other way round.
-        against = max(said(verdict, "contradict") for verdict in verdicts[quoted or 0 :])
+        against = max(get_stated_probability(verdict, "contradict") for verdict in verdicts[quoted or 0 :])
         if against >= self._config.contradict and (quoted is not None or against > borne_out):
             return f"[{cited.number}] contradicts it"
         if borne_out < self._config.support:
@@ -89,10 +91,10 @@ class Attribution:
 
     def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
         """The same by a judge that reads the whole paper: its stance decides, the sentence shown tells most for it."""
-        abstract = Abstract(stated(source.document.title), tuple(sentence.text for sentence in source.sentences))
+        abstract = Abstract(drop_question(source.document.title), tuple(sentence.text for sentence in source.sentences))
         (reading,) = reader.read_abstracts(claim, [abstract])
-        whole, quoted = replace(reading.document, of="document"), verbatim(claim, source.sentences)
-        if quoted is not None and quoted in finding_places(abstract.sentences):
+        whole, quoted = replace(reading.document, of="document"), find_verbatim(claim, source.sentences)
+        if quoted is not None and quoted in find_findings(abstract.sentences):
             # In its results and conclusions a paper speaks for itself.
             return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
         if whole.contradict >= self._config.contradict and whole.contradict > whole.support:
@@ -108,19 +110,19 @@ class Attribution:
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
         """Other sources that bear the sentence out, among those that share most of its rare words."""
         others = [source for number, source in self._sources.items() if number not in tried]
-        shares = {source.number: about(sentence.text, passage(source.document)) for source in others}
+        shares = {source.number: measure_aboutness(sentence.text, make_passage(source.document)) for source in others}
         likely = sorted((n for n in shares if shares[n] >= SHARED), key=lambda n: (-shares[n], n))[: self._config.replace]
         found: dict[int, Citation] = {}
         for number in likely:
             if had + len(found) >= self._config.least:
                 break
-            citation = self._judged(Cited(number), sentence.text)
+            citation = self._judge_citation(Cited(number), sentence.text)
             if isinstance(citation, Citation):
                 found[number] = citation
         return found
 
 
-def premise(source: Source, sentence: Sentence) -> Premise:
+def make_premise(source: Source, sentence: Sentence) -> Premise:
     """A sentence of a source with its title and neighbours."""
     there, at = source.sentences, sentence.index
     before = there[at - 1].text if at else ""
@@ -128,7 +130,7 @@ def premise(source: Source, sentence: Sentence) -> Premise:
     return Premise(sentence.text, source.document.title, before, after)
 
 
-def verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
+def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
     """The place of the sentence that holds the claim word for word, its first letter's case and last stop aside; None if none
     does."""
     wanted = _plain(claim)
@@ -143,11 +145,11 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", text).strip().rstrip(".").rstrip()
 
 
-def said(verdict: Verdict, stance: Stance) -> float:
+def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
     """The verdict's probability of a stance where that is what it says, else 0; a judge's own decision counts as sure."""
     if verdict.label != stance:
         return 0.0
-    return max(probability(verdict, stance), SURE) if verdict.decided else probability(verdict, stance)
+    return max(get_probability(verdict, stance), SURE) if verdict.decided else get_probability(verdict, stance)
 
 
 def _strength(citation: Citation) -> tuple[bool, float]:

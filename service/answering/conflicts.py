@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generation.draft import Limits
-from generation.sentences.labels import without_label
+from generation.sentences.labels import drop_label
 from nli.judges.judge import Judge
-from nli.text.designs import comparable, design
+from nli.text.designs import are_comparable, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
-from retrieval.rerank.reranker import passage
-from service.answering.attribution import said
+from retrieval.rerank.reranker import make_passage
+from service.answering.attribution import get_stated_probability
 from service.answering.lead import Studied
 from service.answering.relevance import about
 from service.configuration.answers import Conflicts
 from service.grounding.ground import Grounder
 
 
-def between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
     """Where papers of comparable design take opposite sides: each of the lighter side against the sentence of the answer that
     tells what the first such paper of the heavier one found, or against the lead."""
     sided = [one for one in studied.papers if one.takes_side]
     leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
     found = []
     for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
-        against = next((one for one in leading if comparable(one.design, other.design)), None)
+        against = next((one for one in leading if are_comparable(one.design, other.design)), None)
         if against:
             found.append(Conflict(_place(against.evidence.document.pmid, sentences), other.evidence))
     return tuple(found)
@@ -39,8 +39,8 @@ def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
 
 def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
-    (shared,) = about(sentence.text, [passage(other)])
-    return shared >= SHARED and any(comparable(design(one.document), design(other)) for one in sentence.citations)
+    (shared,) = about(sentence.text, [make_passage(other)])
+    return shared >= SHARED and any(are_comparable(find_design(one.document), find_design(other)) for one in sentence.citations)
 
 
 SHARED = 0.5
@@ -62,7 +62,7 @@ class Disagreements:
         # lies: the papers cited are left out before anything is ranked, and BM25's order stands, which has no such measure.
         branch = grounder.config.contradict.model_copy(update={"drop_known": True, "rerank": None})
         apart = grounder.config.model_copy(update={"contradict": branch})
-        self._grounder = Grounder(grounder.index, apart, grounder.models.remembering())
+        self._grounder = Grounder(grounder.index, apart, grounder.models.with_caches())
         self._config, self._judge, self._contradict, self._topic = config, judge, contradict, topic
 
     def against(self, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -98,15 +98,15 @@ class Disagreements:
             other = OTHER_SIDE.format(theirs=_quote(theirs.text))
             for text, named in ((both, sides), (other, sides[1:])):
                 if len(text.split()) <= room and len(named) <= limits.citations:
-                    citations = tuple(self._cited(text, document, sentence) for document, sentence in named)
-                    if all(said(citation.verdict, "contradict") < self._contradict for citation in citations):
+                    citations = tuple(self._cite(text, document, sentence) for document, sentence in named)
+                    if all(get_stated_probability(citation.verdict, "contradict") < self._contradict for citation in citations):
                         return CitedSentence(text, citations)
         return None
 
-    def _cited(self, text: str, document: Document, sentence: Sentence) -> Citation:
+    def _cite(self, text: str, document: Document, sentence: Sentence) -> Citation:
         (verdict,) = self._judge(text, [Premise(sentence.text, document.title)])
         return Citation(document, sentence, verdict, verbatim=True)
 
 
 def _quote(sentence: str) -> str:
-    return without_label(" ".join(sentence.split())).rstrip(".")
+    return drop_label(" ".join(sentence.split())).rstrip(".")

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generation.draft import Finding
-from generation.leads.lead import lead_text
-from generation.leads.question import Asked, asked
+from generation.leads.lead import write_lead
+from generation.leads.question import YesNoQuestion, parse_question
 from nli.judges.judge import Reader
-from nli.text.designs import Design, design
+from nli.text.designs import Design, find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
-from retrieval.rerank.reranker import passage
-from retrieval.words.spelling import american_text
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.spelling import americanise_text
 from service.answering.reading import read_findings
-from service.answering.relevance import met, same_kind
+from service.answering.relevance import is_same_kind, measure_match
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
@@ -31,7 +31,7 @@ NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedPaper:
     """A paper on the question: its evidence for the side that it leans to, whether it takes that side, and what it weighs."""
 
     evidence: Evidence
@@ -44,8 +44,8 @@ class Weighed:
 class Studied:
     """What was found for a question: the question as a claim, the papers on it, and, where there are any, the lead."""
 
-    asked: Asked
-    papers: tuple[Weighed, ...]
+    asked: YesNoQuestion
+    papers: tuple[WeighedPaper, ...]
     read: tuple[Evidence, ...]
     lead: Lead | None
 
@@ -55,38 +55,38 @@ class Leads:
 
     def __init__(self, grounder: Grounder, step: LeadStep) -> None:
         config = grounder.config
-        sides = {"contradict": _wide(config.contradict, step.read), "support": _wide(config.support, step.read)}
+        sides = {"contradict": _widen(config.contradict, step.read), "support": _widen(config.support, step.read)}
         # What is read for the grounding is read again, with other things, for what each paper found.
-        self._grounder = Grounder(grounder.index, config.model_copy(update=sides), grounder.models.remembering())
+        self._grounder = Grounder(grounder.index, config.model_copy(update=sides), grounder.models.with_caches())
         self._step = step
 
     def of(self, question: str) -> Studied | None:
         """What the index's papers say to a question; None where it asks for no yes or no."""
-        turned = asked(question)
+        turned = parse_question(question)
         if turned is None:
             return None
-        found = self._grounder.ground(Claim(american_text(turned.claim), question=american_text(question)))
-        read = _once([*found.contradicting, *found.supporting, *found.uncertain])
+        found = self._grounder.ground(Claim(americanise_text(turned.claim), question=americanise_text(question)))
+        read = _drop_repeats([*found.contradicting, *found.supporting, *found.uncertain])
         called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
-        near = [one for one in read if on_the_question(question, turned, one, self._step)]
-        papers = weighed(self._findings(question, turned, near), called, self._step)
+        near = [one for one in read if is_on_question(question, turned, one, self._step)]
+        papers = weigh_papers(self._findings(question, turned, near), called, self._step)
         # A verdict that no sentence can be cited for is none.
-        lead = lead_of(turned, papers, self._step) if any(one.evidence.sentence for one in papers) else None
-        return Studied(turned, _leading_first(papers, lead) if lead else (), read, lead)
+        lead = make_lead(turned, papers, self._step) if any(one.evidence.sentence for one in papers) else None
+        return Studied(turned, _order_by_side(papers, lead) if lead else (), read, lead)
 
     def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
         """What these papers say to a question, those that the index holds, whether or not a search would find them."""
-        turned = asked(question)
+        turned = parse_question(question)
         if turned is None:
             return None
-        index, claim = self._grounder.index, american_text(turned.claim)
+        index, claim = self._grounder.index, americanise_text(turned.claim)
         held = index.store.holds(list(pmids))
         entries = index.entries([pmid for pmid in pmids if pmid in held])
         near = [evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
-        papers = weighed(self._findings(question, turned, near), frozenset(), self._step)
-        return Studied(turned, papers, tuple(near), lead_of(turned, papers, self._step) if papers else None)
+        papers = weigh_papers(self._findings(question, turned, near), frozenset(), self._step)
+        return Studied(turned, papers, tuple(near), make_lead(turned, papers, self._step) if papers else None)
 
-    def _findings(self, question: str, turned: Asked, near: Sequence[Evidence]) -> Sequence[Evidence]:
+    def _findings(self, question: str, turned: YesNoQuestion, near: Sequence[Evidence]) -> Sequence[Evidence]:
         """What each of these papers found, where the judge reads papers; else as the grounding left them."""
         step = self._grounder.config.support.judge
         judge = self._grounder.models.judges[step.model] if step else None
@@ -104,19 +104,19 @@ class Leads:
         return told
 
 
-def on_the_question(question: str, turned: Asked, one: Evidence, step: LeadStep) -> bool:
+def is_on_question(question: str, turned: YesNoQuestion, one: Evidence, step: LeadStep) -> bool:
     """Whether a paper studied what is asked: it comes near by the grounding, and meets subject and predicate in its words."""
     return (
         one.score >= step.near
         and one.sentence is not None
         and one.standing != "retracted"
-        and design(one.document).weight > 0
-        and met(question, turned, passage(one.document)) >= step.met
-        and same_kind(question, one.document)
+        and find_design(one.document).weight > 0
+        and measure_match(question, turned, make_passage(one.document)) >= step.met
+        and is_same_kind(question, one.document)
     )
 
 
-def _wide(branch: Branch, most: int) -> Branch:
+def _widen(branch: Branch, most: int) -> Branch:
     """The branch, so that every paper it reads comes back with its probability."""
     changes: dict[str, object] = {"select": branch.select.model_copy(update={"n": most, "uncertain": 0.0})}
     if branch.judge:
@@ -128,7 +128,7 @@ def _wide(branch: Branch, most: int) -> Branch:
     return branch.model_copy(update=changes)
 
 
-def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def _drop_repeats(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Each paper once, on the side that it leans to more."""
     best: dict[str, Evidence] = {}
     for one in evidence:
@@ -138,7 +138,7 @@ def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(best.values())
 
 
-def weighed(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) -> tuple[Weighed, ...]:
+def weigh_papers(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) -> tuple[WeighedPaper, ...]:
     """Papers on the question, those that count most first.
 
     One takes a side where it is probable enough that it found so and a sentence of it says so; a verdict on a single sentence
@@ -147,21 +147,21 @@ def weighed(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) ->
     newest = max((one.document.year for one in read if one.document.year), default=0)
     found = []
     for one in read:
-        kind = design(one.document)
+        kind = find_design(one.document)
         age = newest - one.document.year if one.document.year else 0
         of_paper = one.verdict is not None and one.verdict.of == "document"
         takes_side = one.sentence is not None and one.score >= step.takes and (of_paper or one.document.pmid in called)
-        found.append(Weighed(one, takes_side, kind, one.score * kind.weight * 0.5 ** (age / step.halves)))
+        found.append(WeighedPaper(one, takes_side, kind, one.score * kind.weight * 0.5 ** (age / step.halves)))
     return tuple(sorted(found, key=lambda one: (not one.takes_side, -one.weight, one.evidence.document.pmid)))
 
 
-def _leading_first(papers: Sequence[Weighed], lead: Lead) -> tuple[Weighed, ...]:
+def _order_by_side(papers: Sequence[WeighedPaper], lead: Lead) -> tuple[WeighedPaper, ...]:
     """The papers of the side that leads, then those of the other, then those that take none."""
     stance = {"yes": "support", "no": "contradict"}.get(lead.verdict)
     return tuple(sorted(papers, key=lambda one: (not one.takes_side, stance is not None and one.evidence.stance != stance)))
 
 
-def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
+def make_lead(turned: YesNoQuestion, papers: Sequence[WeighedPaper], step: LeadStep) -> Lead:
     """The verdict of these papers, and how sure it is."""
     supporting = [one for one in papers if one.takes_side and one.evidence.stance == "support"]
     contradicting = [one for one in papers if one.takes_side and one.evidence.stance == "contradict"]
@@ -174,10 +174,10 @@ def lead_of(turned: Asked, papers: Sequence[Weighed], step: LeadStep) -> Lead:
         verdict = "mixed"
     sides = tuple(one.evidence for one in supporting), tuple(one.evidence for one in contradicting)
     silent = len(papers) - len(supporting) - len(contradicting)
-    return Lead(turned.claim, verdict, certainty(papers, lighter, heavier, step.certainty), *sides, silent)
+    return Lead(turned.claim, verdict, compute_certainty(papers, lighter, heavier, step.certainty), *sides, silent)
 
 
-def certainty(papers: Sequence[Weighed], lighter: float, heavier: float, by: Certainty) -> float:
+def compute_certainty(papers: Sequence[WeighedPaper], lighter: float, heavier: float, by: Certainty) -> float:
     """The probability that the heavier side is right."""
     telling = [one.evidence.score for one in papers if one.takes_side] or [one.evidence.score for one in papers]
     strongest = min(max(max(telling), 0.001), 0.999)
@@ -186,13 +186,13 @@ def certainty(papers: Sequence[Weighed], lighter: float, heavier: float, by: Cer
     return 1 / (1 + math.exp(-odds))
 
 
-def lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence | None:
+def write_lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence | None:
     """The answer's first sentence, with at most `most` citations of the papers that carry it."""
     lead = studied.lead
     if lead is None:
         return None
     kinds = {one.evidence.document.pmid: one.design.says for one in studied.papers}
-    text = lead_text(
+    text = write_lead(
         question,
         studied.asked,
         lead.verdict,
@@ -210,7 +210,7 @@ def lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence |
     return CitedSentence(text, tuple(_citation(one) for one in carried[:most]))
 
 
-def findings(studied: Studied) -> dict[str, Finding]:
+def collect_findings(studied: Studied) -> dict[str, Finding]:
     """By PMID what each paper that takes a side found; where none does, the sentence of each that comes nearest to one."""
     told = [one for one in studied.papers if one.takes_side] or list(studied.papers)
     return {
@@ -222,15 +222,15 @@ def findings(studied: Studied) -> dict[str, Finding]:
     }
 
 
-def not_studied(studied: Studied) -> str:
+def describe_not_studied(studied: Studied) -> str:
     """What is said where no paper is on the question, with those that come nearest."""
     whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
     read = len(studied.read)
     none = f"none of the {read} nearest papers reports" if read > 1 else "no paper reports"
-    return f"Not studied here: {none} {whether}.{named([one.document for one in studied.read])}"
+    return f"Not studied here: {none} {whether}.{name_nearest([one.document for one in studied.read])}"
 
 
-def named(documents: Sequence[Document]) -> str:
+def name_nearest(documents: Sequence[Document]) -> str:
     """ " The nearest: “Title” (PMID); …", "" where there are none."""
     titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
     return f" Nearest papers: {'; '.join(titles)}." if titles else ""

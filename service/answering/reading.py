@@ -15,20 +15,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generation.leads.denial import denies
-from generation.leads.question import Asked
-from generation.sentences.candidates import shown, stands_alone
-from generation.sentences.findings import quotable
-from generation.sentences.phrases import phrases
-from nli.judges.judge import Abstract, Reader, stated
-from nli.text.roles import ROLES, finding_places, shipped_roles, stretch
+from generation.leads.denial import is_denial
+from generation.leads.question import YesNoQuestion
+from generation.sentences.candidates import stands_alone, trim_sentence
+from generation.sentences.findings import choose_quotable
+from generation.sentences.phrases import compile_phrases
+from nli.judges.judge import Abstract, Reader, drop_question
+from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
-from retrieval.words.spelling import american_text
-from retrieval.words.subject import subject
-from retrieval.words.synonyms import share_meant
-from service.answering.relevance import met, subject_of
+from retrieval.words.spelling import americanise_text
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
+from service.answering.relevance import measure_match, subject_of
 
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
@@ -43,11 +43,11 @@ CLOSING = 2
 """Sentences with which a paper closes."""
 _TRIED = 3
 """Sentences that are read alone before a paper is said to tell nothing."""
-_NO_FINDING = phrases("no finding")
+_NO_FINDING = compile_phrases("no finding")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PaperFinding:
     """What a paper found: its verdict on the claim, and the sentence that tells it; None where none does."""
 
     verdict: Verdict
@@ -59,27 +59,27 @@ class Found:
         return self.verdict.leaning
 
 
-def read_findings(reader: Reader, question: str, asked: Asked, entries: Sequence[Entry]) -> list[Found]:
+def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry]) -> list[PaperFinding]:
     """What each paper found, in order."""
-    claim = american_text(asked.claim)
+    claim = americanise_text(asked.claim)
     views = [_views(entry) for entry in entries]
     flat = [view for own in views for view in own]
     readings = iter(reader.read_abstracts(claim, flat))
     found = []
     for entry, own in zip(entries, views, strict=True):
-        verdict = levelled(pooled([next(readings).document for _ in own]))
-        found.append(Found(verdict, _telling(reader, claim, question, asked, verdict, entry)))
+        verdict = remove_leaning(pool_verdicts([next(readings).document for _ in own]))
+        found.append(PaperFinding(verdict, _find_telling(reader, claim, question, asked, verdict, entry)))
     return found
 
 
 def _views(entry: Entry) -> list[Abstract]:
     """A paper as it is read: whole, what it found with its title and without, and how it closes."""
     texts = [sentence.text for sentence in entry.sentences()]
-    told, title = tuple(texts[place] for place in finding_places(texts)), stated(entry.document.title)
+    told, title = tuple(texts[place] for place in find_findings(texts)), drop_question(entry.document.title)
     return [Abstract(title, tuple(texts)), Abstract(title, told), Abstract("", told), Abstract("", told[-CLOSING:])]
 
 
-def pooled(verdicts: Sequence[Verdict]) -> Verdict:
+def pool_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     """The geometric mean of verdicts, as one on the whole paper; neutral where there is none."""
     if not verdicts:
         return Verdict(0.0, 1.0, 0.0, of="document")
@@ -87,45 +87,51 @@ def pooled(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict(*softmax(logs).tolist(), of="document")
 
 
-def levelled(verdict: Verdict) -> Verdict:
+def remove_leaning(verdict: Verdict) -> Verdict:
     """The verdict without the judge's leaning to affirm what it is asked."""
     support, contradict = verdict.support * math.exp(-LEANING / 2), verdict.contradict * math.exp(LEANING / 2)
     whole = support + verdict.neutral + contradict
     return Verdict(support / whole, verdict.neutral / whole, contradict / whole, of="document")
 
 
-def _telling(reader: Reader, claim: str, question: str, asked: Asked, verdict: Verdict, entry: Entry) -> Sentence | None:
+def _find_telling(
+    reader: Reader, claim: str, question: str, asked: YesNoQuestion, verdict: Verdict, entry: Entry
+) -> Sentence | None:
     """The sentence that tells most of what the paper found on the question; None where none, read alone, says the same.
 
     Of sentences that are as good the later one stands: what a paper says last counts.
     """
-    sentences, roles, title = entry.sentences(), shipped_roles(), entry.document.title
+    sentences, roles, title = entry.sentences(), load_role_model(), entry.document.title
     worth: dict[int, float] = {}
-    for place in finding_places([one.text for one in sentences]):
-        text = quotable(sentences[place].text)
-        held, outcome = share_meant(question, subject(question), text), _outcome(question, asked, text)
+    for place in find_findings([one.text for one in sentences]):
+        text = choose_quotable(sentences[place].text)
+        held, outcome = weigh_shared_terms(question, find_subject(question), text), _outcome(question, asked, text)
         # With its title it must be about what is asked; a title that stands among the sentences finds nothing.
-        on_it = held and met(question, asked, f"{subject_of(title)} {text}") >= MET
+        on_it = held and measure_match(question, asked, f"{subject_of(title)} {text}") >= MET
         if on_it and not _NO_FINDING.search(text) and text.rstrip(".") != title.rstrip("."):
-            concludes = float(roles.of_text(text, stretch(place, len(sentences)))[_CONCLUSION])
-            alone = _ALONE if stands_alone(shown(text)) else 1.0
+            concludes = float(roles.score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION])
+            alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
             worth[place] = (0.1 + held + outcome) * (1 + _CONCLUDES * concludes) * alone
     best = sorted(worth, key=lambda place: (-worth[place], -place))[:_TRIED]
-    read_alone = [Abstract("", (quotable(sentences[place].text),)) for place in best]
+    read_alone = [Abstract("", (choose_quotable(sentences[place].text),)) for place in best]
     speaks = [reading.document for reading in reader.read_abstracts(claim, read_alone)]
     stance = verdict.leaning
     agreeing = (p for p, one in zip(best, speaks, strict=True) if getattr(one, stance) > getattr(one, OPPOSITE[stance]))
     told = next((sentences[place] for place in agreeing), None)
     # A paper that is read as affirming what its own words deny is believed neither way.
-    denied = told and stance == "support" and denies(quotable(told.text), claim, lambda text: _on_it(question, asked, text))
+    denied = (
+        told
+        and stance == "support"
+        and is_denial(choose_quotable(told.text), claim, lambda text: _measure_aboutness(question, asked, text))
+    )
     return None if denied else told
 
 
-def _on_it(question: str, asked: Asked, text: str) -> float:
+def _measure_aboutness(question: str, asked: YesNoQuestion, text: str) -> float:
     """How much a clause is about the outcome, and, less, about the subject."""
-    return _outcome(question, asked, text) + 0.5 * share_meant(question, subject(question), text)
+    return _outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
 
 
-def _outcome(question: str, asked: Asked, text: str) -> float:
+def _outcome(question: str, asked: YesNoQuestion, text: str) -> float:
     """The share that a text holds of what the question asks about its subject, in the same or other words."""
-    return share_meant(question, subject(asked.predicate) or subject(question), text)
+    return weigh_shared_terms(question, find_subject(asked.predicate) or find_subject(question), text)

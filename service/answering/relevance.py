@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from generation.leads.question import Asked
-from nli.text.designs import ANIMAL, design, names_animals
+from generation.leads.question import YesNoQuestion
+from nli.text.designs import ANIMAL, find_design, names_animals
 from retrieval.core.values import Document
-from retrieval.words.subject import subject
-from retrieval.words.synonyms import share_meant
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
 
 
 def about(question: str, texts: Sequence[str]) -> list[float]:
     """For each text the share of the question's telling words that it holds, in the same or other words, weighted by their
     rarity, 0 to 1."""
-    wanted = subject(question)
-    return [share_meant(question, wanted, text) for text in texts]
+    wanted = find_subject(question)
+    return [weigh_shared_terms(question, wanted, text) for text in texts]
 
 
 _STUDY_GROUP = re.compile(r"\.\s+[^.]*\b(?:group|investigators|collaborators|trialists)\b\.?$", re.IGNORECASE)
@@ -28,13 +28,13 @@ def subject_of(title: str) -> str:
     return _STUDY_GROUP.sub(".", title)
 
 
-def met(question: str, asked: Asked | None, text: str) -> float:
+def measure_match(question: str, asked: YesNoQuestion | None, text: str) -> float:
     """How far a text meets a question: the least of the shares of what it speaks of and of what it asks about that, 0 to 1."""
     sides = [asked.subject, asked.predicate] if asked and asked.subject and asked.predicate else [question]
-    wanted = [words for words in map(subject, sides) if words] or [subject(question)]
-    return min(share_meant(question, one, text) for one in wanted)
+    wanted = [words for words in map(find_subject, sides) if words] or [find_subject(question)]
+    return min(weigh_shared_terms(question, one, text) for one in wanted)
 
 
-def same_kind(question: str, document: Document) -> bool:
+def is_same_kind(question: str, document: Document) -> bool:
     """Whether a paper studied what the question is about: one in animals or cells answers only a question that names such."""
-    return design(document).name != ANIMAL or names_animals(question)
+    return find_design(document).name != ANIMAL or names_animals(question)

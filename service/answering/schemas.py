@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from generation.leads.lead import how_sure
-from nli.text.designs import design
+from generation.leads.lead import describe_certainty
+from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
-from service.answering.answer import Answerer, Kept, Stage
+from service.answering.answer import Answerer, KeptSentences, Stage
 from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 
 
@@ -113,7 +113,7 @@ class LeadOut(BaseModel):
             claim=lead.claim,
             verdict=lead.verdict,
             certainty=round(lead.certainty, 4),
-            word=how_sure(lead.certainty),
+            word=describe_certainty(lead.certainty),
             supporting=[_lead_paper(one) for one in lead.supporting],
             contradicting=[_lead_paper(one) for one in lead.contradicting],
             silent=lead.silent,
@@ -122,7 +122,7 @@ class LeadOut(BaseModel):
 
 def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     document = evidence.document
-    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=design(document).says)
+    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=find_design(document).says)
 
 
 class UsageOut(OfValue):
@@ -226,11 +226,12 @@ def running_text(answer: Answer) -> str:
     """The answer as text, each sentence with its citations, ascending, before its last stop."""
     numbers = numbers_of(answer)
     return " ".join(
-        _marked(sentence.text, sorted(numbers[c.document.pmid] for c in sentence.citations)) for sentence in answer.sentences
+        _mark_citations(sentence.text, sorted(numbers[c.document.pmid] for c in sentence.citations))
+        for sentence in answer.sentences
     )
 
 
-def _marked(text: str, cited: Sequence[int]) -> str:
+def _mark_citations(text: str, cited: Sequence[int]) -> str:
     stop = text[-1] if text[-1:] in ".!?" else ""
     return f"{text.removesuffix(stop)} [{', '.join(map(str, cited))}]{stop}"
 
@@ -250,11 +251,11 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
     )
 
 
-def event_out(event: Stage | Kept | RemovedSentence) -> tuple[str, BaseModel]:
+def event_out(event: Stage | KeptSentences | RemovedSentence) -> tuple[str, BaseModel]:
     """An event's name on the stream, and its data."""
     if isinstance(event, Stage):
         return "stage", StageEvent.model_validate(event, from_attributes=True)
-    if isinstance(event, Kept):
+    if isinstance(event, KeptSentences):
         pmids = [citation.document.pmid for citation in event.sentence.citations]
         return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)
     return "removed", RemovedOut.model_validate(event)

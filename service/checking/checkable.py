@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from generation.sentences.labels import without_label
-from nli.text.reporting import reports
-from nli.text.roles import ROLES, shipped_roles
+from generation.sentences.labels import drop_label
+from nli.text.reporting import is_report
+from nli.text.roles import ROLES, load_role_model
 from service.checking.citations import without_citations
 from service.grounding.claims import MAX_CHARACTERS
 
@@ -60,7 +60,7 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
         return "", "question"
     if len(words) < _FEWEST:
         return "", "short"
-    claim = _fronted(without_label(_LEAD.sub("", bare)), patterns.fronts)
+    claim = _fronted(drop_label(_LEAD.sub("", bare)), patterns.fronts)
     for reason, pattern in patterns.reasons:
         if pattern.search(claim) or pattern.search(bare):
             return "", reason
@@ -83,9 +83,9 @@ def _fronted(text: str, fronts: re.Pattern[str]) -> str:
 
 
 def _is_method(claim: str, section: str) -> bool:
-    if reports(claim) and section != "methods":
+    if is_report(claim) and section != "methods":
         return False
-    share = float(shipped_roles().of_text(claim)[ROLES.index("methods")])
+    share = float(load_role_model().score_text(claim)[ROLES.index("methods")])
     return share >= (_METHOD_UNDER_METHODS if section == "methods" else _METHOD)
 
 

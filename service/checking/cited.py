@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from nli.decision.select import probability
-from nli.judges.judge import Abstract, Judge, Reader, stated
+from nli.decision.select import get_probability
+from nli.judges.judge import Abstract, Judge, Reader, drop_question
 from nli.reader.decision import decide
 from retrieval.core.values import Label, Premise, Sentence, Stance, Verdict
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
-from retrieval.words.aboutness import about
+from retrieval.words.aboutness import measure_aboutness
 from service.checking.citations import Cited
 from service.checking.schemas import CitedOut, CitedStatus
 from service.grounding.ground import Grounder
@@ -30,7 +30,7 @@ def cited_paper(grounder: Grounder, claim: str, cited: Cited) -> CitedOut:
     verdict, sentence = _read(grounder.models.judges[step.model], claim, entry)
     return CitedOut(
         kind=cited.kind, id=cited.id, status=_STATUS[verdict.label], sentence=SentenceOut.model_validate(sentence),
-        likely=round(probability(verdict, _side(verdict)), 6), **known,
+        likely=round(get_probability(verdict, _side(verdict)), 6), **known,
     )  # fmt: skip
 
 
@@ -41,13 +41,13 @@ def _side(verdict: Verdict) -> Stance:
 def _read(judge: Judge, claim: str, entry: Entry) -> tuple[Verdict, Sentence]:
     """The verdict on one paper, taken for the best match as whoever cites it does, and the sentence that speaks most for it."""
     sentences, title = entry.sentences(), entry.document.title
-    aboutness = about(claim, passage(entry.document))
+    aboutness = measure_aboutness(claim, make_passage(entry.document))
     if isinstance(judge, Reader):
-        (reading,) = judge.read_abstracts(claim, [Abstract(stated(title), tuple(one.text for one in sentences))])
+        (reading,) = judge.read_abstracts(claim, [Abstract(drop_question(title), tuple(one.text for one in sentences))])
         whole = decide(judge.decision, reading, 0.0, aboutness)
         own = [(one, verdict) for one, verdict in zip(sentences, reading.sentences, strict=True) if verdict is not None]
     else:
         own = list(zip(sentences, judge(claim, [Premise(one.text, title) for one in sentences]), strict=True))
         whole = judge.decision([verdict for _, verdict in own], 0.0, aboutness)
-    best, _ = max(own, key=lambda pair: probability(pair[1], _side(whole)))
+    best, _ = max(own, key=lambda pair: get_probability(pair[1], _side(whole)))
     return whole, best

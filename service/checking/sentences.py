@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nli.text.headings import heading_kind, looks_like_heading
+from nli.text.headings import find_heading_kind, looks_like_heading
 from nli.text.sentences import sentence_spans
 from retrieval.core.paper import SectionKind
 from retrieval.core.values import Span
@@ -78,7 +78,7 @@ def _spans(passage: Passage) -> Iterator[tuple[int, Block, Span, _Section]]:
             yield place, block, (start, end), "abstract"
         elif _is_heading(block, words):
             bare = _HASH.sub("", words).strip(" :")
-            known = heading_kind(bare)
+            known = find_heading_kind(bare)
             section = "references" if _LISTED.match(bare) else known or ("other" if section == "references" else section)
             yield place, block, (start, end), "heading"
         else:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
@@ -28,22 +28,22 @@ def answer(
     ] = False,
 ) -> None:
     """Answer QUESTION in at most 250 words, each sentence with citations that were checked, and tell what contradicts it."""
-    with told():
-        from service.grounding.claims import checked_topic
+    with report_errors():
+        from service.grounding.claims import check_topic
 
-        asked = checked_topic(question, topic, narrative)
+        asked = check_topic(question, topic, narrative)
         from service.answering.schemas import AnswerResponse
         from service.assembly import assemble_answerer
-        from service.output.export import exported
+        from service.output.export import export_text
         from service.output.terminal_answer import print_answer, progress
 
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
         chosen = "json" if as_json else format
-        found = answerer.answer(asked, progress(say) if chosen == "text" else None)
+        found = answerer.answer(asked, progress(print_note) if chosen == "text" else None)
         if chosen == "json":
             typer.echo(AnswerResponse.of(found, answerer).model_dump_json(indent=2))
         elif chosen == "text":
             print_answer(AnswerResponse.of(found, answerer))
         else:
-            typer.echo(exported(found, chosen), nl=False)
+            typer.echo(export_text(found, chosen), nl=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
@@ -40,7 +40,7 @@ def check(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result of that name.")] = False,
 ) -> None:
     """Check every claim of a text, or of a list of claims, against the index; a stopped run with --out goes on where it was."""
-    with told():
+    with report_errors():
         from service.checking.check import Checker, Reading
         from service.checking.export.formats import ENDINGS, format_of
         from service.trec.journal import check_target
@@ -56,7 +56,7 @@ def check(
         from service.assembly import assemble
 
         checker = Checker(assemble(index, config, profile))
-        say(reading.plan.detail)
+        print_note(reading.plan.detail)
         if out and format:
             _write(reading, checker, out, format, "Checked text" if file == _STANDARD_INPUT else Path(file).name)
         else:
@@ -83,7 +83,7 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
         write_atomically(out, written(checked, format, title))
         kept.let_go()
     earlier = f" ({kept.resumed:,} claims were there from an earlier try)" if kept.resumed else ""
-    say(f"{checked.summary} Wrote {out}{earlier}.")
+    print_note(f"{checked.summary} Wrote {out}{earlier}.")
 
 
 def _print(reading: Reading, checker: Checker, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import IndexOption
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ def check_task_a(
     index: IndexOption,
 ) -> None:
     """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
-    with told():
+    with report_errors():
         from service.trec.task_a.check import check
         from service.trec.task_a.items import read_items
 
         items = read_items(input)
         _list_faults(check(run, items, _store(index)), run)
-        say(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")
+        print_note(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")
 
 
 @check_app.command("task-b")
@@ -41,13 +41,13 @@ def check_task_b(
     index: IndexOption,
 ) -> None:
     """Check a Task B run against its topics and the index; report every fault by topic and sentence (exit code 1)."""
-    with told():
+    with report_errors():
         from service.trec.task_b.check import check
         from service.trec.task_b.topics import read_topics
 
         read = read_topics(topics)
         _list_faults(check(run, read, _store(index)), run)
-        say(f"{run} is a valid Task B run: {len(read)} topics.")
+        print_note(f"{run} is a valid Task B run: {len(read)} topics.")
 
 
 def _store(index: Path) -> Store:
@@ -63,5 +63,5 @@ def _list_faults(faults: list[str], run: Path) -> None:
     for fault in faults:
         typer.echo(fault)
     if faults:
-        say(f"{len(faults)} faults in {run}.")
+        print_note(f"{len(faults)} faults in {run}.")
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
@@ -40,13 +40,13 @@ def evidence(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Find the sentences of one paper that together carry the most evidence about HYPOTHESIS, for or against."""
-    with told():
+    with report_errors():
         from indexes.readers.paper import read_paper
         from nli.evidence import check_count
-        from service.grounding.claims import checked_hypothesis
+        from service.grounding.claims import check_hypothesis
 
         read = read_paper(paper, format)
-        checked_hypothesis(hypothesis)
+        check_hypothesis(hypothesis)
         check_count(read, k)
         from service.configuration.config import load_profile
         from service.reading.evidence import load_finder
@@ -54,7 +54,7 @@ def evidence(
 
         finder = load_finder(load_profile(profile))
         if not as_json:
-            say(f"Reading {len(read.body):,} sentences of {paper}.")
+            print_note(f"Reading {len(read.body):,} sentences of {paper}.")
         response = EvidenceResponse.of(finder.find(hypothesis, read, k, results_only, how))
         if as_json:
             typer.echo(response.model_dump_json(indent=2))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.messages import told
+from service.cli.messages import report_errors
 from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
@@ -28,10 +28,10 @@ def ground(
     as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as POST /ground.")] = False,
 ) -> None:
     """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
-    from service.grounding.claims import checked_claim
+    from service.grounding.claims import check_claim
 
-    with told():
-        checked = checked_claim(claim, question, known.split(","))
+    with report_errors():
+        checked = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse, Provenance
         from service.output.terminal import print_grounding

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.build import Report
+    from indexes.build import BuildReport
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -47,15 +47,15 @@ def index_build(
 
     from indexes.build import build
 
-    with told():
+    with report_errors():
         # A model that is missing is told before the hours, not after them.
         loaded = _encoder(profile, encoder) if dense else None
-        say(f"Building an index at {out}.")
+        print_note(f"Building an index at {out}.")
         started = time.monotonic()
         report = build(sources, out, format, skip_bad, overwrite, alone=True)
         counts, seconds = report.manifest.counts, time.monotonic() - started
         _list_bad(report)
-        say(
+        print_note(
             f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
             f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
         )
@@ -76,12 +76,12 @@ def index_update(
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
     from indexes.build import update
 
-    with told():
+    with report_errors():
         loaded = _encoder(profile, encoder) if dense else None
-        say(f"Updating the index at {index}.")
+        print_note(f"Updating the index at {index}.")
         report = update(index, sources, format, skip_bad, alone=True)
         _list_bad(report)
-        say(
+        print_note(
             f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
             f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
             "marked as retracted."
@@ -89,7 +89,7 @@ def index_update(
         if loaded:
             _add_vectors(index, loaded)
         elif report.manifest.dense and not report.manifest.vectors_fit:
-            say(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
+            print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
 
 
 @index_app.command("dense")
@@ -100,7 +100,7 @@ def index_dense(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing vectors.")] = False,
 ) -> None:
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
-    with told():
+    with report_errors():
         from retrieval.store.manifest import read_manifest
 
         read_manifest(index)
@@ -119,7 +119,7 @@ def index_info(
     from retrieval.store.manifest import read_manifest
     from service.output.terminal import manifest_lines
 
-    with told():
+    with report_errors():
         manifest = read_manifest(index)
         typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
 
@@ -136,18 +136,18 @@ def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None
 
     from indexes.vectors import add_vectors
 
-    say(f"Encoding the documents of {index} with {encoder.name}.")
+    print_note(f"Encoding the documents of {index} with {encoder.name}.")
     started = time.monotonic()
     report = add_vectors(index, encoder, overwrite)
     seconds = time.monotonic() - started
-    say(
+    print_note(
         f"{index} has vectors for {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
         f"({report.encoded / seconds:,.1f} a second)."
     )
 
 
-def _list_bad(report: Report) -> None:
+def _list_bad(report: BuildReport) -> None:
     if report.bad:
-        say(f"{len(report.bad)} bad records were skipped:")
+        print_note(f"{len(report.bad)} bad records were skipped:")
         for fault in report.bad:
-            say(f"  {fault}")
+            print_note(f"  {fault}")

@@ -13,7 +13,7 @@ from retrieval.core.errors import CounterpointError
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn every error that the user can do something about into one sentence and exit code 2."""
     try:
         yield
@@ -25,11 +25,11 @@ def told() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def say(line: str) -> None:
+def print_note(line: str) -> None:
     """A line about the work, apart from its result: on standard error."""
     typer.echo(line, err=True)
 
 
-def typed() -> str:
+def get_command_line() -> str:
     """The command as it was typed, for reports to name."""
     return shlex.join(["counterpoint", *sys.argv[1:]])

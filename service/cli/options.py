@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.messages import say
+from service.cli.messages import print_note
 from service.configuration import defaults
 
 IndexOption = Annotated[Path, typer.Option("--index", help="The folder of an index.", show_default=False)]
@@ -34,5 +34,5 @@ def answer_variant(answers: str | None, config: str | None) -> tuple[str, str | 
         return answers or defaults.ANSWERS, config
     if answers is not None:
         raise BadConfig(f"--config names a grounding variant, and {config} is an answer variant, beside --answers {answers}.")
-    say(f"--config names a grounding variant; write --answers {config} for the answer variant.")
+    print_note(f"--config names a grounding variant; write --answers {config} for the answer variant.")
     return config, None

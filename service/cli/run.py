@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
@@ -40,7 +40,7 @@ def run_task_a(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
-    with told():
+    with report_errors():
         from service.trec.journal import check_target
         from service.trec.task_a.items import read_items
         from service.trec.task_a.run import run
@@ -53,9 +53,9 @@ def run_task_a(
         grounder = assemble(index, config, profile)
         sentences = sum(len(item.answer) for item in items)
         of = f"shard {shard} of {sentences:,}" if part else f"{sentences:,}"
-        say(f"Grounding {of} sentences of {len(items):,} items with {config} over {index}.")
+        print_note(f"Grounding {of} sentences of {len(items):,} items with {config} over {index}.")
         report = run(items, input, grounder, out, team, run_id, part)
-        say(
+        print_note(
             f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
             f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were done in an earlier attempt)."
         )
@@ -75,7 +75,7 @@ def run_task_b(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
-    with told():
+    with report_errors():
         from service.trec.journal import check_target
         from service.trec.task_b.run import answers_path, run
         from service.trec.task_b.topics import read_topics
@@ -87,9 +87,9 @@ def run_task_b(
 
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        say(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {variant} over {index}.")
+        print_note(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {variant} over {index}.")
         report = run(read, topics, answerer, out, team, run_id, part)
-        say(
+        print_note(
             f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; on {report.too_little:,} topics the index "
             f"has too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
             + (f", {report.tokens:,} tokens used" if report.tokens else "")
@@ -105,12 +105,12 @@ def run_merge(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Join the shards of one run into the same bytes as a single run."""
-    with told():
+    with report_errors():
         from service.trec.journal import check_target
         from service.trec.shards import merge
 
         check_target(out, overwrite)
-        say(f"Wrote {out}: {merge(shards, out):,} items of {len(shards):,} shards.")
+        print_note(f"Wrote {out}: {merge(shards, out):,} items of {len(shards):,} shards.")
 
 
 def _shard(text: str | None) -> Shard | None:

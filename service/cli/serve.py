@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.messages import say, told
+from service.cli.messages import print_note, report_errors
 from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
@@ -28,23 +28,23 @@ def serve(
     given = {
         "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
     }  # fmt: skip
-    with told():
+    with report_errors():
         from service.operating.settings import load_settings
-        from service.serve.server import checked, run
+        from service.serve.server import check_index, run
 
         settings = load_settings(**given)
-        checked(settings)
+        check_index(settings)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
-            say(f"Counterpoint is listening on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
+            print_note(f"Counterpoint is listening on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
         run(settings)
 
 
 def config() -> None:
     """Show every setting of the service, its value (of keys only the names) and where it comes from."""
-    with told():
-        from service.operating.settings import PREFIX, Settings, load_settings, origins, shown
+    with report_errors():
+        from service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
 
-        values, named = shown(load_settings()), origins({})
+        values, named = show_settings(load_settings()), find_origins({})
         for name, field in Settings.model_fields.items():
             typer.echo(f"{name:<17} {values[name] or '-':<16} {named[name]:<12} {PREFIX}{name.upper()}: {field.description}")
 
@@ -56,9 +56,9 @@ def mcp(
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
     """Be a tool for language models: an MCP server on standard input and output, with the tools ground, answer and check_text."""
-    with told():
-        from service.assembly import answerer_beside, assemble
+    with report_errors():
+        from service.assembly import assemble, assemble_answerer_beside
         from service.mcp_server import make_server
 
         grounder = assemble(index, config, profile)
-        make_server(grounder, lambda: answerer_beside(grounder, answers)).run()
+        make_server(grounder, lambda: assemble_answerer_beside(grounder, answers)).run()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from retrieval.core.errors import BadConfig
-from service.configuration.files import Count, Strict, is_path, load_yaml, read_yaml, shipped
+from service.configuration.files import Count, Strict, is_path, list_shipped, load_yaml, read_yaml
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -166,4 +166,4 @@ def is_answer_variant(name: str) -> bool:
     if is_path(name):
         data = read_yaml(name, "configs", "configuration")
         return isinstance(data, dict) and "generate" in data
-    return name in shipped("configs.answers") and name not in shipped("configs")
+    return name in list_shipped("configs.answers") and name not in list_shipped("configs")

@@ -37,7 +37,7 @@ class Strict(BaseModel):
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def shipped(package: str) -> list[str]:
+def list_shipped(package: str) -> list[str]:
     """The names of the YAML files in a package, sorted."""
     return sorted(entry.name.removesuffix(".yaml") for entry in files(package).iterdir() if entry.name.endswith(".yaml"))
 
@@ -66,12 +66,12 @@ def read_yaml(name: str, package: str, what: str) -> Any:
     if is_path(name):
         path = Path(name)
         if not path.is_file():
-            raise BadConfig(f"There is no {what} file {name}; name an existing YAML file or one of {shipped(package)}.")
+            raise BadConfig(f"There is no {what} file {name}; name an existing YAML file or one of {list_shipped(package)}.")
         text = path.read_text("utf-8", errors="replace")
-    elif name in shipped(package):
+    elif name in list_shipped(package):
         text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
     else:
-        known = ", ".join(shipped(package))
+        known = ", ".join(list_shipped(package))
         raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
     try:
         return yaml.safe_load(text)
@@ -89,7 +89,7 @@ def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
         case "unknown_key":
             return f"unknown key {context['key']}{f' in {where}' if where else ''}; the known keys are {context['known']}"
         case "union_tag_invalid":
-            return f"{where} has the unknown kind {context['tag']!r}; known kinds are {_listed(context['expected_tags'])}"
+            return f"{where} has the unknown kind {context['tag']!r}; known kinds are {_format_kinds(context['expected_tags'])}"
         case "union_tag_not_found":
             return f"the key {f'{where}.{KIND}'!r} is missing; it names the kind of model"
         case "missing":
@@ -97,10 +97,10 @@ def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
         case "value_error":
             return f"{where}: {context['error']}"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{where} should be keys and values, not {_described(fault['input'])}"
+            return f"{where} should be keys and values, not {_describe(fault['input'])}"
         case "sequence_str" | "is_instance_of" | "list_type":
-            return f"{where} should be a list, not {_described(fault['input'])}"
-    return f"{where} {fault['msg'].removeprefix('Input ')}, not {_described(fault['input'])}"
+            return f"{where} should be a list, not {_describe(fault['input'])}"
+    return f"{where} {fault['msg'].removeprefix('Input ')}, not {_describe(fault['input'])}"
 
 
 def _path(location: Sequence[int | str], data: Any) -> str:
@@ -114,12 +114,12 @@ def _path(location: Sequence[int | str], data: Any) -> str:
     return ".".join(keys)
 
 
-def _listed(quoted: str) -> str:
+def _format_kinds(quoted: str) -> str:
     """Pydantic's list of kinds without its quotation marks."""
     return quoted.replace("'", "")
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     """What came, with its type where the value alone does not show it."""
     if isinstance(value, str):
         return f"the text {value!r}"

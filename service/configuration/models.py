@@ -10,7 +10,7 @@ from typing import TypeVar
 from generation.draft import Generator
 from nli.judges import judge
 from nli.judges.judge import Judge
-from retrieval.core.disk_cache import kept
+from retrieval.core.disk_cache import open_cache
 from retrieval.core.errors import BadConfig
 from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
@@ -53,13 +53,13 @@ class Models:
         self.encoders = dict(encoders)
         self.generators = dict(generators)
 
-    def remembering(self) -> Models:
+    def with_caches(self) -> Models:
         """The same models, each asked once for the same thing: both sides of a claim often read the same documents."""
         return Models(
             self.profile,
-            {name: rerank.Remembering(reranker) for name, reranker in self.rerankers.items()},
-            {name: judge.remembering(one) for name, one in self.judges.items()},
-            {name: encoder.Remembering(one) for name, one in self.encoders.items()},
+            {name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
+            {name: judge.cache_verdicts(one) for name, one in self.judges.items()},
+            {name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
             self.generators,
         )
 
@@ -79,7 +79,7 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
         judges=frozenset(name for b in branches for name in _judges_of(b)),
         encoders=frozenset(b.retrieve.encoder for b in branches if "dense" in b.retrieve.sources),
     )
-    return _loaded(needs, profile, Models(profile, {}, {}))
+    return _load(needs, profile, Models(profile, {}, {}))
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | None = None) -> Models:
@@ -89,7 +89,7 @@ def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | 
         judges=frozenset({config.attribute.model}),
         generators=frozenset({config.generate.generator}),
     )
-    models = _loaded(needs, profile, loaded or Models(profile, {}, {}))
+    models = _load(needs, profile, loaded or Models(profile, {}, {}))
     if config.generate.fallback and not models.generators[config.generate.generator].extractive:
         from generation.generators.extractive import ExtractiveGenerator
 
@@ -97,7 +97,7 @@ def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | 
     return models
 
 
-def _loaded(needs: Needs, profile: Profile, had: Models) -> Models:
+def _load(needs: Needs, profile: Profile, had: Models) -> Models:
     rerankers: dict[str, Reranker] = {
         name: had.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
     }
@@ -134,8 +134,8 @@ def load_judge(name: str, profile: Profile) -> Judge:
     """
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
     loaded = options.build()
-    verdicts = kept("verdicts") if options.alone else None
-    return judge.keeping(loaded, verdicts) if verdicts else loaded
+    verdicts = open_cache("verdicts") if options.alone else None
+    return judge.cache_verdicts_on_disk(loaded, verdicts) if verdicts else loaded
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:

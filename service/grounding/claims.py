@@ -13,32 +13,32 @@ MAX_KNOWN = 1000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
 
 
-def checked_claim(text: str, question: str = "", known_pmids: Iterable[str | int] = (), id: str = "") -> Claim:
+def check_claim(text: str, question: str = "", known_pmids: Iterable[str | int] = (), id: str = "") -> Claim:
     """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without repeats."""
     known = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
     if len(known) > MAX_KNOWN:
         raise BadInput(f"{len(known):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")
-    claim = _checked(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
-    return Claim(text=claim, question=_checked(question, "question"), known_pmids=known, id=id)
+    claim = _check(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
+    return Claim(text=claim, question=_check(question, "question"), known_pmids=known, id=id)
 
 
-def checked_hypothesis(text: str) -> str:
+def check_hypothesis(text: str) -> str:
     """A hypothesis that a paper can be read for: one line of text, not empty, at most 2,000 characters."""
-    return _checked(text, "hypothesis", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
+    return _check(text, "hypothesis", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
 
 
-def checked_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
+def check_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
     """A topic that can be answered: a question, not empty, and what else is said of it, each at most 2,000 characters."""
-    asked = _checked(question, "question", required="give the question to answer, such as “Does aspirin reduce fever?”")
-    return Topic(id=id, question=asked, topic=_checked(topic, "topic"), narrative=_checked(narrative, "narrative"))
+    asked = _check(question, "question", required="give the question to answer, such as “Does aspirin reduce fever?”")
+    return Topic(id=id, question=asked, topic=_check(topic, "topic"), narrative=_check(narrative, "narrative"))
 
 
-def checked_query(text: str) -> str:
+def check_query(text: str) -> str:
     """Words that can be searched for: one line of text, not empty, at most 2,000 characters."""
-    return _checked(text, "query", required="give the words to search for, such as “aspirin fever”.")
+    return _check(text, "query", required="give the words to search for, such as “aspirin fever”.")
 
 
-def _checked(text: str, what: str, required: str = "") -> str:
+def _check(text: str, what: str, required: str = "") -> str:
     """One line of text that is not too long; `required` says what to give where there is none, "" that none is needed."""
     clean = _one_line(text)
     if required and not clean:

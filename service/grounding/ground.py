@@ -16,7 +16,7 @@ from service.grounding.judging import decide_documents, judge_texts
 from service.grounding.ranking import find, rank
 from service.grounding.request import OnStage, Request, tell_nobody
 from service.grounding.showing import show
-from service.grounding.values import Candidate, Selection, Side
+from service.grounding.values import RankedDocument, Selection, Side
 
 
 class Grounder:
@@ -37,7 +37,7 @@ class Grounder:
         `on_stage` is told each step as it begins; what it raises ends the work there.
         """
         # Both sides read much the same: the models remember what they said as long as this claim is grounded.
-        models, tell = self.models.remembering(), on_stage or tell_nobody
+        models, tell = self.models.with_caches(), on_stage or tell_nobody
         against = run(Request(claim, "contradict", self.index, self.config, models, tell))
         taken, close = _pmids(against.evidence), _pmids(against.uncertain)
         for_it = run(Request(claim, "support", self.index, self.config, models, tell, without=taken, close=close))
@@ -71,17 +71,17 @@ def run(request: Request) -> Side:
     return Side(evidence, uncertain, request.finish(found, len(evidence)))
 
 
-def _select(request: Request, ranked: Sequence[Candidate]) -> Selection:
+def _select(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
     """What the branch's rule chooses; filter and judge read lazily, as far as the rule asks."""
     match request.branch.select.rule:
         case "top":
-            return rules.top(request, ranked)
+            return rules.choose_top(request, ranked)
         case "first":
-            return rules.first(request, judge_texts(request, ranked))
+            return rules.choose_first(request, judge_texts(request, ranked))
         case "likeliest":
-            return rules.likeliest(request, decide_documents(request, ranked))
+            return rules.choose_likeliest(request, decide_documents(request, ranked))
         case "penalised":
-            return rules.penalised(request, ranked, judge_texts(request, ranked))
+            return rules.choose_penalised(request, ranked, judge_texts(request, ranked))
 
 
 def _pmids(evidence: Iterable[Evidence]) -> frozenset[str]:

@@ -6,84 +6,84 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from nli.decision.document import Decision
-from nli.decision.skim import most_promising, telling
-from nli.judges.judge import Abstract, Reader, stated
+from nli.decision.skim import choose_most_promising, find_telling
+from nli.judges.judge import Abstract, Reader, drop_question
 from nli.reader.decision import decide
 from retrieval.core.values import Premise, Sentence
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
-from retrieval.words.aboutness import about
+from retrieval.words.aboutness import measure_aboutness
 from service.grounding.request import Request
-from service.grounding.values import Candidate, Decided, Judged, Text
+from service.grounding.values import Decided, JudgedText, RankedDocument, Text
 
 HOPE = 0.03
 """From this probability of a stance on, after its telling sentences, a document is read whole (docs/experiments.md); from less
 where less is to be listed."""
 
 
-def judge_texts(request: Request, ranked: Sequence[Candidate]) -> Iterator[Judged]:
+def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[JudgedText]:
     """The judge's verdicts on sentences or whole abstracts past the filter, in ranking order; lazily, unless it is frugal."""
     step = request.judging
     first = ranked[: step.documents]
     if step.frugal:
-        return iter(_judged_frugally(request, _within_reach(request, request.judge.decision, first)))
+        return iter(_judge_frugally(request, _drop_out_of_reach(request, request.judge.decision, first)))
     texts = _abstracts(request, first) if step.level == "document" else _sentences(request, first)
-    return request.ask(request.judge, _skimmed(request, texts))
+    return request.ask(request.judge, _skim(request, texts))
 
 
-def decide_documents(request: Request, ranked: Sequence[Candidate]) -> Iterator[Decided]:
+def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[Decided]:
     """What the judge's decision makes of each document that it read, in ranking order."""
     reader, step = request.reader, request.judging
     if reader:
         first = ranked[: step.documents]
-        return _read(request, reader, _within_reach(request, reader.decision, first) if step.frugal else first)
+        return _read(request, reader, _drop_out_of_reach(request, reader.decision, first) if step.frugal else first)
     decision = request.judge.decision
     by_document = groupby(judge_texts(request, ranked), key=lambda one: one.candidate.position)
-    return (_joined(request, decision, tuple(own)) for _, own in by_document)
+    return (_join(request, decision, tuple(own)) for _, own in by_document)
 
 
-def texts_of(request: Request, candidate: Candidate) -> Iterator[Text]:
+def texts_of(request: Request, candidate: RankedDocument) -> Iterator[Text]:
     """The candidate's sentences past the filter, each with those around it."""
     for sentence in request.sentences(candidate):
         yield Text(candidate, sentence, _premise(candidate.entry, sentence))
 
 
-def _sentences(request: Request, candidates: Sequence[Candidate]) -> Iterator[Text]:
+def _sentences(request: Request, candidates: Sequence[RankedDocument]) -> Iterator[Text]:
     for candidate in candidates:
         yield from texts_of(request, candidate)
 
 
-def _abstracts(request: Request, candidates: Sequence[Candidate]) -> Iterator[Text]:
+def _abstracts(request: Request, candidates: Sequence[RankedDocument]) -> Iterator[Text]:
     for candidate in candidates:
         document = candidate.entry.document
         if document.abstract and request.sentence_count(candidate):
             yield Text(candidate, None, Premise(text=document.abstract, title=document.title))
 
 
-def _skimmed(request: Request, texts: Iterator[Text]) -> Iterator[Text]:
+def _skim(request: Request, texts: Iterator[Text]) -> Iterator[Text]:
     """The texts most worth a slow judge's time, where the branch allows that and the profile says how many."""
     most = request.models.profile.skim
     if not (request.judging.skim and most):
         return texts
     every = list(texts)
-    kept = most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], most)
+    kept = choose_most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], most)
     return iter([every[place] for place in kept])
 
 
-def _judged_frugally(request: Request, candidates: Sequence[Candidate]) -> list[Judged]:
+def _judge_frugally(request: Request, candidates: Sequence[RankedDocument]) -> list[JudgedText]:
     """The verdicts that can matter: first those on the telling sentences of each document, then, where these leave it any hope,
     those on all its others."""
     texts = list(_sentences(request, candidates))
     first = [
         place
         for _, own in groupby(range(len(texts)), key=lambda place: texts[place].candidate.position)
-        for place in telling(request.claim.text, [(place, texts[place].premise) for place in own])
+        for place in find_telling(request.claim.text, [(place, texts[place].premise) for place in own])
     ]
-    judge, least = request.judge, min(HOPE, _enough(request, request.judge.decision))
+    judge, least = request.judge, min(HOPE, _compute_least(request, request.judge.decision))
     judged = dict(zip(first, request.ask(judge, iter([texts[place] for place in first])), strict=True))
     hopeful = set()
     for position, own in groupby(judged.values(), key=lambda one: one.candidate.position):
-        whole = _joined(request, judge.decision, tuple(own)).verdict
+        whole = _join(request, judge.decision, tuple(own)).verdict
         if max(whole.support, whole.contradict) >= least:
             hopeful.add(position)
     rest = [place for place, one in enumerate(texts) if one.candidate.position in hopeful and place not in judged]
@@ -91,37 +91,37 @@ def _judged_frugally(request: Request, candidates: Sequence[Candidate]) -> list[
     return [judged[place] for place in sorted(judged)]
 
 
-def _within_reach(request: Request, decision: Decision, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def _drop_out_of_reach(request: Request, decision: Decision, candidates: Sequence[RankedDocument]) -> Sequence[RankedDocument]:
     """Those that could still be listed: the best match is always read, so that something was."""
-    enough = _enough(request, decision)
+    enough = _compute_least(request, decision)
     rest = [one for one in candidates[1:] if decision.reach(*_relevance(request, one)) >= enough]
     return [*candidates[:1], *rest]
 
 
-def _enough(request: Request, decision: Decision) -> float:
+def _compute_least(request: Request, decision: Decision) -> float:
     """The least probability of a stance with which a document is listed, be it as uncertain."""
     uncertain = request.branch.select.uncertain
     return uncertain if uncertain is not None else min(decision.thresholds)
 
 
-def _joined(request: Request, decision: Decision, own: tuple[Judged, ...]) -> Decided:
+def _join(request: Request, decision: Decision, own: tuple[JudgedText, ...]) -> Decided:
     """What a decision makes of the verdicts on one document's sentences."""
     candidate = own[0].candidate
     return Decided(candidate, own, decision([one.verdict for one in own], *_relevance(request, candidate)))
 
 
-def _read(request: Request, reader: Reader, candidates: Sequence[Candidate]) -> Iterator[Decided]:
+def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]) -> Iterator[Decided]:
     """Each abstract read in one pass."""
     within = [one for one in candidates if len(one.entry)]
     sentences = [one.entry.sentences() for one in within]
     abstracts = [
-        Abstract(stated(one.entry.document.title), tuple(sentence.text for sentence in own))
+        Abstract(drop_question(one.entry.document.title), tuple(sentence.text for sentence in own))
         for one, own in zip(within, sentences, strict=True)
     ]
     readings = reader.read_abstracts(request.claim.text, abstracts)
     for candidate, own, reading in zip(within, sentences, readings, strict=True):
         judged = tuple(
-            Judged(candidate, sentence, verdict)
+            JudgedText(candidate, sentence, verdict)
             for sentence, verdict in zip(own, reading.sentences, strict=True)
             if verdict is not None
         )
@@ -129,11 +129,11 @@ def _read(request: Request, reader: Reader, candidates: Sequence[Candidate]) -> 
         yield Decided(candidate, judged, decide(reader.decision, reading, *_relevance(request, candidate)))
 
 
-def _relevance(request: Request, candidate: Candidate) -> tuple[float, float]:
+def _relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:
     """What a decision is told of a document beside its sentences: how far it lies behind the best match, and its aboutness."""
     # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
     subject = request.claim.question or request.claim.text
-    return candidate.behind, about(subject, passage(candidate.entry.document))
+    return candidate.behind, measure_aboutness(subject, make_passage(candidate.entry.document))
 
 
 def _premise(entry: Entry, sentence: Sentence) -> Premise:

@@ -5,28 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retrieval.core.values import Claim
-from retrieval.rerank.reranker import passage
-from retrieval.words.adversarial import adversarial_queries
-from retrieval.words.lexical import most_alike
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.adversarial import make_adversarial_queries
+from retrieval.words.lexical import find_most_alike
 from service.grounding.request import Request
-from service.grounding.retrieve import ranked_by, retrieve
-from service.grounding.values import Candidate
+from service.grounding.retrieve import describe_ranking, retrieve
+from service.grounding.values import RankedDocument
 
 
-def find(request: Request) -> list[Candidate]:
+def find(request: Request) -> list[RankedDocument]:
     """The documents to choose from, best first: others stand in the place of the known ones."""
     # The likeliest are chosen by how far they lie behind the best match, which must be the same document on both sides: there
     # what is on the other side is left out when all is decided (service.grounding.rules), elsewhere before anything is read.
     without = frozenset[str]() if request.branch.select.rule == "likeliest" else request.without
-    return _retrieved(request, request.known, without)
+    return _retrieve(request, request.known, without)
 
 
-def rank(request: Request, found: list[Candidate]) -> list[Candidate]:
+def rank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
     """The same in the reranker's order, each with how far it lies behind the best match; as found where nothing reranks."""
     if request.branch.rerank is None:
         return found
-    ranked = _reranked(request, found)
-    best = _reranked(request, _retrieved(request)) if _known_one_may_lead(request) else ranked
+    ranked = _rerank(request, found)
+    best = _rerank(request, _retrieve(request)) if _known_one_may_lead(request) else ranked
     return [replace(one, behind=best[0].score - one.score) for one in ranked]
 
 
@@ -35,27 +35,29 @@ def _known_one_may_lead(request: Request) -> bool:
     return request.branch.select.rule == "likeliest" and bool(request.known) and request.judge.decision.gap != 0.0
 
 
-def _retrieved(request: Request, known: frozenset[str] = frozenset(), without: frozenset[str] = frozenset()) -> list[Candidate]:
+def _retrieve(
+    request: Request, known: frozenset[str] = frozenset(), without: frozenset[str] = frozenset()
+) -> list[RankedDocument]:
     """The ranking of the first step: others stand in the place of the `known`, none in that of those `without`."""
     step, claim, encoders = request.branch.retrieve, request.claim, request.models.encoders
-    texts = adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
+    texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
     queries = [_query(replace(claim, text=text), step.query) for text in texts]
     hits = [hit for hit in retrieve(step, queries, request.index, encoders, known) if hit.pmid not in without]
-    entries, scored_by = request.index.entries([hit.pmid for hit in hits]), ranked_by(step, encoders)
-    return [Candidate(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(zip(hits, entries, strict=True))]
+    entries, scored_by = request.index.entries([hit.pmid for hit in hits]), describe_ranking(step, encoders)
+    return [RankedDocument(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(zip(hits, entries, strict=True))]
 
 
-def _reranked(request: Request, found: list[Candidate]) -> list[Candidate]:
+def _rerank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
     step = request.branch.rerank
     assert step is not None
     reranker, query = request.models.rerankers[step.model], _query(request.claim, step.query)
-    texts = [passage(one.entry.document) for one in found]
+    texts = [make_passage(one.entry.document) for one in found]
     if step.first:
-        kept = most_alike(query, texts, step.first)
+        kept = find_most_alike(query, texts, step.first)
         found, texts = [found[place] for place in kept], [texts[place] for place in kept]
     # sorted() is stable: of two equal scores the better rank before stands first.
     ranked = sorted(zip(found, reranker(query, texts), strict=True), key=lambda pair: -pair[1])
-    return [Candidate(i, score, reranker.name, one.entry) for i, (one, score) in enumerate(ranked)]
+    return [RankedDocument(i, score, reranker.name, one.entry) for i, (one, score) in enumerate(ranked)]
 
 
 def _query(claim: Claim, parts: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nli.decision.select import probability
-from nli.wording.opposites import opposed, opposites, other_numbers
+from nli.decision.select import get_probability
+from nli.wording.opposites import find_opposed, find_other_numbers, list_opposites
 from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
 
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
@@ -31,7 +31,7 @@ def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[D
         return ()
     return tuple(
         Direction(own, sentence.text[start:end], sentence.start + start, sentence.start + end)
-        for own, start, end in opposed(claim, sentence.text)
+        for own, start, end in find_opposed(claim, sentence.text)
     )
 
 
@@ -52,7 +52,7 @@ def why(
         parts.append(f"ranked by {scored_by}; its stance was not judged")
     else:
         what = "paper" if verdict.of == "document" else "sentence"
-        parts.append(f"{probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
+        parts.append(f"{get_probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
         if verdict.label != stance and verdict.of == "sentence":
             parts.append(f"the judge's own label is {verdict.label}")
         if verdict.reason:
@@ -68,9 +68,9 @@ def why(
 
 
 def _differences(claim: str, sentence: str) -> list[str]:
-    own, other = other_numbers(claim, sentence)
+    own, other = find_other_numbers(claim, sentence)
     return [
-        *(f"opposite words: “{word}” / “{against}”" for word, against in opposites(claim, sentence)),
+        *(f"opposite words: “{word}” / “{against}”" for word, against in list_opposites(claim, sentence)),
         *([f"different numbers: {', '.join(own)} / {', '.join(other)}"] if own else []),
     ]
 

@@ -12,7 +12,7 @@ from retrieval.core.values import BranchCounts, Claim, Sentence, Stance
 from retrieval.index import Index
 from service.configuration.config import Branch, GroundingConfig, JudgeStep
 from service.configuration.models import Models
-from service.grounding.values import Candidate, Judged, Text
+from service.grounding.values import JudgedText, RankedDocument, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +88,24 @@ class Request:
         named = self.models.judges[self.judging.model]
         return named if self.judging.level == "abstract" and isinstance(named, Reader) else None
 
-    def sentences(self, candidate: Candidate) -> tuple[Sentence, ...]:
+    def sentences(self, candidate: RankedDocument) -> tuple[Sentence, ...]:
         """The candidate's sentences that pass the branch's filter."""
         entry = candidate.entry
         return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
 
-    def sentence_count(self, candidate: Candidate) -> int:
+    def sentence_count(self, candidate: RankedDocument) -> int:
         """How many these are, without making one."""
         entry = candidate.entry
         return entry.cue_sentence_count() if self.branch.filter == "negex" else len(entry)
 
-    def ask(self, judge: Judge, texts: Iterator[Text]) -> Iterator[Judged]:
+    def ask(self, judge: Judge, texts: Iterator[Text]) -> Iterator[JudgedText]:
         """Verdicts in the order of the texts, lazily, each counted as it is used; the judge itself reads a window ahead."""
         texts, asked = tee(texts)
         for verdict, text in zip(judge(self.claim.text, (one.premise for one in asked)), texts, strict=True):
             self.count(text.candidate)
-            yield Judged(text.candidate, text.sentence, verdict)
+            yield JudgedText(text.candidate, text.sentence, verdict)
 
-    def count(self, candidate: Candidate, judged: int = 1) -> None:
+    def count(self, candidate: RankedDocument, judged: int = 1) -> None:
         """So many more texts of the candidate were judged."""
         self.judged += judged
         self.read.add(candidate.position)
@@ -114,7 +114,7 @@ class Request:
         """Tell that a step begins, on so many documents that hold so many sentences."""
         self.tell(GroundStage(step, self.stance, documents, sentences))
 
-    def finish(self, found: Sequence[Candidate], chosen: int) -> BranchCounts:
+    def finish(self, found: Sequence[RankedDocument], chosen: int) -> BranchCounts:
         """Tell that the side is decided, with so many of the documents `found` chosen; how much was looked at."""
         counts = BranchCounts(
             documents=len(found),

@@ -8,8 +8,8 @@ from retrieval.core.values import Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
-from retrieval.words.spelling import both_spellings
-from retrieval.words.synonyms import in_other_words
+from retrieval.words.spelling import add_other_spellings
+from retrieval.words.synonyms import add_synonyms
 from service.configuration.config import Retrieve
 
 
@@ -21,9 +21,9 @@ def retrieve(
     rankings: list[list[Hit]] = []
     for source in step.sources:
         if source == "bm25":
-            texts = [both_spellings(query) for query in queries] if step.spellings else list(queries)
+            texts = [add_other_spellings(query) for query in queries] if step.spellings else list(queries)
             if step.synonyms:
-                texts = [f"{text} {in_other_words(query)}".strip() for text, query in zip(texts, queries, strict=True)]
+                texts = [f"{text} {add_synonyms(query)}".strip() for text, query in zip(texts, queries, strict=True)]
             rankings += [index.search(text, depth) for text in texts]
         else:
             encoder = encoders[step.encoder]
@@ -32,7 +32,7 @@ def retrieve(
     return [hit for hit in ranked if hit.pmid not in without][: step.k]
 
 
-def ranked_by(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:
+def describe_ranking(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:
     """What the scores of that ranking are, in one word for each source."""
     names = [source if source == "bm25" else encoders[step.encoder].name for source in step.sources]
     return f"rrf({', '.join(names)})" if step.fused else names[0]

@@ -9,23 +9,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from math import floor
 
-from nli.decision.select import Penalty, probability
-from nli.reader.abridge import telling_shares
+from nli.decision.select import Penalty, get_probability
+from nli.reader.abridge import score_findings
 from retrieval.core.values import OPPOSITE, Stance, Verdict
 from service.grounding.request import Request
-from service.grounding.values import Candidate, Chosen, Decided, Judged, Selection
+from service.grounding.values import ChosenDocument, Decided, JudgedText, RankedDocument, Selection
 
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """What a text counts as that the judge was not asked about."""
 
 
-def top(request: Request, ranked: Sequence[Candidate]) -> Selection:
+def choose_top(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
     """The top of the ranking, among the documents that pass the filter."""
     passing = [one for one in ranked if request.branch.filter is None or request.sentence_count(one)]
-    return Selection([Chosen(one, None, None, one.score, one.scored_by) for one in passing[: request.branch.select.n]])
+    return Selection([ChosenDocument(one, None, None, one.score, one.scored_by) for one in passing[: request.branch.select.n]])
 
 
-def first(request: Request, judged: Iterable[Judged]) -> Selection:
+def choose_first(request: Request, judged: Iterable[JudgedText]) -> Selection:
     """The first documents of the ranking with a text that the judge gives the label, each by its most probable such text.
 
     The paper's rule for contradictions (arXiv 2603.17580, V5). It reads as far as the first verdict on the document after the
@@ -33,26 +33,29 @@ def first(request: Request, judged: Iterable[Judged]) -> Selection:
     """
     label, scored_by = request.label, request.judge.name
 
-    def labelled() -> Iterator[Judged]:
+    def labelled() -> Iterator[JudgedText]:
         for _, of_document in groupby(judged, key=lambda one: one.candidate.position):
             own = [one for one in of_document if one.verdict.label == label]
             if own:
-                yield max(own, key=lambda one: probability(one.verdict, label))
+                yield max(own, key=lambda one: get_probability(one.verdict, label))
 
     found = islice(labelled(), request.branch.select.n)
     return Selection(
-        [Chosen(one.candidate, one.sentence, one.verdict, probability(one.verdict, label), scored_by) for one in found]
+        [
+            ChosenDocument(one.candidate, one.sentence, one.verdict, get_probability(one.verdict, label), scored_by)
+            for one in found
+        ]
     )
 
 
-def likeliest(request: Request, decided: Iterable[Decided]) -> Selection:
+def choose_likeliest(request: Request, decided: Iterable[Decided]) -> Selection:
     """The documents that the judge's decision gives the label, the most probable first, each by its strongest sentence.
 
     Those that it leaves neutral though the label has the rule's `uncertain` probability, and at least what the opposite has, came
     close.
     """
-    called: list[Chosen] = []
-    close: list[Chosen] = []
+    called: list[ChosenDocument] = []
+    close: list[ChosenDocument] = []
     for one in decided:
         doubtful = _doubtful(request, one.verdict)
         # As likely on either side, a document comes close on both: it is told once.
@@ -62,7 +65,7 @@ def likeliest(request: Request, decided: Iterable[Decided]) -> Selection:
     return Selection(_most_likely(request, called), _most_likely(request, close))
 
 
-def penalised(request: Request, ranked: Sequence[Candidate], judged: Iterable[Judged]) -> Selection:
+def choose_penalised(request: Request, ranked: Sequence[RankedDocument], judged: Iterable[JudgedText]) -> Selection:
     """The documents with the best penalised score (arXiv 2603.17580, appendix B); what was not judged counts as neutral."""
     verdicts = {one.candidate.position: one.verdict for one in judged}
     passing = [one for one in ranked if request.sentence_count(one)]
@@ -71,7 +74,7 @@ def penalised(request: Request, ranked: Sequence[Candidate], judged: Iterable[Ju
     order = penalty.order([verdicts.get(one.position, UNASKED) for one in passing], [one.entry.cue_count() for one in passing])
     best = [(passing[place], score) for place, score in order[: step.n]]
     scored_by = f"S(d) by {request.judge.name}"
-    return Selection([Chosen(one, None, verdicts.get(one.position), score, scored_by) for one, score in best])
+    return Selection([ChosenDocument(one, None, verdicts.get(one.position), score, scored_by) for one, score in best])
 
 
 def _doubtful(request: Request, whole: Verdict) -> bool:
@@ -79,33 +82,35 @@ def _doubtful(request: Request, whole: Verdict) -> bool:
     at_least, label = request.branch.select.uncertain, request.label
     if at_least is None or whole.label != "neutral":
         return False
-    return probability(whole, label) >= max(at_least, probability(whole, OPPOSITE[label]))
+    return get_probability(whole, label) >= max(at_least, get_probability(whole, OPPOSITE[label]))
 
 
-def _by_strongest(request: Request, one: Decided) -> Chosen:
+def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
     """A document by its strongest sentence, with the verdict on itself where it was read as a whole, else on the sentence."""
     strongest = _strongest(request.claim.text, request.label, one)
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
-    return Chosen(one.candidate, strongest.sentence, verdict, probability(one.verdict, request.label), request.judge.name)
+    return ChosenDocument(
+        one.candidate, strongest.sentence, verdict, get_probability(one.verdict, request.label), request.judge.name
+    )
 
 
-def _strongest(claim: str, label: Stance, one: Decided) -> Judged:
+def _strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
     """The sentence that speaks for the label: the most probable; of a paper read as a whole, one that tells its finding."""
     if one.verdict.of == "sentence":
-        return max(one.sentences, key=lambda own: probability(own.verdict, label))
-    shares = telling_shares(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
+        return max(one.sentences, key=lambda own: get_probability(own.verdict, label))
+    shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
 
-    def fitness(own: Judged) -> float:
-        return probability(own.verdict, label) * float(shares[own.sentence.index] if own.sentence else 0.0)
+    def fitness(own: JudgedText) -> float:
+        return get_probability(own.verdict, label) * float(shares[own.sentence.index] if own.sentence else 0.0)
 
     return max(one.sentences, key=fitness)
 
 
-def _most_likely(request: Request, found: list[Chosen]) -> list[Chosen]:
+def _most_likely(request: Request, found: list[ChosenDocument]) -> list[ChosenDocument]:
     """The n most probable, best first: a retracted paper leads nobody, and of near equals the newer leads."""
     step = request.branch.select.recency
 
-    def place(one: Chosen) -> tuple[bool, float, int, float]:
+    def place(one: ChosenDocument) -> tuple[bool, float, int, float]:
         document = one.candidate.entry.document
         return document.retracted, -floor(one.score / step) if step else -one.score, -(document.year or 0), -one.score
 

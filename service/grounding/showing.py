@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nli.decision.select import probability
+from nli.decision.select import get_probability
 from nli.text.scope import negation_scopes
-from nli.wording.qualify import qualifiers
+from nli.wording.qualify import find_qualifiers
 from retrieval.core.values import Document, Evidence, Sentence, Stance, Verdict
 from service.grounding.judging import texts_of
 from service.grounding.reasons import why
 from service.grounding.request import Request
-from service.grounding.values import Chosen
+from service.grounding.values import ChosenDocument
 
 _WORD = re.compile(r"\w+")
 
 
-def show(request: Request, chosen: Sequence[Chosen]) -> tuple[Evidence, ...]:
+def show(request: Request, chosen: Sequence[ChosenDocument]) -> tuple[Evidence, ...]:
     """The chosen documents as evidence, in their order, each with a sentence where it has any."""
     return tuple(
         evidence_for(
@@ -41,7 +41,7 @@ def evidence_for(
 ) -> Evidence:
     """A document on one side of a claim by the sentence that says so, with what that negates and reserves."""
     scopes = negation_scopes(sentence) if sentence else ()
-    reserved = qualifiers(claim, sentence) if sentence else ()
+    reserved = find_qualifiers(claim, sentence) if sentence else ()
     return Evidence(
         document=document,
         stance=stance,
@@ -56,7 +56,7 @@ def evidence_for(
     )
 
 
-def _with_sentence(request: Request, chosen: Chosen) -> Chosen:
+def _with_sentence(request: Request, chosen: ChosenDocument) -> ChosenDocument:
     """The document with the sentence to show for it, where its rule named none: by a judge's verdict, or by the words it shares
     with the claim."""
     sentences = request.sentences(chosen.candidate) if chosen.sentence is None else ()
@@ -66,7 +66,7 @@ def _with_sentence(request: Request, chosen: Chosen) -> Chosen:
     if step is None or step.by == "overlap":
         return replace(chosen, sentence=max(sentences, key=_overlap(request.claim.text)))
     judged = request.ask(request.models.judges[step.by], texts_of(request, chosen.candidate))
-    best = max(judged, key=lambda one: probability(one.verdict, request.stance))
+    best = max(judged, key=lambda one: get_probability(one.verdict, request.stance))
     return replace(chosen, sentence=best.sentence, verdict=best.verdict)
 
 

@@ -12,27 +12,31 @@ def summary(grounding: Grounding) -> str:
     counts = grounding.checked["contradict"]
     if not counts.documents and not grounding.checked["support"].documents:
         return "No document of the index shares a word with this claim, so nothing could be checked."
-    judged, candidates = _counted(counts.judged, "sentence"), _counted(counts.candidates, "candidate sentence")
+    judged, candidates = _format_count(counts.judged, "sentence"), _format_count(counts.candidates, "candidate sentence")
     where = f"{judged} checked" if counts.judged else candidates
     against = len(grounding.contradicting)
     first = (
-        f"{_counted(against, 'document')} found that may contradict the claim; {where}"
+        f"{_format_count(against, 'document')} found that may contradict the claim; {where}"
         if against
         else f"No contradiction found among {where}"
     )
     first += f" in {_read(counts)}."
     for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
-    found = f"{_counted(for_it, 'document')} found that may support it," if for_it else "No support found"
+    found = f"{_format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
     close = len(grounding.uncertain)
-    third = f" {_counted(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
+    third = (
+        f" {_format_count(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain."
+        if close
+        else ""
+    )
     return f"{first} {found} among {among}.{third}"
 
 
 def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
     """The documents looked at, of how many where not all were read; a judge that only chose the sentences `shown` read none."""
     some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
-    return some + _counted(counts.documents, "document")
+    return some + _format_count(counts.documents, "document")
 
 
-def _counted(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

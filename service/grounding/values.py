@@ -10,7 +10,7 @@ from retrieval.store.documents import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedDocument:
     """A document of a branch's ranking: its place, from 0; the score that put it there, and whose score that is; its stored text.
 
     `behind` is how far the score lies behind the best match's, 0 where no reranker gave it: only scores of a reranker have a
@@ -28,16 +28,16 @@ class Candidate:
 class Text:
     """What a judge is asked about: a sentence of a candidate, or, where `sentence` is None, its whole abstract."""
 
-    candidate: Candidate
+    candidate: RankedDocument
     sentence: Sentence | None
     premise: Premise
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedText:
     """A sentence of a candidate, or None for its whole abstract, and what the judge made of it."""
 
-    candidate: Candidate
+    candidate: RankedDocument
     sentence: Sentence | None
     verdict: Verdict
 
@@ -46,16 +46,16 @@ class Judged:
 class Decided:
     """What the judge's decision says of a candidate as a whole, and the verdicts on its sentences behind that."""
 
-    candidate: Candidate
-    sentences: tuple[Judged, ...]
+    candidate: RankedDocument
+    sentences: tuple[JudgedText, ...]
     verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenDocument:
     """A document that a rule chose, with the sentence that speaks for it: None as long as none was picked."""
 
-    candidate: Candidate
+    candidate: RankedDocument
     sentence: Sentence | None
     verdict: Verdict | None
     score: float
@@ -66,8 +66,8 @@ class Chosen:
 class Selection:
     """What a rule chose, and what came close to being chosen; both best first."""
 
-    chosen: Sequence[Chosen]
-    uncertain: Sequence[Chosen] = ()
+    chosen: Sequence[ChosenDocument]
+    uncertain: Sequence[ChosenDocument] = ()
 
 
 @dataclass(frozen=True, slots=True)

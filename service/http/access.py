@@ -22,7 +22,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key, if the operator 
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key in its own header.")
 
 
-class Gate:
+class AccessControl:
     """Lets requests through that have a key, as often as they may; the limits are counted in this process."""
 
     def __init__(self, settings: Settings) -> None:
@@ -69,17 +69,17 @@ class Gate:
             self._counts.hit(limit, who, cost=claims)
 
 
-async def known(
+async def require_key(
     request: Request,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
     header: Annotated[str | None, Security(_header)],
 ) -> None:
     """The dependency of every call that needs a key."""
-    gate: Gate = request.app.state.gate
+    gate: AccessControl = request.app.state.gate
     gate.know(request, bearer.credentials if bearer else header or "")
 
 
-async def admitted(request: Request, _known: Annotated[None, Depends(known)]) -> None:
+async def admit_request(request: Request, _known: Annotated[None, Depends(require_key)]) -> None:
     """The dependency of every call that is work: a key that is known and has not been used too often."""
-    gate: Gate = request.app.state.gate
+    gate: AccessControl = request.app.state.gate
     gate.spend(request, 1)

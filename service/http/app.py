@@ -15,12 +15,12 @@ from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.grounding.schemas import Health, Provenance
 from service.http import page_files, problems, routes, text_routes
-from service.http.access import Gate, known
-from service.http.middleware import Edge
+from service.http.access import AccessControl, require_key
+from service.http.middleware import OuterMiddleware
 from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
 from service.operating import metrics
-from service.operating.live_index import Live, NotReady
+from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
 from service.operating.work import Workers
 
@@ -50,12 +50,12 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        live, workers = Live(load, answering), Workers(chosen.limits())
+        live, workers = CurrentService(load, answering), Workers(chosen.limits())
         app.state.parts = Parts(live, workers, metrics.TokenMeter(), chosen.log_claims)
         if when_loaded:
             await asyncio.to_thread(live.load)
             when_loaded()
-        task = asyncio.create_task(_kept_up(live, chosen.reload_seconds, loaded=when_loaded is not None))
+        task = asyncio.create_task(_keep_up_to_date(live, chosen.reload_seconds, loaded=when_loaded is not None))
         yield
         task.cancel()
         await asyncio.to_thread(workers.close)
@@ -67,8 +67,8 @@ def create_app(
         docs_url=None, redoc_url=None,
         generate_unique_id_function=routes.operation_id,
     )  # fmt: skip
-    app.state.gate = Gate(chosen)
-    app.add_middleware(Edge, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds)
+    app.state.gate = AccessControl(chosen)
+    app.add_middleware(OuterMiddleware, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds)
     problems.install(app)
     app.include_router(routes.router)
     app.include_router(text_routes.router)
@@ -76,7 +76,7 @@ def create_app(
     return app
 
 
-async def _kept_up(live: Live, seconds: float, loaded: bool) -> None:
+async def _keep_up_to_date(live: CurrentService, seconds: float, loaded: bool) -> None:
     """Load, then look for a changed index for as long as the service runs."""
     if not loaded:
         await asyncio.to_thread(live.load)
@@ -103,7 +103,7 @@ def _add_routes(app: FastAPI) -> None:
             return JSONResponse(body.model_dump(), status_code=503)
         return JSONResponse(Health(status="ready", **Provenance.of(grounder).model_dump()).model_dump())
 
-    @app.get("/metrics", include_in_schema=False, dependencies=[Depends(known)])
+    @app.get("/metrics", include_in_schema=False, dependencies=[Depends(require_key)])
     async def numbers() -> Response:
         """Metrics for Prometheus."""
         text, media_type = await asyncio.to_thread(metrics.exposition)

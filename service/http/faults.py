@@ -47,10 +47,10 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
     if kind == "json_invalid":
         read = fault["loc"][-1]
         what = f"is not valid JSON after {_count(read, 'character')}" if read else "is not JSON"
-        return f"The body {what}; send {_wanted(model)}."
+        return f"The body {what}; send {_describe_body(model)}."
     if kind == "missing":
         if not place:
-            return f"{whole} is empty; send {_wanted(model)}."
+            return f"{whole} is empty; send {_describe_body(model)}."
         return f"{place} is missing; give it{_fields(model)}."
     if kind == "extra_forbidden":
         return f"{place} is an unknown field; correct it or leave it out{_fields(model)}."
@@ -59,8 +59,8 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
         return f"{place}: {told}." if place else f"{told}."
     if not place:
         if isinstance(fault["input"], bytes):
-            return f"{whole} was not sent as JSON; send {_wanted(model)} with the header Content-Type: application/json."
-        return f"{whole} should be an object, not {_came(fault['input'])}; send {_wanted(model)}."
+            return f"{whole} was not sent as JSON; send {_describe_body(model)} with the header Content-Type: application/json."
+        return f"{whole} should be an object, not {_describe_value(fault['input'])}; send {_describe_body(model)}."
     return f"{place} {_wrong(kind, context, fault['input'], _expected_at(place, faults))}."
 
 
@@ -68,7 +68,7 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) 
     """What is wrong with the value of a field."""
     if kind == "literal_error":
         names = str(context.get("expected", "")).replace("'", "")
-        return f"should be {names}, not {_came(value)}; use one of these"
+        return f"should be {names}, not {_describe_value(value)}; use one of these"
     if kind in ("too_short", "too_long"):
         given = _count(context.get("actual_length", 0), "entry", "entries")
         if kind == "too_short":
@@ -80,9 +80,9 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) 
         bound = f"at least {context['ge']}" if kind == "greater_than_equal" else f"at most {context['le']}"
         return f"should be {bound}, not {_short(str(value))}; correct it"
     if not expected:
-        return f"cannot be {_came(value)}; see /docs for what it may be"
+        return f"cannot be {_describe_value(value)}; see /docs for what it may be"
     how = _HOW.get(expected, "") if isinstance(value, str | int | float) else ""
-    return f"should be {expected}, not {_came(value)}; {how or 'correct it'}"
+    return f"should be {expected}, not {_describe_value(value)}; {how or 'correct it'}"
 
 
 def _place(fault: Any) -> str:
@@ -98,7 +98,7 @@ def _expected_at(place: str, faults: Sequence[Any]) -> str:
     return " or ".join(dict.fromkeys(kind for kind in kinds if kind))
 
 
-def _wanted(model: type[BaseModel] | None) -> str:
+def _describe_body(model: type[BaseModel] | None) -> str:
     """What a whole body should be."""
     if model is None:
         return "one JSON object"
@@ -110,7 +110,7 @@ def _fields(model: type[BaseModel] | None) -> str:
     return f" (known fields: {', '.join(model.model_fields)})" if model else ""
 
 
-def _came(value: object) -> str:
+def _describe_value(value: object) -> str:
     """What came, in few words."""
     if value is None:
         return "null"

@@ -44,7 +44,7 @@ class _TooSlow(HTTPException):
         )
 
 
-class Edge:
+class OuterMiddleware:
     """The outermost middleware; pure ASGI, since streams and disconnections must pass it untouched."""
 
     def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float) -> None:
@@ -62,12 +62,12 @@ class Edge:
         sent = _Sent(send, id)
         started = time.perf_counter()
         try:
-            await self._answered(scope, receive, sent)
+            await self._answer(scope, receive, sent)
         finally:
             problems.request_id.reset(token)
             _note(scope, sent.status, time.perf_counter() - started, id)
 
-    async def _answered(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
         taken, whole, until = 0, False, asyncio.get_running_loop().time() + self._longest
 
         async def counted() -> Message:

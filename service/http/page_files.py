@@ -60,16 +60,16 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def page(request: Request) -> Response:
     """The page, whether or not an index is loaded."""
-    return _served(request, "index.html")
+    return _serve(request, "index.html")
 
 
 @router.get("/page/{name}")
 async def part(request: Request, name: str) -> Response:
     """What the page loads."""
-    return _served(request, name)
+    return _serve(request, name)
 
 
-def _served(request: Request, name: str) -> Response:
+def _serve(request: Request, name: str) -> Response:
     file = page_files().get(name)
     if file is None:
         raise HTTPException(404)

@@ -7,7 +7,7 @@ from typing import cast
 
 from fastapi import Request
 
-from service.operating.live_index import Live
+from service.operating.live_index import CurrentService
 from service.operating.metrics import TokenMeter
 from service.operating.work import Workers
 
@@ -16,7 +16,7 @@ from service.operating.work import Workers
 class Parts:
     """What the calls work with; `app.state.parts` holds it."""
 
-    live: Live
+    live: CurrentService
     workers: Workers
     tokens: TokenMeter
     log_claims: bool = False

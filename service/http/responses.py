@@ -11,7 +11,7 @@ from retrieval.core.answers import Answer
 from retrieval.core.values import Grounding
 from service.grounding.schemas import Problem
 from service.http import examples
-from service.output.export import Format, exported
+from service.output.export import Format, export_text
 
 MEDIA_TYPES: dict[Format, str] = {
     "markdown": "text/markdown; charset=utf-8",
@@ -45,7 +45,7 @@ def write_response(body: BaseModel, found: Answer | Grounding, format: Literal["
     if format == "json":
         return write_json(body)
     name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
-    return Response(exported(found, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+    return Response(export_text(found, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
 
 
 def write_json(body: BaseModel) -> JSONResponse:

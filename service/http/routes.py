@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Claim, Grounding, Topic
-from service.answering.answer import Kept, Stage
+from service.answering.answer import KeptSentences, Stage
 from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
-from service.grounding.claims import checked_claim, checked_hypothesis, checked_query, checked_topic
+from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest, GroundResponse, Provenance
 from service.http import examples, faults, problems
-from service.http.access import Gate, admitted
+from service.http.access import AccessControl, admit_request
 from service.http.parts import Parts, note, parts_of
 from service.http.responses import describe_events, describe_formats, write_json, write_response
 from service.http.schemas import (
@@ -32,7 +32,7 @@ from service.http.schemas import (
     GroundStageEvent,
     SearchResponse,
 )
-from service.http.streams import Event, Tell, told
+from service.http.streams import Event, Tell, stream_events
 from service.operating import metrics
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
@@ -44,7 +44,7 @@ def operation_id(route: APIRoute) -> str:
     return route.name
 
 
-router = APIRouter(dependencies=[Depends(admitted)], responses=problems.responses(401, 429))
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 FormatQuery = Annotated[
     Literal["json", "markdown", "ris", "bibtex"],
@@ -62,7 +62,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
     """The documents that contradict a claim, and those that support it, each with its exact sentence."""
     parts = parts_of(request)
     parts.live.ready()
-    claim = checked_claim(body.claim, body.question, body.known_pmids)
+    claim = check_claim(body.claim, body.question, body.known_pmids)
     note(request, parts, claim=claim.text)
 
     def work(job: Job[Response]) -> Response:
@@ -80,13 +80,13 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
     parts.live.ready()
     asked: list[Any] = list(body.claims)
     note(request, parts, claims=len(asked))
-    gate: Gate = request.app.state.gate
+    gate: AccessControl = request.app.state.gate
     gate.spend(request, len(asked) - 1)
 
     def one(job: Job[Response], serving: Serving, index: int) -> BatchResult:
         try:
             read = GroundRequest.model_validate(asked[index])
-            claim = checked_claim(read.claim, read.question, read.known_pmids)
+            claim = check_claim(read.claim, read.question, read.known_pmids)
             found = grounded(parts, serving, claim, job.check)
             response = GroundResponse.of(found, Provenance.of(serving.grounder))
             return BatchResult(index=index, status=200, response=response)
@@ -113,7 +113,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
     """The same as server-sent events: "stage" for each step with its counts, and last "grounding" or "error"."""
     parts = parts_of(request)
     parts.live.ready()
-    claim = checked_claim(body.claim, body.question, body.known_pmids)
+    claim = check_claim(body.claim, body.question, body.known_pmids)
     note(request, parts, claim=claim.text)
 
     def work(tell: Tell) -> Event:
@@ -121,7 +121,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
             found = grounded(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
             return "grounding", GroundResponse.of(found, Provenance.of(serving.grounder))
 
-    return await while_there(request, told(parts.workers, work))
+    return await while_there(request, stream_events(parts.workers, work))
 
 
 _answered = describe_formats(AnswerResponse, "answer") | problems.responses(*_FAULTS, 502)
@@ -136,7 +136,7 @@ async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "j
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            made = _made(parts, serving, topic, job.check)
+            made = _answer(parts, serving, topic, job.check)
             return write_response(AnswerResponse.of(made, serving.answering()), made, format)
 
     return await while_there(request, parts.workers.run(work))
@@ -160,10 +160,10 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
 
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
-            made = _made(parts, serving, topic, lambda event: tell(*event_out(event)))
+            made = _answer(parts, serving, topic, lambda event: tell(*event_out(event)))
             return "answer", AnswerResponse.of(made, serving.answering())
 
-    return await while_there(request, told(parts.workers, work))
+    return await while_there(request, stream_events(parts.workers, work))
 
 
 _evidence_found: dict[int | str, dict[str, Any]] = {
@@ -176,7 +176,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
     """The sentences of one paper that together carry the most evidence for or against a hypothesis."""
     parts = parts_of(request)
     parts.live.ready().finding()
-    note(request, parts, hypothesis=checked_hypothesis(body.hypothesis))
+    note(request, parts, hypothesis=check_hypothesis(body.hypothesis))
 
     def work(job: Job[Response]) -> Response:
         paper = body.paper()
@@ -219,7 +219,7 @@ async def search(
     """The documents that match the words of a query, ranked by BM25, in pages."""
     parts = parts_of(request)
     parts.live.ready()
-    query = checked_query(q)
+    query = check_query(q)
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
@@ -252,11 +252,13 @@ def grounded(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[Groun
     return found
 
 
-def _made(parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | Kept | RemovedSentence], None]) -> Answer:
+def _answer(
+    parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | KeptSentences | RemovedSentence], None]
+) -> Answer:
     """A question answered, each event told, each stage timed."""
     clock, answerer = metrics.StageClock("answer"), serving.answering()
 
-    def on_event(event: Stage | Kept | RemovedSentence) -> None:
+    def on_event(event: Stage | KeptSentences | RemovedSentence) -> None:
         if isinstance(event, Stage):
             clock.begin(event.name)
         tell(event)
@@ -272,6 +274,6 @@ def _made(parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | 
 def _topic(body: AnswerRequest, request: Request, parts: Parts) -> Topic:
     """The topic of a request; faults of the service come before those of the request."""
     parts.live.ready().answering()
-    topic = checked_topic(body.question, body.topic, body.narrative, body.id)
+    topic = check_topic(body.question, body.topic, body.narrative, body.id)
     note(request, parts, question=topic.question)
     return topic

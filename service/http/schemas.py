@@ -146,7 +146,7 @@ class SearchResponse(BaseModel):
     def of(cls, query: str, first: int, page: Sequence[tuple[Hit, Document]], more: Cursor | None, index: str) -> SearchResponse:
         """From the values; `first` is the rank of the page's first hit."""
         hits = [HitOut.of(rank, hit, document) for rank, (hit, document) in enumerate(page, first)]
-        return cls(query=query, hits=hits, next_cursor=more.written() if more else None, index=index)
+        return cls(query=query, hits=hits, next_cursor=more.write() if more else None, index=index)
 
 
 class Cursor(BaseModel):
@@ -157,7 +157,7 @@ class Cursor(BaseModel):
     offset: int = Field(ge=0, le=MOST_HITS)
     index: str
 
-    def written(self) -> str:
+    def write(self) -> str:
         """As a client keeps it."""
         return urlsafe_b64encode(f"{self.offset} {self.index}".encode()).decode().rstrip("=")
 

@@ -24,7 +24,7 @@ Event = tuple[str, BaseModel]
 Tell = Callable[[str, BaseModel], None]
 
 
-class Told(StreamingResponse):
+class EventStream(StreamingResponse):
     """The events of one piece of work; when its client leaves, the work stops at its next event."""
 
     media_type = "text/event-stream"
@@ -41,7 +41,7 @@ class Told(StreamingResponse):
             self._job.leave()
 
 
-async def told(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1) -> Told:
+async def stream_events(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1) -> EventStream:
     """Begin `work`, which tells its events and gives the last, and the response that passes them on.
 
     Raises `Busy` before anything is sent. A fault of the work is its last event, "error". `pieces` lengthens its time.
@@ -63,7 +63,7 @@ async def told(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1)
         return work(tell)
 
     job = await workers.start(working)
-    return Told(_events(job, queue, workers, pieces), job)
+    return EventStream(_events(job, queue, workers, pieces), job)
 
 
 async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers, pieces: int) -> AsyncIterator[bytes]:
@@ -71,18 +71,18 @@ async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers
     while not (job.result.done() and queue.empty()):
         if asyncio.get_running_loop().time() > ends:
             job.leave()
-            yield _written(("error", problems.problem_of(workers.too_long())))
+            yield _encode_event(("error", problems.problem_of(workers.too_long())))
             return
         getting = asyncio.ensure_future(queue.get())
         try:
             await asyncio.wait({getting, job.result}, timeout=_PING, return_when=asyncio.FIRST_COMPLETED)
             if getting.done():
-                yield _written(getting.result())
+                yield _encode_event(getting.result())
             elif not job.result.done():
                 yield format_sse_event(comment="ping")
         finally:
             getting.cancel()
-    yield _written(_last(job))
+    yield _encode_event(_last(job))
 
 
 def _last(job: Job[Event]) -> Event:
@@ -97,6 +97,6 @@ def _last(job: Job[Event]) -> Event:
     return "error", problems.problem(500, problems.FAILED)
 
 
-def _written(event: Event) -> bytes:
+def _encode_event(event: Event) -> bytes:
     name, data = event
     return format_sse_event(event=name, data_str=data.model_dump_json())

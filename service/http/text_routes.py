@@ -15,15 +15,15 @@ from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, wr
 from service.checking.readers.reading import read_text
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http import examples, problems
-from service.http.access import Gate, admitted
+from service.http.access import AccessControl, admit_request
 from service.http.parts import Parts, note, parts_of
 from service.http.responses import describe_events, write_json
 from service.http.routes import grounded
-from service.http.streams import Event, Tell, told
+from service.http.streams import Event, Tell, stream_events
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 
-router = APIRouter(dependencies=[Depends(admitted)], responses=problems.responses(401, 429))
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 _FAULTS = problems.responses(400, 408, 413, 422, 500, 503)
 _FORMATS: dict[str, Any] = {
@@ -73,7 +73,7 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
         with parts.live.lease() as serving:
             return "text", Checker(serving.grounder, _grounding(parts, serving)).check_claims(reading, done)
 
-    return await while_there(request, told(parts.workers, work, pieces=_pieces(reading)))
+    return await while_there(request, stream_events(parts.workers, work, pieces=_pieces(reading)))
 
 
 async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
@@ -91,7 +91,7 @@ async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
 
     reading = await asyncio.to_thread(read)
     note(request, parts, claims=len(reading.claims))
-    gate: Gate = request.app.state.gate
+    gate: AccessControl = request.app.state.gate
     gate.spend(request, len(reading.claims) - 1)
     return reading
 

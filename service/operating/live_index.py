@@ -17,7 +17,7 @@ from retrieval.store.manifest import NAME, read_manifest
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.operating import metrics
-from service.reading.evidence import EvidenceFinder, finder_beside
+from service.reading.evidence import EvidenceFinder, make_finder_beside
 
 _log = logging.getLogger("counterpoint")
 NO_ANSWERS = "This service was started without an answer variant."
@@ -60,7 +60,7 @@ class Serving:
         return self.finder
 
 
-class Live:
+class CurrentService:
     """Holds what serves now. `load` assembles the first; `answering` adds to it, as does what finds the evidence in papers, and
     where either fails the rest serves."""
 
@@ -83,7 +83,7 @@ class Live:
                 except CounterpointError as error:
                     why_not = str(error)
             try:
-                finder = finder_beside(grounder.models, answerer.models if answerer else None)
+                finder = make_finder_beside(grounder.models, answerer.models if answerer else None)
             except CounterpointError as error:
                 why_none = str(error)
             self._now = Serving(grounder, answerer, finder, why_not, why_none)

@@ -33,12 +33,12 @@ KEPT = Counter("counterpoint_kept_results_total", "Lookups in the cache on disk,
 RELOADS = Counter("counterpoint_index_reloads_total", "Checks for a changed index, by outcome.", ["outcome"])
 
 
-def _looked_up(kind: str, hits: int, misses: int) -> None:
+def _count_look_ups(kind: str, hits: int, misses: int) -> None:
     KEPT.labels(kind=kind, outcome="hit").inc(hits)
     KEPT.labels(kind=kind, outcome="miss").inc(misses)
 
 
-disk_cache.observers.append(_looked_up)
+disk_cache.observers.append(_count_look_ups)
 
 
 def exposition() -> tuple[bytes, str]:

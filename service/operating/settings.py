@@ -136,7 +136,7 @@ def load_settings(**given: Any) -> Settings:
         place = ".".join(str(part) for part in fault["loc"][:1])
         hint = f" (known settings: {', '.join(Settings.model_fields)})" if fault["type"] == "extra_forbidden" else ""
         wrong = fault["msg"].removeprefix("Value error, ")
-        raise BadConfig(f"The setting {place}, from the {origins(given).get(place, 'file')}: {wrong}{hint}.") from None
+        raise BadConfig(f"The setting {place}, from the {find_origins(given).get(place, 'file')}: {wrong}{hint}.") from None
     except SettingsError as error:
         raise BadConfig(f"The environment's settings cannot be read ({error}); give keys as JSON.") from None
     except Exception as error:  # YAML's own, and what a file that is no mapping raises
@@ -145,7 +145,7 @@ def load_settings(**given: Any) -> Settings:
         ) from None
 
 
-def origins(given: dict[str, Any]) -> dict[str, Origin]:
+def find_origins(given: dict[str, Any]) -> dict[str, Origin]:
     """Where the value of each setting comes from."""
     command = {name for name, value in given.items() if value is not None}
     environment = set(EnvSettingsSource(Settings)())
@@ -158,7 +158,7 @@ def origins(given: dict[str, Any]) -> dict[str, Origin]:
     return named
 
 
-def shown(settings: Settings) -> dict[str, str]:
+def show_settings(settings: Settings) -> dict[str, str]:
     """Every value as text; of a key only its name."""
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
@@ -167,7 +167,7 @@ def shown(settings: Settings) -> dict[str, str]:
 
 def hand_down(settings: Settings) -> None:
     """Tell the layers below what is theirs for the whole process; raises `BadConfig` for what they refuse."""
-    disk_cache.keep_in(settings.cache, settings.cache_mb)
+    disk_cache.set_cache_folder(settings.cache, settings.cache_mb)
     java.use_heap(settings.jvm_heap)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from generation.prompts.evidence import STRATEGIES, ask
-from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose, told
+from generation.prompts.evidence import STRATEGIES, ask_for_evidence
+from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
 from retrieval.core.paper import Paper
 from retrieval.rerank.reranker import Reranker
@@ -15,7 +15,7 @@ from retrieval.runtime.chat import Chat
 from service.configuration.config import Profile
 from service.configuration.kinds import ChatGeneratorOptions
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
-from service.grounding.claims import checked_hypothesis
+from service.grounding.claims import check_hypothesis
 
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names by which a profile's models are asked for."""
@@ -41,7 +41,7 @@ class PaperEvidence:
     judged: int
 
 
-def _go_on() -> None:
+def _continue() -> None:
     """Nobody stops the work."""
 
 
@@ -74,23 +74,25 @@ class EvidenceFinder:
         k: int = 5,
         results_only: bool = False,
         how: How = "embedded",
-        check: Callable[[], None] = _go_on,
+        check: Callable[[], None] = _continue,
     ) -> PaperEvidence:
         """The `k` sentences that together carry the most evidence; with a language model fewer where it names fewer.
 
         `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis or
         a `k` that the paper does not have.
         """
-        asked = checked_hypothesis(hypothesis)
+        asked = check_hypothesis(hypothesis)
         check_count(paper, k)
         chat = self._chat() if how != "embedded" else None
         reranker, judge, encoder = self._models
         reading = EvidenceReader(_Checked(reranker, check), judge, encoder).read(asked, paper)
         models = self.reader.name
         if chat is None or how == "embedded":
-            chosen = choose(paper, reading, k, results_only)
+            chosen = choose_sentences(paper, reading, k, results_only)
         else:
-            chosen = told(paper, reading, ask(chat, how, asked, paper, k, results_only).indices, results_only)
+            chosen = describe_chosen(
+                paper, reading, ask_for_evidence(chat, how, asked, paper, k, results_only).indices, results_only
+            )
             models = f"{chat.model} ({how}), {models}"
         judged = sum(verdict is not None for verdict in reading.verdicts)
         return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)
@@ -100,7 +102,7 @@ class EvidenceFinder:
         return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
 
 
-def finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
+def make_finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
     """A finder that shares what is loaded for grounding and for answers; the rest is loaded from the profile."""
     if answering is None:
         return load_finder(grounding.profile, grounding)

@@ -6,8 +6,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from indexes.readers.fields import whole_characters
-from indexes.readers.paper import paper_in, paper_of
+from indexes.readers.fields import replace_surrogates
+from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
@@ -54,10 +54,10 @@ class EvidenceRequest(BaseModel):
     def paper(self) -> Paper:
         """The paper that was sent; raises `BadInput` where it has no sentence or cannot be read."""
         if self.sentences is not None:
-            return paper_of(self.sentences)
+            return make_paper(self.sentences)
         if self.text is not None:
-            return paper_in(whole_characters(self.text).encode(), "text")
-        return paper_in(whole_characters(self.jats or "").encode(), "jats")
+            return parse_paper(replace_surrogates(self.text).encode(), "text")
+        return parse_paper(replace_surrogates(self.jats or "").encode(), "jats")
 
 
 class StanceOut(OfValue):

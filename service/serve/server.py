@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
-def checked(settings: Settings) -> Path:
+def check_index(settings: Settings) -> Path:
     """The index of usable settings: a wrong name or a damaged index is told before a server starts that never becomes ready."""
     from retrieval.store.manifest import read_manifest
     from service.configuration.answers import load_answer_config
@@ -34,19 +34,19 @@ def checked(settings: Settings) -> Path:
     return settings.index
 
 
-def served(settings: Settings) -> FastAPI:
+def create_service(settings: Settings) -> FastAPI:
     """The service over these settings: what this process runs, or each worker."""
-    from service.assembly import answerer_beside, assemble
+    from service.assembly import assemble, assemble_answerer_beside
     from service.http.app import create_app
     from service.serve import logs
 
     logs.configure(settings)
     hand_down(settings)
     _forget_dead_workers()
-    index = checked(settings)
+    index = check_index(settings)
     return create_app(
         lambda: assemble(index, settings.config, settings.profile),
-        lambda grounder: answerer_beside(grounder, settings.answers),
+        lambda grounder: assemble_answerer_beside(grounder, settings.answers),
         settings,
         when_loaded=_tell_loaded if settings.workers > 1 else None,
     )
@@ -66,7 +66,7 @@ def run(settings: Settings) -> None:
         "timeout_graceful_shutdown": settings.shutdown_seconds,
     }
     if settings.workers == 1:
-        uvicorn.run(served(settings), **how)
+        uvicorn.run(create_service(settings), **how)
         return
     from service.serve.supervise import supervise
 
@@ -80,18 +80,18 @@ def run(settings: Settings) -> None:
         # A process that loads models on a busy machine may be silent for long; it is not dead.
         how |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
         # The workers are fresh processes (a Java machine does not survive a fork), each given these settings.
-        supervise(uvicorn.Config(partial(served, settings), **how), lambda pid: _loaded(pid).exists())
+        supervise(uvicorn.Config(partial(create_service, settings), **how), lambda pid: _name_loaded_file(pid).exists())
     finally:
         shutil.rmtree(counts, ignore_errors=True)
 
 
-def _loaded(pid: int) -> Path:
+def _name_loaded_file(pid: int) -> Path:
     """The file that says that a worker has loaded; a worker that died may have left it."""
     return Path(os.environ[_COUNTS]) / f"loaded-{pid}"
 
 
 def _tell_loaded() -> None:
-    _loaded(os.getpid()).touch()
+    _name_loaded_file(os.getpid()).touch()
 
 
 def _forget_dead_workers() -> None:

@@ -9,7 +9,7 @@ from threading import Thread
 from uvicorn import Config
 from uvicorn.supervisors import Multiprocess
 
-from service.serve.while_loading import Door
+from service.serve.while_loading import LoadingResponder
 
 
 class _Supervisor(Multiprocess):
@@ -32,7 +32,7 @@ def supervise(config: Config, loaded: Callable[[int], bool]) -> None:
         """A worker that is loaded and has not died takes connections."""
         return any(one.pid and loaded(one.pid) and not wait([one.process.sentinel], 0) for one in list(supervisor.processes))
 
-    door = Door(listener, attended)
+    door = LoadingResponder(listener, attended)
 
     def shut() -> None:
         # Workers that are told to stop let nobody in any more; this process holds the socket too.

@@ -25,7 +25,7 @@ _MOST_HEAD = 65_536
 _LOOK_SECONDS = 0.2
 
 
-class Door:
+class LoadingResponder:
     """Takes connections to `listener` while `attended` says that no worker would; a thread of its own, from `open` to `shut`."""
 
     def __init__(self, listener: socket.socket, attended: Callable[[], bool]) -> None:

@@ -21,8 +21,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from retrieval.core.code_hash import code_sha256
-from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, writing
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically
 
@@ -79,7 +79,7 @@ def code_of(*modules: str) -> str:
     from service.configuration.kinds import KINDS
 
     # Models are imported by these names, which no import statement shows.
-    return code_sha256([*modules, *(kind.loader.split(":")[0] for kind in KINDS)])
+    return hash_code([*modules, *(kind.loader.split(":")[0] for kind in KINDS)])
 
 
 def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class RunJournal(Journal):
 @contextmanager
 def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[RunJournal]:
     """The journal of the run that is to stand at `out`; raises `BadInput` where it holds one of other settings."""
-    with writing("the run", out, GO_ON):
+    with translate_write_errors("the run", out, GO_ON):
         yield RunJournal(out, facts)
 
 

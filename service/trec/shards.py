@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrieval.core.errors import BadInput, writing
+from retrieval.core.errors import BadInput, translate_write_errors
 from service.trec.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
 
 SHARD = "shard"
@@ -64,7 +64,7 @@ def own_part(items: Sequence[_Item], sizes: Sequence[int], shard: Shard | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _FinishedShard:
     """A finished shard: its run file, what its manifest says, and which items of the input are its own."""
 
     path: Path
@@ -94,17 +94,17 @@ def merge(shards: Sequence[Path], out: Path) -> int:
     """
     if out.resolve() in {path.resolve() for path in shards}:
         raise BadInput(f"{out} is one of the shards; name another file for the whole run.")
-    made = [_made(path) for path in shards]
+    made = [_read_shard(path) for path in shards]
     for other in made[1:]:
         _refuse_difference(made[0], other)
     _refuse_doubled_or_missing(made)
-    texts = {name: _joined(made, name) for name in made[0].manifest[FILES]}
-    with writing("the run", out):
+    texts = {name: _join(made, name) for name in made[0].manifest[FILES]}
+    with translate_write_errors("the run", out):
         publish(out, made[0].facts(), texts)
     return made[0].items
 
 
-def _made(path: Path) -> _Made:
+def _read_shard(path: Path) -> _FinishedShard:
     """The finished shard at `path`, its files there and as its run left them."""
     if not path.is_file():
         if path.with_name(f"{path.name}.partial").exists():
@@ -119,7 +119,7 @@ def _made(path: Path) -> _Made:
         part = manifest.get(SHARD)
         told = part or {"number": 0, "of": 0, "items": 0, "places": []}
         number, of, items = (int(told[key]) for key in ("number", "of", "items"))
-        made = _Made(path, manifest, number=number, of=of, items=items, places=[int(place) for place in told["places"]])
+        made = _FinishedShard(path, manifest, number=number, of=of, items=items, places=[int(place) for place in told["places"]])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadInput(f"{described} cannot be read as the manifest of a run; run the shard again.") from None
     if part is None:
@@ -135,7 +135,7 @@ def _made(path: Path) -> _Made:
     return made
 
 
-def _refuse_difference(first: _Made, other: _Made) -> None:
+def _refuse_difference(first: _FinishedShard, other: _FinishedShard) -> None:
     ones = {**first.facts(), "number of shards": first.of, "number of items": first.items}
     others = {**other.facts(), "number of shards": other.of, "number of items": other.items}
     differ = ", ".join(sorted(name for name in ones.keys() | others.keys() if ones.get(name) != others.get(name)))
@@ -146,7 +146,7 @@ def _refuse_difference(first: _Made, other: _Made) -> None:
         )
 
 
-def _refuse_doubled_or_missing(made: Sequence[_Made]) -> None:
+def _refuse_doubled_or_missing(made: Sequence[_FinishedShard]) -> None:
     by_number: dict[int, Path] = {}
     for one in made:
         if one.number in by_number:
@@ -161,7 +161,7 @@ def _refuse_doubled_or_missing(made: Sequence[_Made]) -> None:
         raise BadInput(f"The shards do not contain each of the {items} items once, as their manifests require; run them again.")
 
 
-def _joined(made: Sequence[_Made], name: str) -> str:
+def _join(made: Sequence[_FinishedShard], name: str) -> str:
     """One of the run's files, its lines in the order of the input."""
     lines = {place: line for one in made for place, line in zip(one.places, one.lines(name), strict=True)}
     return "".join(f"{lines[place]}\n" for place in sorted(lines))

@@ -14,7 +14,7 @@ from bench import __main__ as bench
 from bench.contenders.ours import with_models
 from bench.contenders.plain import Plain, cue_sentences
 from bench.harness import report
-from bench.harness.setting import NotHere, Options, Row, claims_of, ratio_row
+from bench.harness.setting import BenchOptions, BenchRow, NotHere, claims_of, ratio_row
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.index import Index
@@ -91,13 +91,13 @@ def test_a_ratio_is_that_of_medians_and_says_whether_the_bar_is_met() -> None:
 def test_the_table_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", "utf-8")
-    report.put(page, report.table([Row("speed", "1 s", "0.1 s", "10 ×", "20 ×", False)]))
+    report.replace_table(page, report.table([BenchRow("speed", "1 s", "0.1 s", "10 ×", "20 ×", False)]))
     written = page.read_text("utf-8")
     assert "| speed | 1 s | 0.1 s | 10 × | 20 × | no |" in written
     assert "old" not in written and written.startswith("before\n") and written.endswith(f"{report.END}\nafter\n")
     page.write_text("no markers", "utf-8")
     with pytest.raises(BadInput, match="lacks the lines"):
-        report.put(page, "table")
+        report.replace_table(page, "table")
     assert page.read_text("utf-8") == "no markers"
 
 
@@ -106,14 +106,14 @@ class FakePart(ModuleType):
     runs = 0
     missing = False
 
-    def run(self, options: Options) -> dict[str, Any]:
+    def run(self, options: BenchOptions) -> dict[str, Any]:
         if self.missing:
             raise NotHere("There is nothing to measure.")
         self.runs += 1
         return {"ratio": self.runs}
 
-    def rows(self, result: dict[str, Any]) -> list[Row]:
-        return [Row(self.__name__, "", "", f"{result['ratio']} ×")]
+    def rows(self, result: dict[str, Any]) -> list[BenchRow]:
+        return [BenchRow(self.__name__, "", "", f"{result['ratio']} ×")]
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakePart]:
     made = {"one": FakePart("one"), "two": FakePart("two")}
     monkeypatch.setattr(bench, "PARTS", {name: name for name in made})
     monkeypatch.setattr(bench, "import_module", lambda name: made[name])
-    monkeypatch.setattr(bench, "alone", lambda work, options: work(options))
+    monkeypatch.setattr(bench, "run_alone", lambda work, options: work(options))
     monkeypatch.setattr(bench, "commit", lambda: "abc")
     return made
 
@@ -164,12 +164,12 @@ def test_the_torch_twins_agree_with_the_shipped_engine(demo_index: Index) -> Non
     from nli.judges.embedded import EmbeddedJudge
     from retrieval.core.values import Premise
     from retrieval.rerank.embedded import RELEVANCE_MODEL
-    from retrieval.rerank.reranker import passage
+    from retrieval.rerank.reranker import make_passage
     from retrieval.runtime.engine import TextEncoder
 
     entries = list(demo_index.entries([hit.pmid for hit in demo_index.search(CLAIM.text, 6)]))
     premises = [Premise(one.text, entry.document.title) for entry in entries for one in entry.sentences()][:24]
-    texts = [passage(entry.document) for entry in entries]
+    texts = [make_passage(entry.document) for entry in entries]
     # ONNX Runtime computes in float32 on every processor; OpenVINO in bfloat16 where the processor has it.
     shipped = EmbeddedJudge(engine="onnxruntime").logits(CLAIM.text, premises)
     assert np.abs(shipped - TorchJudge().logits(CLAIM.text, premises)).max() < 1e-4

@@ -13,10 +13,10 @@ import pytest
 
 from bench import scale
 from bench.generate import documents, generate, likeness, likeness_of
-from bench.growth import Measured, growth, projection, table
+from bench.growth import CorpusMeasurement, growth, projection, table
 from bench.scale import put_between_markers
 from nli.text.sentences import sentence_spans
-from retrieval.bm25.java import HEAP_VARIABLE, heap_size
+from retrieval.bm25.java import HEAP_VARIABLE, get_heap_size
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from tests.conftest import DEMO
 
@@ -87,8 +87,8 @@ def test_a_wrong_wish_is_one_sentence(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def measured(n: int, seconds: float) -> Measured:
-    return Measured(
+def measured(n: int, seconds: float) -> CorpusMeasurement:
+    return CorpusMeasurement(
         documents=n, build_seconds=seconds, build_cpu_seconds=seconds, build_rss=n, build_private=n, corpus_bytes=n,
         store_bytes=n * 10, lucene_bytes=n, search_p50=0.2, search_p95=0.2, search_cpu_p50=0.2, entries_p50=0.2,
         entries_p95=0.2, entries_cpu_p50=0.2, search_rss=n, search_private=n, load=1.0,
@@ -124,7 +124,7 @@ def test_the_table_stands_between_its_markers_and_nowhere_else(tmp_path: Path) -
 def test_sizes_that_were_measured_are_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def fake(n: int, folder: Path, source: Path) -> Measured:
+    def fake(n: int, folder: Path, source: Path) -> CorpusMeasurement:
         asked.append(n)
         if n == 3000 and len(asked) < 4:
             raise KeyboardInterrupt
@@ -152,10 +152,10 @@ def test_a_size_is_measured_end_to_end(tmp_path: Path) -> None:
 def test_a_heap_that_java_would_not_start_with_is_one_sentence(heap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEAP_VARIABLE, heap)
     with pytest.raises(BadConfig, match=f"COUNTERPOINT_JVM_HEAP should be .*, not '{heap}'"):
-        heap_size()
+        get_heap_size()
 
 
 @pytest.mark.parametrize("heap", ["64m", "65536K", "1g"])
 def test_a_sound_heap_is_taken(heap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEAP_VARIABLE, heap)
-    assert heap_size() == heap
+    assert get_heap_size() == heap

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser
 
-from service.assembly import answerer_beside, assemble
+from service.assembly import assemble, assemble_answerer_beside
 from service.configuration.defaults import ANSWERS, CONFIG, PROFILE
 from service.http.app import create_app
 from tests.helpers.chromium import chromium
@@ -21,7 +21,7 @@ QUESTION = "#question=" + quote("Does low-dose hydrocortisone reduce mortality i
 
 def main(index: Path) -> None:
     """The claim's page at three widths, an answer's and a paper's."""
-    app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: answerer_beside(grounder, ANSWERS))
+    app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: assemble_answerer_beside(grounder, ANSWERS))
     with serving(app) as (address, _server), chromium() as browser:
         for width, height in [(390, 1600), (820, 1500), (1440, 1300)]:
             _shoot(browser, f"{address}/{CLAIM}", width, height, f"page-{width}.png")

@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 from eval.answers import tables
 from eval.answers.evaluation import evaluate
 from eval.answers.judges import LANGUAGE, STANCE, Judges, load_judges
-from eval.answers.observing import mean_similarity, taken_up
-from eval.answers.report import NamedJudge, Report, report_json
+from eval.answers.observing import mean_similarity, measure_uptake
+from eval.answers.report import AnswersReport, NamedJudge, report_json
 from eval.answers.runs import read_runs
 from eval.cli import eval_app
 from retrieval.core.errors import BadInput
@@ -91,7 +91,7 @@ def write_run(path: Path, topics: Sequence[tuple[str, Sequence[tuple[str, Sequen
     return path
 
 
-def measured(index: Index, topics_file: Path, *runs: Path) -> Report:
+def measured(index: Index, topics_file: Path, *runs: Path) -> AnswersReport:
     topics = read_topics(topics_file)
     judges = Judges({STANCE: WordJudge()}, (NamedJudge(STANCE, WordJudge.name),))
     read = read_runs(runs, {topic.id for topic in topics})
@@ -168,14 +168,14 @@ def test_tables_stand_beside_the_papers_and_define_every_measure(index: Index, t
 
 def test_rare_words_of_the_narrative_count_more_and_only_words_count() -> None:
     narrative = "Encainide in patients."
-    assert taken_up(narrative, "One patient was given encainide.") == 1.0
-    rare, common = taken_up(narrative, "Encainide."), taken_up(narrative, "A patient.")
+    assert measure_uptake(narrative, "One patient was given encainide.") == 1.0
+    rare, common = measure_uptake(narrative, "Encainide."), measure_uptake(narrative, "A patient.")
     assert rare is not None
     assert common is not None
     assert 0 < common < rare < 1
     assert rare + common == pytest.approx(1.0)
-    assert taken_up(narrative, "People took flecainide.") == 0.0
-    assert taken_up(" the ", "Zeta.") is None
+    assert measure_uptake(narrative, "People took flecainide.") == 0.0
+    assert measure_uptake(" the ", "Zeta.") is None
 
 
 def test_similar_sentences_are_redundant() -> None:

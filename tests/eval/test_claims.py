@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
 from eval.claims.baseline import claim_only
-from eval.claims.measuring import drawn_titles
+from eval.claims.measuring import draw_titles
 from eval.claims.reading import PaperClaim, read_paper_claims
-from eval.claims.titles import Turning, statement, turned
+from eval.claims.titles import Turning, statement, turn_round
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Premise, Verdict
 from retrieval.index import Index
@@ -314,8 +314,8 @@ def test_an_index_without_a_title_that_states_something_is_told(run: Command, tm
 def test_the_same_seed_draws_the_same_papers_and_more_of_them_the_same_first(tmp_path: Path) -> None:
     titles = [{"pmid": str(i), "title": f"Drug {i} reduces fever in young mice", "abstract": "It does."} for i in range(40)]
     index = make_index(tmp_path, titles)
-    ten, again, twenty = (drawn_titles(index.store, most, 13) for most in (10, 10, 20))
-    other = drawn_titles(index.store, 10, 14)
+    ten, again, twenty = (draw_titles(index.store, most, 13) for most in (10, 10, 20))
+    other = draw_titles(index.store, 10, 14)
     index.close()
     assert ten == again == twenty[:10]
     assert len({pmid for pmid, _ in twenty}) == 20
@@ -394,7 +394,7 @@ def test_only_a_title_that_states_a_finding_is_a_claim(title: str, stated: str |
     ],
 )
 def test_a_title_is_turned_round(sentence: str, first: Turning, text: str, how: Turning) -> None:
-    made = turned(sentence, first)
+    made = turn_round(sentence, first)
     assert made is not None
     assert (made.text, made.how) == (text, how)
 
@@ -421,11 +421,13 @@ def test_a_title_is_turned_round(sentence: str, first: Turning, text: str, how: 
 )
 @pytest.mark.parametrize("first", ["negation", "opposite"])
 def test_what_no_safe_rule_turns_is_left(sentence: str, first: Turning) -> None:
-    assert turned(sentence, first) is None
+    assert turn_round(sentence, first) is None
 
 
 def test_an_adverb_behind_the_object_is_not_all_that_is_denied() -> None:
-    assert turned("Drug reduces fever safely in mice.", "negation") == turned("Drug reduces fever safely in mice.", "opposite")
+    assert turn_round("Drug reduces fever safely in mice.", "negation") == turn_round(
+        "Drug reduces fever safely in mice.", "opposite"
+    )
 
 
 def test_the_claims_of_the_real_pipeline_go_the_same_way(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from eval.scifact.journal import ClaimJournal
 from eval.scifact.observing import observe
 from eval.variants.evaluation import configurations, evaluate
 from eval.variants.lines import report_lines
-from retrieval.core.code_hash import code_sha256
+from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Premise, Verdict
 from retrieval.index import Index
@@ -165,8 +165,8 @@ def test_results_of_other_facts_or_other_claims_are_not_taken(data: Path, tmp_pa
 
 
 def test_the_code_that_a_result_comes_from_is_its_own_and_what_it_imports(tmp_path: Path) -> None:
-    assert code_sha256(["eval.measures.losses"]) != code_sha256(["eval.scifact.tracing"])
-    assert code_sha256(["eval.measures.losses"]) == code_sha256(
+    assert hash_code(["eval.measures.losses"]) != hash_code(["eval.scifact.tracing"])
+    assert hash_code(["eval.measures.losses"]) == hash_code(
         ["eval.measures.losses", "retrieval.core.values", "os", "eval.nowhere"]
     )
 

@@ -17,9 +17,9 @@ from eval.cli import eval_app
 from eval.evidence.evidencebench import TASKS, Goal, read_cases, tasks
 from eval.evidence.language_models import llm_methods
 from eval.evidence.methods import METHODS, methods
-from eval.evidence.readings import Readings
+from eval.evidence.readings import KeptReadings
 from eval.evidence.report import make_report, recalls, standard_error, table
-from nli.evidence import Reading
+from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadConfig, BadInput
 from service.configuration.config import Profile, load_profile
 from tests.helpers.chat_server import serving, text
@@ -150,36 +150,36 @@ def test_every_method_chooses_real_sentences_each_once(data: Path) -> None:
 
 def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Path) -> None:
     cases, work = read_cases([data])[:1], tmp_path / "work"
-    made = {case.id: reading for case, reading in Readings(work, reader()).of(cases)}["one"]
+    made = {case.id: reading for case, reading in KeptReadings(work, reader()).of(cases)}["one"]
     (path,) = work.iterdir()
     before = path.stat().st_mtime_ns
-    kept = {case.id: reading for case, reading in Readings(work, reader()).of(cases)}["one"]
+    kept = {case.id: reading for case, reading in KeptReadings(work, reader()).of(cases)}["one"]
     assert path.stat().st_mtime_ns == before
     assert kept.verdicts == made.verdicts
     assert np.array_equal(kept.relevance, made.relevance)
     path.write_bytes(path.read_bytes()[:50])
-    assert len(list(Readings(work, reader()).of(cases))) == 1
+    assert len(list(KeptReadings(work, reader()).of(cases))) == 1
     assert path.stat().st_size > 50
 
 
 def test_readings_of_other_code_are_made_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = read_cases([data])[:1]
-    list(Readings(tmp_path / "work", reader()).of(cases))
+    list(KeptReadings(tmp_path / "work", reader()).of(cases))
     monkeypatch.setattr("eval.evidence.readings.code_of", lambda *_: "edited")
-    list(Readings(tmp_path / "work", reader()).of(cases))
+    list(KeptReadings(tmp_path / "work", reader()).of(cases))
     assert len(list((tmp_path / "work").iterdir())) == 2
 
 
 def test_another_reader_has_readings_of_its_own(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])[:1]
     for most in (1, 2):
-        list(Readings(tmp_path / "work", reader(most)).of(cases))
+        list(KeptReadings(tmp_path / "work", reader(most)).of(cases))
     assert len(list((tmp_path / "work").iterdir())) == 2
 
 
 def test_the_report_holds_every_row_and_the_gain_of_set_selection(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])
-    readings = {case.id: reading for case, reading in Readings(tmp_path / "work", reader()).of(cases)}
+    readings = {case.id: reading for case, reading in KeptReadings(tmp_path / "work", reader()).of(cases)}
     report = make_report(cases, readings, list(TASKS.values()), list(METHODS.values()), "c", "m")
     assert len(report.rows) == len(TASKS) * len(METHODS)
     assert {row.task: row.papers for row in report.rows} == {
@@ -243,7 +243,7 @@ def test_a_language_model_needs_a_profile_that_has_one(tmp_path: Path) -> None:
 def test_the_benchmark_itself_gives_the_known_baselines() -> None:
     """24.3 and 15.1 for the last sentences of the abstract were measured apart from this code; the optimal sets show all."""
     cases = read_cases([REAL / "dev.jsonl.gz", REAL / "train.jsonl.gz"])
-    nothing = Reading(np.zeros(0), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
+    nothing = EvidenceReading(np.zeros(0), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
     readings = {case.id: nothing for case in cases}
     for task, expected in (("er-optimal", 24.3), ("result-er-optimal", 15.1)):
         ends, most = (recalls(METHODS[name], cases, readings, TASKS[task]) for name in ("abstract-end", "maximum"))

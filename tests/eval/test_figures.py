@@ -7,7 +7,7 @@ import pytest
 from eval.measures.losses import Fate
 from eval.scifact.figures import measures, ranking_tallies, tallies
 from eval.scifact.files import Gold, LabelledClaim
-from eval.scifact.observing import ClaimResult, GoldFate, Returned, Side
+from eval.scifact.observing import ClaimResult, GoldFate, ObservedSide, Returned
 from retrieval.core.values import BranchCounts, Claim
 
 COUNTS = BranchCounts(documents=10, sentences=20, candidates=15, judged=5)
@@ -18,11 +18,11 @@ def claim(id: str, support: str = "", contradict: str = "") -> LabelledClaim:
     return LabelledClaim(Claim(f"claim {id}", id=id), gold)
 
 
-def side(returned: str = "", whole: str = "", **depths: int | None) -> Side:
+def side(returned: str = "", whole: str = "", **depths: int | None) -> ObservedSide:
     """Returned documents, each with its first sentence; the whole ranking; and the depths of the gold documents."""
     found: Fate = "found"
     gold = tuple(GoldFate(pmid, depth, found) for pmid, depth in depths.items())
-    return Side(tuple(Returned(pmid, 0, None, 1.0) for pmid in returned), COUNTS, tuple(whole), gold)
+    return ObservedSide(tuple(Returned(pmid, 0, None, 1.0) for pmid in returned), COUNTS, tuple(whole), gold)
 
 
 CLAIMS = [

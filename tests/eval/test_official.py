@@ -11,7 +11,7 @@ import pytest
 
 from eval.scifact.figures import official_figures
 from eval.scifact.files import Gold, find, read_claims
-from eval.scifact.official import Counts, count
+from eval.scifact.official import ClaimCounts, count
 from eval.scifact.predictions import Prediction, predictions_text, read_predictions
 from retrieval.core.errors import BadInput
 
@@ -26,24 +26,24 @@ REFUTED = Gold("contradict", ((2,),))
 
 
 def test_a_document_with_a_whole_rationale_counts_in_every_way() -> None:
-    assert count({"7": SUPPORTED}, {"7": Prediction("support", (4, 1))}) == Counts(1, 1, 1, 1, 3, 2, 2, 2)
+    assert count({"7": SUPPORTED}, {"7": Prediction("support", (4, 1))}) == ClaimCounts(1, 1, 1, 1, 3, 2, 2, 2)
 
 
 def test_half_a_rationale_proves_nothing() -> None:
-    assert count({"7": SUPPORTED}, {"7": Prediction("support", (1,))}) == Counts(1, 1, 1, 0, 3, 1, 0, 0)
+    assert count({"7": SUPPORTED}, {"7": Prediction("support", (1,))}) == ClaimCounts(1, 1, 1, 0, 3, 1, 0, 0)
 
 
 def test_only_the_first_three_sentences_rationalize_a_document_but_all_count_as_sentences() -> None:
-    assert count({"7": SUPPORTED}, {"7": Prediction("support", (0, 2, 3, 6))}) == Counts(1, 1, 1, 0, 3, 4, 1, 1)
+    assert count({"7": SUPPORTED}, {"7": Prediction("support", (0, 2, 3, 6))}) == ClaimCounts(1, 1, 1, 0, 3, 4, 1, 1)
 
 
 def test_a_wrong_label_keeps_the_selected_sentences_alone() -> None:
-    assert count({"7": REFUTED}, {"7": Prediction("support", (2,))}) == Counts(1, 1, 0, 0, 1, 1, 1, 0)
+    assert count({"7": REFUTED}, {"7": Prediction("support", (2,))}) == ClaimCounts(1, 1, 0, 0, 1, 1, 1, 0)
 
 
 def test_what_is_predicted_without_gold_and_what_is_missed() -> None:
-    assert count({"7": REFUTED}, {"8": Prediction("contradict", (2, 3))}) == Counts(1, 1, 0, 0, 1, 2, 0, 0)
-    assert count({}, {}) == Counts()
+    assert count({"7": REFUTED}, {"8": Prediction("contradict", (2, 3))}) == ClaimCounts(1, 1, 0, 0, 1, 2, 0, 0)
+    assert count({}, {}) == ClaimCounts()
 
 
 def test_official_figures_sum_over_claims(tmp_path: Path) -> None:

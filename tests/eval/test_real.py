@@ -12,7 +12,7 @@ import pytest
 
 from eval.scifact.figures import official_figures, tallies
 from eval.scifact.files import Gold, LabelledClaim, find, read_claims
-from eval.scifact.observing import ClaimResult, Returned, Side
+from eval.scifact.observing import ClaimResult, ObservedSide, Returned
 from eval.scifact.predictions import Predicted, Prediction, predictions_text, read_predictions
 from eval.variants.reporting import blind_tallies
 from indexes.build import build
@@ -76,8 +76,8 @@ def test_the_independent_scorer_agrees_on_real_predictions(index: Index, tmp_pat
     )
     theirs = json.loads(scored.stdout.splitlines()[-1])
 
-    def side(of_claim: Predicted, stance: Stance) -> Side:
-        return Side(tuple(Returned(pmid, 0, None, 0.0) for pmid, p in of_claim.items() if p.stance == stance), NOTHING)
+    def side(of_claim: Predicted, stance: Stance) -> ObservedSide:
+        return ObservedSide(tuple(Returned(pmid, 0, None, 0.0) for pmid, p in of_claim.items() if p.stance == stance), NOTHING)
 
     results = [
         ClaimResult(one.claim.id, side(said, "support"), side(said, "contradict"))

@@ -6,9 +6,9 @@ import pytest
 
 from generation.draft import Draft, Limits, Source
 from generation.generators.extractive import ExtractiveGenerator
-from generation.sentences.candidates import all_candidates, parts, shown, stands_alone
-from generation.sentences.roles import role
-from nli.text.sentences import document_spans
+from generation.sentences.candidates import find_all_candidates, find_parts, stands_alone, trim_sentence
+from generation.sentences.roles import find_role
+from nli.text.sentences import split_document
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Section, Sentence, Topic
 
@@ -17,7 +17,7 @@ TOPIC = Topic("1", "Does zetapril lower blood pressure?", "zetapril")
 
 def source(number: int, abstract: str, sections: tuple[Section, ...] = ()) -> Source:
     document = Document(str(900 + number), f"Paper {number}", abstract, sections=sections)
-    spans = document_spans(document)
+    spans = split_document(document)
     return Source(number, document, tuple(Sentence(document.pmid, i, s, e, abstract[s:e]) for i, (s, e) in enumerate(spans)))
 
 
@@ -39,7 +39,7 @@ def source(number: int, abstract: str, sections: tuple[Section, ...] = ()) -> So
     ],
 )
 def test_what_is_cut_off_changes_no_meaning(stored: str, text: str) -> None:
-    assert shown(stored) == text
+    assert trim_sentence(stored) == text
     assert text[1:].rstrip(".") in stored
 
 
@@ -69,10 +69,10 @@ def test_a_finding_stands_alone() -> None:
 
 def test_parts_come_from_sections_from_labels_or_from_the_place() -> None:
     labelled = source(1, "METHODS: Adults took zetapril. They came back. RESULTS: Pressure fell. CONCLUSIONS: Zetapril works.")
-    assert parts(labelled) == ["methods", "methods", "results", "conclusions"]
+    assert find_parts(labelled) == ["methods", "methods", "results", "conclusions"]
     text = "Adults took zetapril. Pressure fell."
-    assert parts(source(1, text, (Section("METHODS", 0, 21), Section("RESULTS", 22, 36)))) == ["methods", "results"]
-    assert parts(source(1, "One is here. Two is here. Three is here. Four is here.")) == [
+    assert find_parts(source(1, text, (Section("METHODS", 0, 21), Section("RESULTS", 22, 36)))) == ["methods", "results"]
+    assert find_parts(source(1, "One is here. Two is here. Three is here. Four is here.")) == [
         "background", "unknown", "conclusions", "conclusions",
     ]  # fmt: skip
 
@@ -86,7 +86,7 @@ def test_an_answer_quotes_orders_and_does_not_repeat() -> None:
     ]
     draft = ExtractiveGenerator()(TOPIC, sources, Limits(), "one-shot")
     assert [[cited.number for cited in one.cited] for one in draft.sentences] == [[3], [1, 2]]
-    assert [role(one.text) for one in draft.sentences] == ["context", "intervention"]
+    assert [find_role(one.text) for one in draft.sentences] == ["context", "intervention"]
     assert draft == ExtractiveGenerator()(TOPIC, sources, Limits(), "one-shot")
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_written_about_something_else_and_nothing_over_the_limits() -
     ]
     draft = ExtractiveGenerator()(TOPIC, many, Limits(words=80), "one-shot")
     assert sum(len(one.text.split()) for one in draft.sentences) <= 80
-    assert len(all_candidates(many)) == 8
+    assert len(find_all_candidates(many)) == 8
 
 
 def test_options_that_do_not_fit_are_told() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.question import asked, past, third
+from generation.leads.question import make_past, make_third_person, parse_question
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from generation.leads.question import asked, past, third
     ],
 )  # fmt: skip
 def test_a_question_becomes_its_claim_and_its_denial(question: str, claim: str, denial: str) -> None:
-    turned = asked(question)
+    turned = parse_question(question)
     assert turned is not None
     assert (turned.claim, turned.denial, turned.sound) == (claim, denial, True)
 
 
 def test_the_claim_knows_what_it_speaks_of_and_what_it_says_of_it() -> None:
-    turned = asked("Does zeta in old sailors prevent gout of the toe?")
+    turned = parse_question("Does zeta in old sailors prevent gout of the toe?")
     assert turned is not None
     assert (turned.subject, turned.predicate) == ("zeta in old sailors", "gout of the toe")
 
@@ -46,7 +46,7 @@ def test_the_claim_knows_what_it_speaks_of_and_what_it_says_of_it() -> None:
     ],
 )
 def test_what_asks_for_something_else_has_no_claim(question: str) -> None:
-    assert asked(question) is None
+    assert parse_question(question) is None
 
 
 def test_a_claim_that_no_rule_makes_is_never_shown_as_english() -> None:
@@ -55,20 +55,20 @@ def test_a_claim_that_no_rule_makes_is_never_shown_as_english() -> None:
         "The nurse cystoscopist: a feasible option?",
         "Gout in sailors: does age matter?",
     ):
-        turned = asked(question)
+        turned = parse_question(question)
         assert turned is not None
         assert not turned.sound
 
 
 def test_verbs_are_inflected() -> None:
-    assert [third(verb) for verb in ("carry", "reach", "have", "play", "lower")] == [
+    assert [make_third_person(verb) for verb in ("carry", "reach", "have", "play", "lower")] == [
         "carries",
         "reaches",
         "has",
         "plays",
         "lowers",
     ]
-    assert [past(verb) for verb in ("carry", "reduce", "have", "begin", "lower")] == [
+    assert [make_past(verb) for verb in ("carry", "reduce", "have", "begin", "lower")] == [
         "carried",
         "reduced",
         "had",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from generation.draft import Source
-from generation.replies.citations import marks
-from generation.replies.reply import draft_sentences
+from generation.replies.citations import find_marks
+from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Document
 
@@ -14,7 +14,7 @@ SOURCES = [Source(n, Document(pmid, "", ""), ()) for n, pmid in enumerate(("1111
 
 
 def read(text: str) -> list[tuple[str, list[int]]]:
-    return [(one.text, [cited.number for cited in one.cited]) for one in draft_sentences(text, sentence_spans, SOURCES)]
+    return [(one.text, [cited.number for cited in one.cited]) for one in parse_sentences(text, sentence_spans, SOURCES)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_sentences_are_split_at_their_ends_alone() -> None:
 
 def test_a_mark_that_stands_for_the_paper_becomes_its_pmid_and_is_cited_for_its_part() -> None:
     text = "Nothing is settled here [3]. [1] reports that aspirin lowers fever, whereas [2] finds no effect on fever at all."
-    first, second = draft_sentences(text, sentence_spans, SOURCES)
+    first, second = parse_sentences(text, sentence_spans, SOURCES)
     assert [cited.number for cited in first.cited] == [3]
     assert (
         second.text == "PMID 11111111 reports that aspirin lowers fever, whereas PMID 22222222 finds no effect on fever at all."
@@ -79,7 +79,7 @@ def test_units_and_figures_are_no_citations() -> None:
     assert read("The area was 5 cm² in (12) of them, and in 2 (20%) more [1].") == [
         ("The area was 5 cm² in (12) of them, and in 2 (20%) more.", [1])
     ]
-    assert marks("It grew to 5 m² by then.", {"11111111": 1}) == []
+    assert find_marks("It grew to 5 m² by then.", {"11111111": 1}) == []
 
 
 def test_an_empty_reply_has_no_sentences() -> None:

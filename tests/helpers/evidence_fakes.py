@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nli.evidence import EvidenceReader
 from retrieval.core.values import Document
-from retrieval.dense.encoder import normalised
+from retrieval.dense.encoder import normalise
 from service.configuration.config import Profile, load_profile
 from service.configuration.models import Models
 from service.reading.evidence import EvidenceFinder
@@ -23,7 +23,7 @@ class WordEncoder:
 
     def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.array([[float(word in one.lower()) for word in ("stone", "weight", "iron", "time")] for one in texts])
-        return normalised(rows.astype(np.float32))
+        return normalise(rows.astype(np.float32))
 
     def documents(self, documents: Sequence[Document]) -> NDArray[np.float32]:
         return self.queries([one.abstract for one in documents])

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from indexes import build as building
 from indexes.build import build, update
-from nli.text.cues import cue_list
+from nli.text.cues import load_cue_list
 from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
 from retrieval.store.documents import Entry
-from retrieval.store.manifest import Counts, read_manifest
+from retrieval.store.manifest import IndexCounts, read_manifest
 from service.cli.commands import app
 
 WriteCorpus = Callable[..., Path]
@@ -93,7 +93,7 @@ def test_what_is_built_is_found_with_negations_and_any_script(write_corpus: Writ
     assert ranking(index, "心臓 naïve") == ["ä😀"]
     assert ranking(index, "sinc") == ["ä😀"]
     assert ranking(index, "nothing-of-this") == ranking(index, " ") == ranking(index, "\ud800") == []
-    assert manifest.counts == Counts(documents=4, sentences=3, cues=2, cue_sentences=2, retracted=0)
+    assert manifest.counts == IndexCounts(documents=4, sentences=3, cues=2, cue_sentences=2, retracted=0)
     # A document without a word is kept, and can be looked up, though no query finds it.
     assert len(entry(index, "4")) == 0
     assert index.store.holds(["4", "5", "a1"]) == {"4", "a1"}
@@ -103,7 +103,7 @@ def test_what_is_built_is_found_with_negations_and_any_script(write_corpus: Writ
 
 def test_every_stored_sentence_and_cue_is_verbatim(demo_index: Index) -> None:
     pmids = [json.loads(line)["pmid"] for line in DEMO.read_text("utf-8").splitlines()]
-    names = {cue.name: cue.forms for cue in cue_list().cues}
+    names = {cue.name: cue.forms for cue in load_cue_list().cues}
     sentences = cues = 0
     for given, found in zip(pmids, demo_index.entries(pmids), strict=True):
         assert found.document.pmid == found.pmid == given
@@ -354,7 +354,7 @@ def test_a_failed_update_leaves_all_as_it_was(
 
 def test_an_update_does_not_mix_cue_lists(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(demo_folder, tmp_path / "out")
-    monkeypatch.setattr("indexes.plan.settings", lambda: {"cues": "another list"})
+    monkeypatch.setattr("indexes.plan.list_settings", lambda: {"cues": "another list"})
     with pytest.raises(IndexUnusable, match="different settings or a different cue list"):
         update(tmp_path / "out", [DEMO])
 

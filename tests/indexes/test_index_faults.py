@@ -59,13 +59,13 @@ def by_twos(monkeypatch: pytest.MonkeyPatch) -> None:
 def annotated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The PMIDs whose texts were split and scanned, in order."""
     seen: list[str] = []
-    inner = writer.annotated_row
+    inner = writer.annotate
 
     def counting(document: Any, cue_ids: dict[str, int]) -> Any:
         seen.append(document.pmid)
         return inner(document, cue_ids)
 
-    monkeypatch.setattr(writer, "annotated_row", counting)
+    monkeypatch.setattr(writer, "annotate", counting)
     return seen
 
 
@@ -479,7 +479,7 @@ def test_a_wrong_heap_is_not_blamed_on_the_index(demo_folder: Path, monkeypatch:
     def refused() -> None:
         raise BadConfig("COUNTERPOINT_JVM_HEAP should be a size such as 512m or 4g, not 'x'.")
 
-    monkeypatch.setattr("retrieval.bm25.lucene.pyserini", refused)
+    monkeypatch.setattr("retrieval.bm25.lucene.load_pyserini", refused)
     with pytest.raises(BadConfig, match="not 'x'"):
         Index(demo_folder)
 
@@ -551,4 +551,4 @@ def test_the_same_hash_names_the_same_index(demo_index: Index) -> None:
     manifest: Manifest = demo_index.manifest
     assert manifest.id == f"{manifest.corpus_sha256[:12]}-f1"
     assert len(manifest.corpus_sha256) == 64
-    assert lucene_writer.contents("", " x") == "x"
+    assert lucene_writer.make_contents("", " x") == "x"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.readers import Deletion, Record, SkipBad, detect, jsonl, pubmed, read, sources
-from indexes.readers.fields import clean, join
+from indexes.readers import Deletion, Record, SkipBad, detect_format, jsonl, pubmed, read, sources
+from indexes.readers.fields import clean_text, join_parts
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Document, Notice, Section
 
@@ -149,9 +149,9 @@ TEXTS = st.text(st.characters(), max_size=8)
 
 
 @QUICK
-@given(st.lists(st.tuples(st.just("") | st.just("AIM"), TEXTS.map(clean)), max_size=6))
+@given(st.lists(st.tuples(st.just("") | st.just("AIM"), TEXTS.map(clean_text)), max_size=6))
 def test_join_gives_offsets_into_what_it_joins(parts: list[tuple[str, str]]) -> None:
-    abstract, sections = join(parts)
+    abstract, sections = join_parts(parts)
     kept = [part for part in parts if part[1]]
     assert abstract == " ".join(text for _, text in kept)
     if sections or len(kept) > 1 or any(label for label, _ in kept):
@@ -164,21 +164,21 @@ def test_join_gives_offsets_into_what_it_joins(parts: list[tuple[str, str]]) -> 
 def test_scifact_every_sentence_is_at_its_span(tmp_path_factory: pytest.TempPathFactory, sentences: list[str]) -> None:
     path = write_jsonl(tmp_path_factory.getbasetemp(), SCIFACT | {"abstract": sentences}, name="scifact.jsonl")
     document = only(path)
-    assert [document.abstract[a:b] for a, b in document.spans or ()] == [clean(text) for text in sentences]
+    assert [document.abstract[a:b] for a, b in document.spans or ()] == [clean_text(text) for text in sentences]
 
 
 @QUICK
 @given(st.text(st.characters(exclude_categories=()), max_size=20))
 def test_clean_text_can_be_written_and_keeps_one_line(text: str) -> None:
-    cleaned = clean(text)
+    cleaned = clean_text(text)
     assert cleaned.encode("utf-8").decode("utf-8") == cleaned
     assert cleaned.splitlines() in ([cleaned], [])
     assert cleaned == cleaned.strip()
 
 
 def test_clean_replaces_one_for_one_and_keeps_the_rest() -> None:
-    assert clean("a\x00b\tc\nd\x85e\u2028f") == "a b c d e f"
-    assert clean("p\u00a0<\u20090.05, β e\u0301") == "p\u00a0<\u20090.05, β e\u0301"
+    assert clean_text("a\x00b\tc\nd\x85e\u2028f") == "a b c d e f"
+    assert clean_text("p\u00a0<\u20090.05, β e\u0301") == "p\u00a0<\u20090.05, β e\u0301"
 
 
 def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_pubmed_forgets_what_it_has_read(tmp_path: Path) -> None:
     long = article(f"<ArticleTitle>{'rest ' * 200}</ArticleTitle>")
     shells = [
         len(parent) if (parent := element.getparent()) is not None else 0
-        for element in pubmed._elements(write_xml(tmp_path, *[long] * 1000), pubmed._Place())
+        for element in pubmed._read_elements(write_xml(tmp_path, *[long] * 1000), pubmed._Place())
     ]
     assert len(shells) == 1000
     assert max(shells) < 150  # a chunk's worth
@@ -393,7 +393,7 @@ def test_formats_are_told_by_content_and_gzip_by_its_first_bytes(tmp_path: Path,
     for path in (packed, misnamed):
         path.write_bytes(gzip.compress(content.encode()))
     for path in (plain, packed, misnamed, named_gz):
-        assert detect(path) == format
+        assert detect_format(path) == format
         assert documents(path) == documents(plain, format=format)
         assert only(path).pmid == "7"
         assert only(path).title == "Rest"

@@ -25,7 +25,7 @@ from indexes.build import build, update
 from indexes.vectors import add_vectors
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
 from retrieval.core.values import Document
-from retrieval.dense.encoder import Remembering, Vectors, normalised
+from retrieval.dense.encoder import CachingEncoder, Vectors, normalise
 from retrieval.index import Index
 from retrieval.store.manifest import DensePart, read_manifest
 from service.cli.commands import app
@@ -245,7 +245,7 @@ def test_a_stopped_try_says_how_to_go_on_and_goes_on_after_an_update(
 def test_vectors_of_other_code_are_not_gone_on_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Interrupted):
         add_vectors(folder, Stopped(KeyboardInterrupt()))
-    monkeypatch.setattr("indexes.vectors.code_sha256", lambda _: "edited")
+    monkeypatch.setattr("indexes.vectors.hash_code", lambda _: "edited")
     encoder = WordEncoder()
     add_vectors(folder, encoder)
     assert encoder.given == ["1", "2", "3", "4", "5", "6", "7"]
@@ -269,7 +269,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
 
 
 def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = vector_cache._connected
+    inner = vector_cache._connect
 
     def limited(path: Path) -> sqlite3.Connection:
         db = inner(path)
@@ -277,7 +277,7 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
         return db
 
     with monkeypatch.context() as patch:
-        patch.setattr(vector_cache, "_connected", limited)
+        patch.setattr(vector_cache, "_connect", limited)
         with pytest.raises(OutOfSpace):
             add_vectors(folder, WordEncoder(width=4096))
     assert add_vectors(folder, WordEncoder(width=4096)).encoded == 7
@@ -495,7 +495,7 @@ def test_vectors_of_another_encoder_are_replaced_on_demand(folder: Path) -> None
 
 
 def test_normalised_vectors_have_length_one_and_nothing_stays_nothing() -> None:
-    unit = normalised(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
+    unit = normalise(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
     assert unit.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 0.0]]
     assert unit.dtype == np.float32
 
@@ -509,7 +509,7 @@ def test_a_query_is_encoded_once_a_request() -> None:
             return super().queries(texts)
 
     inner = Counting()
-    once = Remembering(inner)
+    once = CachingEncoder(inner)
     for texts in (["a", "b", "a"], ["b"], ["c", "a"]):
         assert np.array_equal(once.queries(texts), WordEncoder().queries(texts))
     assert asked == ["a", "b", "c"]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.text.cues import cue_list, cues_by_sentence, find_cues
+from nli.text.cues import find_cues, find_cues_by_sentence, load_cue_list
 from nli.text.sentences import sentence_spans
 
-FORMS = {form: entry.name for entry in cue_list().cues for form in entry.forms}
+FORMS = {form: entry.name for entry in load_cue_list().cues for form in entry.forms}
 
 
 def found(text: str) -> list[str]:
@@ -19,12 +19,12 @@ def found(text: str) -> list[str]:
 
 
 def test_there_are_23_cues_each_with_its_source_and_no_form_twice() -> None:
-    cues = cue_list().cues
+    cues = load_cue_list().cues
     assert len(cues) == len({cue.name for cue in cues}) == 23
     assert {cue.source for cue in cues} <= {"negex", "negex+", "ours"}
     assert all(cue.forms and cue.direction in ("after", "before") for cue in cues)
     assert len(FORMS) == sum(len(cue.forms) for cue in cues)
-    assert not FORMS.keys() & set(cue_list().pseudo)
+    assert not FORMS.keys() & set(load_cue_list().pseudo)
     assert all(form == form.lower() and "’" not in form for form in FORMS)
 
 
@@ -78,17 +78,17 @@ def test_what_is_a_cue(text: str, cues: list[str]) -> None:
 def test_a_cue_belongs_to_the_sentence_it_lies_in_and_empty_sentences_count() -> None:
     text = "No pain. Some gain. It did not last."
     spans = [(0, 8), (8, 8), (9, 19), (20, 36)]
-    assert [(index, text[cue.start : cue.end]) for index, cue in cues_by_sentence(text, spans)] == [(0, "No"), (3, "not")]
+    assert [(index, text[cue.start : cue.end]) for index, cue in find_cues_by_sentence(text, spans)] == [(0, "No"), (3, "not")]
 
 
 def test_a_cue_across_a_boundary_belongs_to_no_sentence() -> None:
-    assert cues_by_sentence("it failed to", [(0, 9), (10, 12)]) == []
+    assert find_cues_by_sentence("it failed to", [(0, 9), (10, 12)]) == []
 
 
 surroundings = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("İßŉǰ\u0301\u0307\u00adΣ’-. ")), max_size=12)
 
 
-@given(st.lists(st.tuples(surroundings, st.sampled_from([*FORMS, *cue_list().pseudo])), max_size=4), surroundings)
+@given(st.lists(st.tuples(surroundings, st.sampled_from([*FORMS, *load_cue_list().pseudo])), max_size=4), surroundings)
 def test_offsets_slice_back_to_a_form_whatever_surrounds_it(parts: list[tuple[str, str]], tail: str) -> None:
     text = "".join(before + form for before, form in parts) + tail
     cues = find_cues(text)
@@ -98,7 +98,7 @@ def test_offsets_slice_back_to_a_form_whatever_surrounds_it(parts: list[tuple[st
             spelled = spelled.replace(typeset, typed)
         assert FORMS[spelled.lower()] == cue.name
     assert all(left.end <= right.start for left, right in pairwise(cues))
-    placed = cues_by_sentence(text, spans := sentence_spans(text))
+    placed = find_cues_by_sentence(text, spans := sentence_spans(text))
     assert all(spans[i][0] <= cue.start < cue.end <= spans[i][1] for i, cue in placed)
 
 

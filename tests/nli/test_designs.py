@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.designs import comparable, design, names_animals
+from nli.text.designs import are_comparable, find_design, names_animals
 from retrieval.core.values import Document
 
 
@@ -22,17 +22,17 @@ from retrieval.core.values import Document
     ],
 )
 def test_a_paper_has_one_design(title: str, abstract: str, types: tuple[str, ...], name: str) -> None:
-    assert design(Document("1", title, abstract, types=types)).name == name
+    assert find_design(Document("1", title, abstract, types=types)).name == name
 
 
 def test_trials_and_reviews_can_disagree_and_a_case_with_no_trial() -> None:
     kinds = {
-        name: design(Document("1", title, ""))
+        name: find_design(Document("1", title, ""))
         for name, title in {"trial": "A randomised trial", "review": "A meta-analysis", "case": "A case of gout"}.items()
     }
-    assert comparable(kinds["trial"], kinds["review"])
-    assert not comparable(kinds["trial"], kinds["case"])
-    assert not comparable(design(Document("1", "Zeta: study protocol", "")), kinds["trial"])
+    assert are_comparable(kinds["trial"], kinds["review"])
+    assert not are_comparable(kinds["trial"], kinds["case"])
+    assert not are_comparable(find_design(Document("1", "Zeta: study protocol", "")), kinds["trial"])
 
 
 def test_a_question_may_name_animals() -> None:

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nli.decision.document import PLAIN, Decision, features, margins
+from nli.decision.document import PLAIN, Decision, compute_margins, make_features
 from nli.judges.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
-from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, mark, without_directions
+from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, drop_directions, make_mark
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
-from retrieval.rerank.late_interaction import best_stretch, rare_word_match
-from retrieval.runtime.engine import PairTokenizer, collate, name_of, read_card
-from retrieval.words.aboutness import about
-from retrieval.words.lexical import PLACES, lexical_scores, most_alike, place, terms
+from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
+from retrieval.runtime.engine import PairTokenizer, collate, make_model_name, read_card
+from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.lexical import PLACES, find_most_alike, locate_term, score_lexically, split_terms
 
 CLAIM = "Aspirin reduces the risk of stroke."
 PREMISES = [
@@ -87,10 +87,10 @@ def test_both_engines_agree() -> None:
 def test_names_trace_what_scores_come_from(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
     assert reranker.name.endswith(read_card(RELEVANCE_MODEL)["sha256"][:8])
     card = read_card(STANCE_MODEL)
-    assert judge.name == name_of(card)
+    assert judge.name == make_model_name(card)
     fitted_again = {**card, "decision": {**card["decision"], "about": 0.123}}
-    assert name_of(fitted_again) != judge.name, "what is kept of one decision is not another's"
-    assert name_of({**card, "sha256": "0" * 64}) != judge.name
+    assert make_model_name(fitted_again) != judge.name, "what is kept of one decision is not another's"
+    assert make_model_name({**card, "sha256": "0" * 64}) != judge.name
 
 
 def test_the_reranker_prefers_what_answers(reranker: EmbeddedReranker) -> None:
@@ -170,19 +170,19 @@ class TestMarks:
 
     def test_opposites_and_shared_words_are_seen_across_the_pair(self) -> None:
         marks = self.marks("salt increases pressure", "pressure reduced\nsalt trial")
-        assert marks["increases"] == mark(0, DIRECTIONS.index("up"), MEETINGS.index("opposite"))
-        assert marks["reduced"] == mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
-        assert marks["pressure"] == mark(1, 0, MEETINGS.index("same"))
-        assert marks["trial"] == mark(SEGMENTS.index("title"), 0, 0)
+        assert marks["increases"] == make_mark(0, DIRECTIONS.index("up"), MEETINGS.index("opposite"))
+        assert marks["reduced"] == make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
+        assert marks["pressure"] == make_mark(1, 0, MEETINGS.index("same"))
+        assert marks["trial"] == make_mark(SEGMENTS.index("title"), 0, 0)
 
     def test_a_number_that_differs_and_a_word_only_the_title_has(self) -> None:
         marks = self.marks("zinc 10", "seen in 62\nzinc")
-        assert marks["10"] == mark(0, 0, MEETINGS.index("other number"))
-        assert marks["zinc"] == mark(SEGMENTS.index("title"), 0, MEETINGS.index("same"))
+        assert marks["10"] == make_mark(0, 0, MEETINGS.index("other number"))
+        assert marks["zinc"] == make_mark(SEGMENTS.index("title"), 0, MEETINGS.index("same"))
 
     def test_directions_can_be_taken_out(self) -> None:
-        value = mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
-        assert without_directions(np.array([value])).tolist() == [mark(1, 0, MEETINGS.index("opposite"))]
+        value = make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
+        assert drop_directions(np.array([value])).tolist() == [make_mark(1, 0, MEETINGS.index("opposite"))]
 
     def test_a_line_outside_the_sections_is_refused(self) -> None:
         with pytest.raises(ModelUnusable, match="outside"):
@@ -191,23 +191,23 @@ class TestMarks:
 
 def test_the_texts_most_alike_are_kept_in_their_order() -> None:
     texts = ["Nothing.", "Aspirin in patients.", "Patients.", "Aspirin and platelets."]
-    assert most_alike("aspirin blocks platelets", texts, 2) == [1, 3]
-    assert most_alike("aspirin blocks platelets", texts, 9) == [0, 1, 2, 3]
-    assert most_alike("of the and", texts, 2) == [0, 1]
+    assert find_most_alike("aspirin blocks platelets", texts, 2) == [1, 3]
+    assert find_most_alike("aspirin blocks platelets", texts, 9) == [0, 1, 2, 3]
+    assert find_most_alike("of the and", texts, 2) == [0, 1]
 
 
 def test_lexical_scores_count_rare_words_more() -> None:
     idf = np.ones(PLACES, dtype=np.float32)
-    idf[place(terms("aspirin")[0])] = 5.0
-    common, rare, empty = lexical_scores("aspirin in patients", ["patients", "aspirin", ""], idf)
+    idf[locate_term(split_terms("aspirin")[0])] = 5.0
+    common, rare, empty = score_lexically("aspirin in patients", ["patients", "aspirin", ""], idf)
     assert 1 > rare > common > empty == 0
 
 
 def test_late_interaction_finds_the_best_match_and_the_best_stretch() -> None:
     query, text = np.eye(3, dtype=np.float32)[:2], np.eye(3, dtype=np.float32)[1:]
-    assert rare_word_match(query, text, np.array([1.0, 3.0], dtype=np.float32)) == pytest.approx(0.75)
+    assert score_rare_words(query, text, np.array([1.0, 3.0], dtype=np.float32)) == pytest.approx(0.75)
     long = np.vstack([np.tile(np.eye(3, dtype=np.float32)[2], (100, 1)), np.tile(np.eye(3, dtype=np.float32)[0], (48, 1))])
-    assert best_stretch(np.eye(3, dtype=np.float32)[:1], long) > 0.9
+    assert score_best_stretch(np.eye(3, dtype=np.float32)[:1], long) > 0.9
 
 
 def test_the_probe_set_is_large_and_even() -> None:
@@ -257,7 +257,7 @@ def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
 
 def test_a_document_without_sentences_is_neutral_and_a_far_gap_saturates() -> None:
     assert PLAIN([]).label == "neutral"
-    assert (features(margins([]), 1e9, 0.5) == features(margins([]), 5.0, 0.5)).all()
+    assert (make_features(compute_margins([]), 1e9, 0.5) == make_features(compute_margins([]), 5.0, 0.5)).all()
 
 
 def test_the_best_of_a_collection_that_holds_nothing_on_the_subject_is_no_evidence(judge: EmbeddedJudge) -> None:
@@ -273,17 +273,20 @@ def test_the_best_of_a_collection_that_holds_nothing_on_the_subject_is_no_eviden
 
 def test_a_text_is_about_a_query_by_the_rare_words_that_it_holds() -> None:
     query = "Aspirin prevents strokes in patients with sickle-cell disease"
-    on_subject = about(query, "Sickle cell disease: aspirin and the prevention of stroke in adults.")
-    near, far = about(query, "Strokes in patients with atrial fibrillation."), about(query, "Patients with eczema and disease.")
+    on_subject = measure_aboutness(query, "Sickle cell disease: aspirin and the prevention of stroke in adults.")
+    near, far = (
+        measure_aboutness(query, "Strokes in patients with atrial fibrillation."),
+        measure_aboutness(query, "Patients with eczema and disease."),
+    )
     assert 1 >= on_subject > near > far > 0
-    assert about(query, "") == about("", "aspirin") == 0
+    assert measure_aboutness(query, "") == measure_aboutness("", "aspirin") == 0
 
 
 def test_aboutness_adds_up_alike_in_every_process() -> None:
     """Sets of strings have another order in each process; sums of floats must not."""
     program = (
-        "from retrieval.words.aboutness import about; "
-        "print(repr(about('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
+        "from retrieval.words.aboutness import measure_aboutness; "
+        "print(repr(measure_aboutness('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
     )
     outputs = {
         subprocess.run(

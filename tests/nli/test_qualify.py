@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from nli.wording.opposites import opposites, other_numbers
-from nli.wording.qualify import qualifiers
+from nli.wording.opposites import find_other_numbers, list_opposites
+from nli.wording.qualify import find_qualifiers
 from retrieval.core.values import Document, Evidence, Sentence
 from service.grounding.reasons import directions, why
 
 
 def found(claim: str, text: str) -> list[tuple[str, str]]:
     sentence = Sentence("1", 0, 7, 7 + len(text), text)
-    return [(one.kind, text[one.start - 7 : one.end - 7]) for one in qualifiers(claim, sentence)]
+    return [(one.kind, text[one.start - 7 : one.end - 7]) for one in find_qualifiers(claim, sentence)]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ def test_a_retracted_paper_is_never_plain_and_a_reserved_sentence_partial() -> N
     plain = Document("1", "T", "A. B.")
     sentence = Sentence("1", 0, 0, 2, "A.")
     assert Evidence(plain, "support", sentence, 1, 0.9, "x").standing == "plain"
-    reserved = qualifiers("A", Sentence("1", 0, 0, 6, "A may."))
+    reserved = find_qualifiers("A", Sentence("1", 0, 0, 6, "A may."))
     assert Evidence(plain, "support", sentence, 1, 0.9, "x", qualifiers=reserved).standing == "partial"
     assert Evidence(Document("1", "T", "A.", retracted=True), "support", sentence, 1, 0.9, "x").standing == "retracted"
 
 
 def test_opposite_words_are_told_unless_the_word_itself_is_there() -> None:
-    assert opposites("Zeta increases pressure.", "Zeta reduced the pressure.") == (("increases", "reduced"),)
-    assert opposites("Zeta increases pressure.", "Zeta increased what had been reduced.") == ()
-    assert opposites("Zeta matters.", "Zeta reduced the pressure.") == ()
+    assert list_opposites("Zeta increases pressure.", "Zeta reduced the pressure.") == (("increases", "reduced"),)
+    assert list_opposites("Zeta increases pressure.", "Zeta increased what had been reduced.") == ()
+    assert list_opposites("Zeta matters.", "Zeta reduced the pressure.") == ()
 
 
 # Claims and sentences of our own: (claim, sentence, the opposition that is shown).
@@ -88,7 +88,7 @@ OPPOSED = [
 
 @pytest.mark.parametrize(("claim", "text", "shown"), OPPOSED)
 def test_opposite_words_are_shown_only_where_both_are_said_of_the_same_outcome(claim: str, text: str, shown: str) -> None:
-    assert ["/".join(pair) for pair in opposites(claim, text)] == ([shown] if shown else [])
+    assert ["/".join(pair) for pair in list_opposites(claim, text)] == ([shown] if shown else [])
     sentence = Sentence("1", 0, 7, 7 + len(text), text)
     places = directions(claim, "contradict", sentence)
     assert {f"{one.claim}/{one.evidence}" for one in places} == ({shown} if shown else set())
@@ -104,10 +104,10 @@ def test_only_the_places_that_are_about_the_outcome_are_marked() -> None:
 
 
 def test_numbers_are_told_where_none_is_common() -> None:
-    assert other_numbers("It took 5 days.", "It took 12 days.") == (("5",), ("12",))
-    assert other_numbers("It took 5 days.", "It took 5.0 to 12 days.") == ((), ())
-    assert other_numbers("It took days.", "It took 12 days.") == ((), ())
-    assert other_numbers("IL-6 rose.", "It took 12 days.") == ((), ())
+    assert find_other_numbers("It took 5 days.", "It took 12 days.") == (("5",), ("12",))
+    assert find_other_numbers("It took 5 days.", "It took 5.0 to 12 days.") == ((), ())
+    assert find_other_numbers("It took days.", "It took 12 days.") == ((), ())
+    assert find_other_numbers("IL-6 rose.", "It took 12 days.") == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,6 @@ def test_numbers_are_told_where_none_is_common() -> None:
 def test_numbers_are_shown_only_where_both_measure_the_same(
     claim: str, text: str, shown: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> None:
-    assert other_numbers(claim, text) == shown
+    assert find_other_numbers(claim, text) == shown
     told = why(claim, "contradict", Sentence("1", 0, 0, len(text), text), None, (), (), "BM25")
     assert ("other numbers" in told) is bool(shown[0])

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from eval.scifact.tracing import overheard
+from eval.scifact.tracing import note_questions
 from nli.decision.document import PLAIN, Decision
-from nli.judges.judge import Abstract, Reader, Reading, keeping, remembering
-from nli.reader.abridge import fitting, worth_reading
-from nli.reader.decision import at_odds, decide, marks
+from nli.judges.judge import Abstract, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
+from nli.reader.abridge import choose_fitting, score_for_reading
+from nli.reader.decision import decide, is_at_odds, make_marks
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
 from nli.reader.judge import CLOSING, READER_MODEL, DocumentReader
-from retrieval.core.disk_cache import Kept
+from retrieval.core.disk_cache import DiskCache
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Claim, Premise, Verdict
 from service.configuration.config import load_config, load_profile
@@ -118,15 +118,15 @@ class TestWhatIsRead:
         assert one.ids.tolist() == other.ids.tolist()
 
     def test_the_worthiest_that_fit_are_kept_in_order_and_one_always(self) -> None:
-        assert fitting(np.array([0.1, 0.9, 0.5, 0.7]), [10, 10, 10, 10], 25) == [1, 3]
-        assert fitting(np.array([0.1, 0.9]), [50, 60], 20) == [1]
-        worth = worth_reading(CLAIM_TEXT, SENTENCES)
+        assert choose_fitting(np.array([0.1, 0.9, 0.5, 0.7]), [10, 10, 10, 10], 25) == [1, 3]
+        assert choose_fitting(np.array([0.1, 0.9]), [50, 60], 20) == [1]
+        worth = score_for_reading(CLAIM_TEXT, SENTENCES)
         assert worth.argmax() == 4
 
 
 class TestDecision:
     def test_the_document_and_its_strongest_sentence_speak(self) -> None:
-        found = marks(Reading(FOR, (NEITHER, FOR, None)), gap=9.0, about=0.5)
+        found = make_marks(Reading(FOR, (NEITHER, FOR, None)), gap=9.0, about=0.5)
         assert found[0] > 2
         assert found[1] > 2
         assert found[2] == pytest.approx(0.0)
@@ -141,8 +141,8 @@ class TestDecision:
 
     def test_a_weak_opposite_sentence_is_not_at_odds(self) -> None:
         weak = Verdict(0.05, 0.6, 0.35)
-        assert not at_odds("support", marks(Reading(FOR, (NEITHER, weak)), 0, 0))
-        assert not at_odds("neutral", marks(Reading(NEITHER, (AGAINST,)), 0, 0))
+        assert not is_at_odds("support", make_marks(Reading(FOR, (NEITHER, weak)), 0, 0))
+        assert not is_at_odds("neutral", make_marks(Reading(NEITHER, (AGAINST,)), 0, 0))
 
     def test_a_document_without_a_sentence_read_can_be_decided(self) -> None:
         assert decide(PLAIN, Reading(AGAINST, ())).label == "contradict"
@@ -154,7 +154,7 @@ class TestKeeping:
 
     def test_each_abstract_is_read_once_for_a_claim(self) -> None:
         inner = ScriptedReader(self.script)
-        once = remembering(inner)
+        once = cache_verdicts(inner)
         assert isinstance(once, Reader)
         expected = [self.script["a"], self.script["b"], self.script["a"]]
         assert list(once.read_abstracts("A claim.", self.documents)) == expected
@@ -165,7 +165,7 @@ class TestKeeping:
 
     def test_readings_outlive_the_process_to_the_last_bit(self, tmp_path: Path) -> None:
         first, second = ScriptedReader(self.script), ScriptedReader(self.script)
-        one, two = (keeping(inner, Kept(tmp_path / "v.sqlite", 1)) for inner in (first, second))
+        one, two = (cache_verdicts_on_disk(inner, DiskCache(tmp_path / "v.sqlite", 1)) for inner in (first, second))
         assert isinstance(one, Reader)
         assert isinstance(two, Reader)
         assert list(one.read_abstracts("A claim.", self.documents)) == list(two.read_abstracts("A claim.", self.documents))
@@ -173,7 +173,7 @@ class TestKeeping:
 
     def test_what_is_read_can_be_overheard(self) -> None:
         heard: set[tuple[str, str]] = set()
-        listening = overheard(ScriptedReader(self.script), heard)
+        listening = note_questions(ScriptedReader(self.script), heard)
         assert isinstance(listening, Reader)
         list(listening.read_abstracts("A claim.", self.documents[:1]))
         assert heard == {("a", "One."), ("a", "Two."), ("a", "Three.")}

@@ -16,15 +16,22 @@ from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import READER_MODEL
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
-from nli.training.reader.claim_only import fitted, leans
-from nli.training.reader.encoder import ReaderEncoder, relative_buckets
-from nli.training.reader.examples import Lesson, families, from_families, from_ordinary, from_titles, turned
-from nli.training.reader.fit import READ, Readings, kept_readings
-from nli.training.reader.loop import TOKENS, batches, example, loss_of
-from nli.training.reader.train import CLAIMS, FAMILIES, started, tokenizer
-from nli.training.reader.vocabulary import tokens_of
+from nli.training.reader.claim_only import fit_claim_only, measure_leans
+from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
+from nli.training.reader.examples import (
+    Lesson,
+    make_family_lessons,
+    make_ordinary_lessons,
+    make_title_lessons,
+    read_families,
+    turn_lessons,
+)
+from nli.training.reader.fit import READ, ReaderReadings, load_readings
+from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
+from nli.training.reader.train import CLAIMS, FAMILIES, load_start, make_tokenizer
+from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
-from retrieval.training.export import export, restored
+from retrieval.training.export import export, restore_weights
 
 PAPER: dict[str, Any] = {
     "pmid": "1",
@@ -44,7 +51,7 @@ def tokenize() -> DocumentTokenizer:
 
 
 def test_a_papers_claims_are_lessons_with_their_evidence_and_what_their_words_give_away() -> None:
-    lessons = list(from_ordinary([PAPER, OTHER], {PAPER["true"]: 1.5}, random.Random(1)))
+    lessons = list(make_ordinary_lessons([PAPER, OTHER], {PAPER["true"]: 1.5}, random.Random(1)))
     own = {lesson.claim: lesson for lesson in lessons if lesson.group == "ordinary 1" and lesson.source == "ordinary"}
     assert own[PAPER["true"]].label == SUPPORT
     assert own[PAPER["true"]].evidence == (2,)
@@ -55,9 +62,9 @@ def test_a_papers_claims_are_lessons_with_their_evidence_and_what_their_words_gi
 
 def test_evidence_that_is_not_known_is_not_taught(tokenize: DocumentTokenizer) -> None:
     unknown = Lesson("A claim.", "", ("One.", "Two."), SUPPORT, None, "titles")
-    assert (example(unknown, tokenize, 100).labels == -1).all()
+    assert (make_example(unknown, tokenize, 100).labels == -1).all()
     nothing = Lesson("A claim.", "", ("One.", "Two."), NEUTRAL, (), "stranger")
-    assert (example(nothing, tokenize, 100).labels == NEUTRAL).all()
+    assert (make_example(nothing, tokenize, 100).labels == NEUTRAL).all()
 
 
 def test_batches_keep_to_their_size_and_a_papers_lessons_together(tokenize: DocumentTokenizer) -> None:
@@ -74,14 +81,14 @@ def test_batches_keep_to_their_size_and_a_papers_lessons_together(tokenize: Docu
         for n in range(150)
         for side in ("yes", "no")
     ]
-    made = batches(lessons, tokenize, random.Random(3))
+    made = make_batches(lessons, tokenize, random.Random(3))
     assert sum(len(batch) for batch in made) == 300
     assert all(len(batch) * max(len(one.document.ids) for one in batch) <= TOKENS for batch in made)
     assert all(len(batch) % 2 == 0 for batch in made)
 
 
 def test_the_outcome_families_are_whole_and_label_by_side() -> None:
-    outcomes = families(FAMILIES)
+    outcomes = read_families(FAMILIES)
     assert len(outcomes) > 500
     for outcome in outcomes:
         phrases = [phrase for side in ("better", "worse", "null") for phrase in outcome[side]]
@@ -97,7 +104,7 @@ def test_the_outcome_families_are_whole_and_label_by_side() -> None:
         }
     ]
     way = {"helps": 1, "heals": 1, "hurts": -1, "harms": -1, "idle": 0, "rests": 0}
-    for lesson in from_families([*only, dict(only[0])], 300, random.Random(5)):
+    for lesson in make_family_lessons([*only, dict(only[0])], 300, random.Random(5)):
         if lesson.label != NEUTRAL:
             one, other = (way[text.rstrip(".").split()[-1]] for text in (lesson.claim, lesson.sentences[0]))
             assert (one == other) == (lesson.label == SUPPORT)
@@ -105,7 +112,7 @@ def test_the_outcome_families_are_whole_and_label_by_side() -> None:
 
 def test_a_title_supports_itself_and_its_abstract_contradicts_it_turned_round() -> None:
     papers = [("Vitamin D increases bone density in older women with fractures", ["One.", "Two.", "Three.", "Four."])]
-    same, other = from_titles(papers, 5, Flips(), random.Random(2))
+    same, other = make_title_lessons(papers, 5, Flips(), random.Random(2))
     assert (same.label, other.label) == (SUPPORT, CONTRADICT)
     assert same.claim != other.claim
     assert same.group == other.group
@@ -115,17 +122,17 @@ def test_only_supported_lessons_are_turned_round() -> None:
     lessons = [
         Lesson("Zinc increases survival.", "", ("Zinc increased survival.",), label, (0,), "check_covid") for label in range(3)
     ]
-    found = list(turned(lessons, Flips(), random.Random(4), 1.0))
+    found = list(turn_lessons(lessons, Flips(), random.Random(4), 1.0))
     assert [one.label for one in found] == [CONTRADICT]
 
 
 def test_what_the_words_alone_give_away_is_learnt_from_other_papers() -> None:
     true = [f"Drug {n} is about as good as placebo." for n in range(30)]
     false = [f"Drug {n} clearly beats placebo." for n in range(30)]
-    lean = leans(true, false)
+    lean = measure_leans(true, false)
     assert all(lean[claim] > 0 for claim in true)
     assert all(lean[claim] < 0 for claim in false)
-    assert fitted(true, false).decision_function(["It is about as good as that."])[0] > 0
+    assert fit_claim_only(true, false).decision_function(["It is about as good as that."])[0] > 0
 
 
 def test_the_lean_is_added_to_what_the_reader_says(one_thread: None, tokenize: DocumentTokenizer) -> None:
@@ -135,14 +142,14 @@ def test_the_lean_is_added_to_what_the_reader_says(one_thread: None, tokenize: D
 
     def loss(lean: float) -> float:
         lesson = Lesson("A claim.", "", ("One.",), SUPPORT, None, "ordinary", "", lean)
-        return float(loss_of(Silent.__new__(Silent), [example(lesson, tokenize, 100)], torch.device("cpu"), False))
+        return float(compute_loss(Silent.__new__(Silent), [make_example(lesson, tokenize, 100)], torch.device("cpu"), False))
 
     Silent.__call__ = Silent.forward  # type: ignore[method-assign]
     assert loss(3.0) < loss(0.0) < loss(-3.0)
 
 
 def test_positions_are_told_by_how_far_and_which_way() -> None:
-    buckets = relative_buckets(200)
+    buckets = compute_relative_buckets(200)
     assert buckets.min() == 0
     assert buckets.max() == 31
     assert (buckets.diagonal() == 0).all()
@@ -151,7 +158,7 @@ def test_positions_are_told_by_how_far_and_which_way() -> None:
 
 
 def test_the_smaller_vocabulary_spells_every_word() -> None:
-    found = tokenizer(["zinc", "##s", "a", "b", "##a", "##b", "."])
+    found = make_tokenizer(["zinc", "##s", "a", "b", "##a", "##b", "."])
     assert found.encode("Zincs abba.").tokens == ["zinc", "##s", "a", "##b", "##b", "##a", "."]
     assert found.token_to_id("<s>") == 0
 
@@ -179,39 +186,39 @@ def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
 
     model = Small()
     words = tmp_path / "words.json"
-    tokenizer(["a"]).save(str(words))
+    make_tokenizer(["a"]).save(str(words))
     export(model, "logits", tmp_path / "model", words, {"name": "small"})
-    found = restored(tmp_path / "model" / "model.onnx")
+    found = restore_weights(tmp_path / "model" / "model.onnx")
     assert set(found) == set(model.state_dict())
     for name, values in model.state_dict().items():
         assert torch.allclose(found[name], values, atol=float(values.abs().max()) / 100), name
 
 
 def test_a_model_is_trained_further_with_its_own_words_alone() -> None:
-    words = tokens_of(READER_MODEL)
+    words = read_tokens(READER_MODEL)
     assert "the" in words
     with pytest.raises(ModelUnusable, match="has other words than --vocabulary"):
-        started(READER_MODEL / "model.onnx", sorted(words))
+        load_start(READER_MODEL / "model.onnx", sorted(words))
 
 
 def test_readings_of_other_data_models_or_code_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
-    def readings(data: Path, reader: Any, most: int) -> Readings:
+    def readings(data: Path, reader: Any, most: int) -> ReaderReadings:
         made.append(most)
-        return Readings([], [], [], [], [])
+        return ReaderReadings([], [], [], [], [])
 
-    monkeypatch.setattr("nli.training.reader.fit.readings", readings)
+    monkeypatch.setattr("nli.training.reader.fit.make_readings", readings)
     for name in READ:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"one")
 
     def kept(name: str = "reader@1", most: int = 5) -> int:
-        kept_readings(tmp_path, tmp_path, SimpleNamespace(name=name), most)  # type: ignore[arg-type]
+        load_readings(tmp_path, tmp_path, SimpleNamespace(name=name), most)  # type: ignore[arg-type]
         return len(made)
 
     assert [kept(), kept(), kept("reader@2"), kept(most=6)] == [1, 1, 2, 3]
     (tmp_path / READ[-1]).write_bytes(b"two")
     assert [kept(), kept()] == [4, 4]
-    monkeypatch.setattr("nli.training.reader.fit.code_sha256", lambda _: "edited")
+    monkeypatch.setattr("nli.training.reader.fit.hash_code", lambda _: "edited")
     assert kept() == 5

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.text.sentences import document_spans, sentence_spans
+from nli.text.sentences import sentence_spans, split_document
 from retrieval.core.values import Document, Section
 
 
@@ -53,11 +53,11 @@ def test_sections_that_were_joined_are_told_apart(text: str) -> None:
 def test_sections_end_sentences_even_without_a_stop() -> None:
     text = "Pain is common No cure exists. It was studied"
     document = Document("1", "", text, sections=(Section("AIM", 0, 14), Section("METHODS", 15, len(text))))
-    assert [text[a:b] for a, b in document_spans(document)] == ["Pain is common", "No cure exists.", "It was studied"]
+    assert [text[a:b] for a, b in split_document(document)] == ["Pain is common", "No cure exists.", "It was studied"]
 
 
 def test_the_boundaries_of_a_source_are_kept() -> None:
-    assert document_spans(Document("1", "", "A. B.", spans=((0, 5), (5, 5)))) == ((0, 5), (5, 5))
+    assert split_document(Document("1", "", "A. B.", spans=((0, 5), (5, 5)))) == ((0, 5), (5, 5))
 
 
 @pytest.mark.timeout(10)

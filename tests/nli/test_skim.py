@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nli.decision.skim import LEAST, most_promising, telling
+from nli.decision.skim import LEAST, choose_most_promising, find_telling
 from retrieval.core.values import Premise
 
 CLAIM = "Hydrocortisone reduces mortality in septic shock."
@@ -15,25 +15,25 @@ def test_those_that_share_rare_words_are_kept_in_their_order() -> None:
         (2, Premise("Nothing of the kind.", "Hydrocortisone in septic shock")),
         (3, Premise("Hydrocortisone did not change mortality in septic shock.", "A title")),
     ]
-    assert most_promising(CLAIM, premises, 2) == [2, 3]
-    assert most_promising(CLAIM, premises, 1) == [3]
-    assert most_promising(CLAIM, premises, 9) == [0, 1, 2, 3]
+    assert choose_most_promising(CLAIM, premises, 2) == [2, 3]
+    assert choose_most_promising(CLAIM, premises, 1) == [3]
+    assert choose_most_promising(CLAIM, premises, 9) == [0, 1, 2, 3]
 
 
 def test_of_equals_the_better_ranked_is_kept() -> None:
     same = Premise("Septic shock was treated.", "A title")
-    assert most_promising(CLAIM, [(rank, same) for rank in range(50)], 3) == [0, 1, 2]
+    assert choose_most_promising(CLAIM, [(rank, same) for rank in range(50)], 3) == [0, 1, 2]
 
 
 def test_nothing_to_share_is_no_error() -> None:
-    assert most_promising("of the and", [(0, Premise("a")), (1, Premise("b"))], 1) == [0]
+    assert choose_most_promising("of the and", [(0, Premise("a")), (1, Premise("b"))], 1) == [0]
 
 
 def test_sentences_with_a_word_of_the_claim_are_telling_and_the_best_three_in_any_case() -> None:
     silent = [(place, Premise(f"Nothing of the kind, number {place}.")) for place in range(5)]
     texts = ("Hydrocortisone was given.", "Septic patients came.", "Mortality fell.", "Shock.")
     speaking = [(place, Premise(text)) for place, text in enumerate(texts, 5)]
-    assert telling(CLAIM, [*silent, *speaking]) == [5, 6, 7, 8]
-    assert telling(CLAIM, [*silent, speaking[0]]) == [0, 1, 5]
-    assert telling(CLAIM, silent) == list(range(LEAST))
-    assert telling(CLAIM, []) == []
+    assert find_telling(CLAIM, [*silent, *speaking]) == [5, 6, 7, 8]
+    assert find_telling(CLAIM, [*silent, speaking[0]]) == [0, 1, 5]
+    assert find_telling(CLAIM, silent) == list(range(LEAST))
+    assert find_telling(CLAIM, []) == []

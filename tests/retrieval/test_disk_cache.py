@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from nli.decision.document import PLAIN
-from nli.judges.judge import Keeping
+from nli.judges.judge import DiskCachingJudge
 from retrieval.core import disk_cache as module
-from retrieval.core.disk_cache import Kept, kept, key
+from retrieval.core.disk_cache import DiskCache, make_key, open_cache
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Premise, Verdict
-from retrieval.rerank.text_vectors import Packed, TextVectors
+from retrieval.rerank.text_vectors import PackedVectors, TextVectors
 
 PREMISES = [Premise(f"Sentence {number} of the paper.", "Title") for number in range(5)]
 
@@ -38,10 +38,10 @@ class CountingJudge:
 
 
 def test_a_result_is_found_by_the_next_process(tmp_path: Path) -> None:
-    Kept(tmp_path / "a.sqlite", 1).put([(key("one"), b"1"), (key("two"), b"2")])
+    DiskCache(tmp_path / "a.sqlite", 1).put([(make_key("one"), b"1"), (make_key("two"), b"2")])
     script = (
-        "import sys; from pathlib import Path; from retrieval.core.disk_cache import Kept, key\n"
-        "print(Kept(Path(sys.argv[1]), 1).get([key('two'), key('three'), key('one')]))"
+        "import sys; from pathlib import Path; from retrieval.core.disk_cache import DiskCache, make_key\n"
+        "print(DiskCache(Path(sys.argv[1]), 1).get([make_key('two'), make_key('three'), make_key('one')]))"
     )
     found = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "a.sqlite")], capture_output=True, text=True, check=True, timeout=60
@@ -50,60 +50,60 @@ def test_a_result_is_found_by_the_next_process(tmp_path: Path) -> None:
 
 
 def test_keys_tell_where_one_text_ends() -> None:
-    assert len({key("ab", "c"), key("a", "bc"), key("abc"), key("abc", ""), key("\ud800")}) == 5
+    assert len({make_key("ab", "c"), make_key("a", "bc"), make_key("abc"), make_key("abc", ""), make_key("\ud800")}) == 5
 
 
 def test_a_file_never_outgrows_its_bound_and_forgets_the_oldest(tmp_path: Path) -> None:
-    results, many = Kept(tmp_path / "a.sqlite", 0.2), 600
+    results, many = DiskCache(tmp_path / "a.sqlite", 0.2), 600
     for number in range(many):
-        results.put([(key(str(number)), b"x" * 1000)])
-    there = [found is not None for found in results.get([key(str(number)) for number in range(many)])]
+        results.put([(make_key(str(number)), b"x" * 1000)])
+    there = [found is not None for found in results.get([make_key(str(number)) for number in range(many)])]
     assert (tmp_path / "a.sqlite").stat().st_size <= 0.2e6
     assert there[-1] and not there[0] and there == sorted(there)
 
 
 def test_many_threads_may_write_at_once(tmp_path: Path) -> None:
-    results = Kept(tmp_path / "a.sqlite", 10)
+    results = DiskCache(tmp_path / "a.sqlite", 10)
 
     def work(thread: int) -> None:
         for number in range(40):
-            results.put([(key(str(thread), str(number)), b"%d" % number)])
+            results.put([(make_key(str(thread), str(number)), b"%d" % number)])
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert None not in results.get([key(str(thread), str(number)) for thread in range(6) for number in range(40)])
+    assert None not in results.get([make_key(str(thread), str(number)) for thread in range(6) for number in range(40)])
 
 
 def test_a_file_that_is_none_of_ours_is_told_once_and_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "a.sqlite"
     path.write_text("a letter to my aunt, long enough to be read as the header of a file" * 9)
-    results = Kept(path, 1)
-    results.put([(key("one"), b"1")])
-    assert results.get([key("one")]) == [None]
+    results = DiskCache(path, 1)
+    results.put([(make_key("one"), b"1")])
+    assert results.get([make_key("one")]) == [None]
     assert [record.getMessage().count("cannot be used") for record in caplog.records] == [1]
     assert path.read_text().startswith("a letter")
 
 
 def test_a_folder_that_cannot_be_made_costs_only_the_keeping(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    results = Kept(tmp_path / "file" / "a.sqlite", 1)
-    results.put([(key("one"), b"1")])
-    assert results.get([key("one")]) == [None]
+    results = DiskCache(tmp_path / "file" / "a.sqlite", 1)
+    results.put([(make_key("one"), b"1")])
+    assert results.get([make_key("one")]) == [None]
 
 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from nli.judges.judge import Keeping
-from retrieval.core.disk_cache import Kept
+from nli.judges.judge import DiskCachingJudge
+from retrieval.core.disk_cache import DiskCache
 from tests.retrieval.test_disk_cache import PREMISES, CountingJudge
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
 inner = CountingJudge()
-judge = Keeping(inner, Kept(Path(sys.argv[1]), 100))
+judge = DiskCachingJudge(inner, DiskCache(Path(sys.argv[1]), 100))
 for number in range(400):
     assert len(list(judge(f"Claim {number}.", PREMISES))) == 5
 again = len(inner.asked)
@@ -123,26 +123,26 @@ def test_a_full_disk_does_not_stop_verdicts(tmp_path: Path) -> None:
 
 def test_a_verdict_is_asked_for_once_and_comes_back_to_the_last_bit(tmp_path: Path) -> None:
     first, second = CountingJudge(), CountingJudge()
-    one = list(Keeping(first, Kept(tmp_path / "v.sqlite", 1))("A claim.", [*PREMISES, PREMISES[0]]))
-    other = list(Keeping(second, Kept(tmp_path / "v.sqlite", 1))("A claim.", reversed([*PREMISES, PREMISES[0]])))
+    one = list(DiskCachingJudge(first, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", [*PREMISES, PREMISES[0]]))
+    other = list(DiskCachingJudge(second, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", reversed([*PREMISES, PREMISES[0]])))
     assert len(first.asked) == 5 and second.asked == []
     assert one == list(reversed(other))
 
 
 def test_another_claim_text_model_or_code_is_asked_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    results, judge = Kept(tmp_path / "v.sqlite", 1), CountingJudge()
-    list(Keeping(judge, results)("A claim.", PREMISES[:1]))
-    list(Keeping(judge, results)("Another claim.", PREMISES[:1]))
-    list(Keeping(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
+    results, judge = DiskCache(tmp_path / "v.sqlite", 1), CountingJudge()
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("Another claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
     judge.name = "counting-2"
-    list(Keeping(judge, results)("A claim.", PREMISES[:1]))
-    monkeypatch.setattr("nli.judges.judge.code_sha256", lambda _: "edited")
-    list(Keeping(judge, results)("A claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
+    monkeypatch.setattr("nli.judges.judge.hash_code", lambda _: "edited")
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
     assert len(judge.asked) == 5
 
 
 def test_no_text_stands_in_the_file(tmp_path: Path) -> None:
-    list(Keeping(CountingJudge(), Kept(tmp_path / "v.sqlite", 1))("My patient has a secret.", PREMISES))
+    list(DiskCachingJudge(CountingJudge(), DiskCache(tmp_path / "v.sqlite", 1))("My patient has a secret.", PREMISES))
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"patient" not in written and b"paper" not in written
 
@@ -151,8 +151,8 @@ def test_packed_vectors_are_close_and_survive_the_disk() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(7, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    packed = Packed.of(vectors)
-    again = Packed.from_bytes(packed.to_bytes()).vectors()
+    packed = PackedVectors.of(vectors)
+    again = PackedVectors.from_bytes(packed.to_bytes()).vectors()
     assert np.array_equal(packed.vectors(), again)
     assert np.abs((again * vectors).sum(axis=1) - 1).max() < 1e-4
 
@@ -169,19 +169,19 @@ def test_vectors_are_the_same_made_remembered_or_read(tmp_path: Path, monkeypatc
         return made
 
     first = once()
-    made, remembered = list(first.of_texts(texts)), list(first.of_texts(texts))
+    made, remembered = list(first.encode_texts(texts)), list(first.encode_texts(texts))
     second = once()
-    monkeypatch.setattr(second, "_made", lambda text: pytest.fail(f"made anew: {text}"))
-    read = list(second.of_texts([*texts, texts[0]]))
+    monkeypatch.setattr(second, "_compute", lambda text: pytest.fail(f"made anew: {text}"))
+    read = list(second.encode_texts([*texts, texts[0]]))
     for a, b, c in zip(made, remembered, read, strict=False):
         assert np.array_equal(a, b) and np.array_equal(a, c)
 
 
 def test_where_and_how_much_is_kept_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kept("verdicts") is None  # the tests' own setting
+    assert open_cache("verdicts") is None  # the tests' own setting
     monkeypatch.setenv(module.FOLDER_VARIABLE, str(tmp_path / "c"))
-    opened = kept("verdicts")
-    assert opened is not None and opened.path == tmp_path / "c" / "verdicts.sqlite" and kept("verdicts") is opened
+    opened = open_cache("verdicts")
+    assert opened is not None and opened.path == tmp_path / "c" / "verdicts.sqlite" and open_cache("verdicts") is opened
     monkeypatch.setenv(module.SIZE_VARIABLE, "plenty")
     with pytest.raises(BadConfig, match=r"COUNTERPOINT_CACHE_MB .* not 'plenty'"):
-        kept("vectors")
+        open_cache("vectors")

@@ -18,10 +18,10 @@ from retrieval.core.values import Document
 from retrieval.dense.bi_encoder import BiEncoder, MedCPTEncoder
 from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.dense.encoder import Encoder, Vectors
-from retrieval.rerank.reranker import passage
-from retrieval.runtime.hub import find, identify
+from retrieval.rerank.reranker import make_passage
+from retrieval.runtime.hub import find_model, identify_model
 from service.configuration.config import load_profile
-from service.configuration.files import shipped
+from service.configuration.files import list_shipped
 from service.configuration.kinds import BiEncoderOptions
 from service.configuration.models import load_encoder
 from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_t5
@@ -107,7 +107,7 @@ def test_the_shipped_encoder_repeats_and_reads_each_text_alone(embedded: Embedde
     together = embedded.documents(DOCUMENTS)
     alone = np.vstack([embedded.documents([document]) for document in DOCUMENTS])
     assert np.array_equal(together, alone)
-    assert np.array_equal(together, embedded.queries([passage(document) for document in DOCUMENTS]))
+    assert np.array_equal(together, embedded.queries([make_passage(document) for document in DOCUMENTS]))
     assert embedded.name.startswith("relevance-minilm-")
     assert embedded.name.endswith("/mean")
 
@@ -125,7 +125,7 @@ def test_vectors_are_the_pooled_last_layer_at_length_one(models: Path, pooling: 
 
     for vectors, texts in (
         (encoder.queries(QUERIES), QUERIES),
-        (encoder.documents(DOCUMENTS), [passage(document) for document in DOCUMENTS]),
+        (encoder.documents(DOCUMENTS), [make_passage(document) for document in DOCUMENTS]),
     ):
         assert vectors.dtype == np.float32
         for vector, text in zip(vectors, texts, strict=True):
@@ -152,7 +152,7 @@ def test_a_long_text_is_cut_at_its_end(models: Path) -> None:
     encoder = BiEncoder(str(models / "one"), max_tokens=10)
     long = "aspirin statin placebo trial patients women men risk"
     assert np.allclose(encoder.queries([f"{long} heart disease"]), encoder.queries([f"{long} stroke"]))
-    assert len(encoder._runtime.singles(["risk " * 900], 512)[0].ids) == 64  # the tiny model has 64 positions
+    assert len(encoder._runtime.tokenize_singles(["risk " * 900], 512)[0].ids) == 64  # the tiny model has 64 positions
 
 
 def test_options_that_cannot_work_are_refused(models: Path) -> None:
@@ -246,15 +246,15 @@ def test_a_models_own_code_is_run_only_where_it_is_allowed(own_code: Path, model
 
 
 def test_the_code_that_is_run_counts_among_the_files(own_code: Path) -> None:
-    before = identify("own", own_code, code=True)
-    plain = identify("own", own_code)
+    before = identify_model("own", own_code, code=True)
+    plain = identify_model("own", own_code)
     (own_code / "coded.py").write_text(f"{CODE}\n# changed\n")
-    assert identify("own", own_code, code=True) != before
-    assert identify("own", own_code) == plain
+    assert identify_model("own", own_code, code=True) != before
+    assert identify_model("own", own_code) == plain
     (own_code / "coded.py").unlink()
     with pytest.raises(ModelUnusable, match=r"lacks coded\.py"):
-        find(str(own_code), code=True)
-    assert find(str(own_code)) == own_code
+        find_model(str(own_code), code=True)
+    assert find_model(str(own_code)) == own_code
 
 
 def test_arctics_kind_of_model_needs_no_code_of_its_own(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_arctics_kind_of_model_needs_no_code_of_its_own(tmp_path: Path) -> None:
 # --- profiles
 
 
-@pytest.mark.parametrize("name", shipped("configs.profiles"))
+@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
 def test_every_shipped_profile_has_one_encoder_called_dense(name: str) -> None:
     encoders = load_profile(name).encoders
     assert list(encoders) == ["dense"]

@@ -15,12 +15,12 @@ from retrieval.core.errors import BadConfig, IndexUnusable
 from retrieval.core.values import Claim, Hit
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
-from retrieval.words.adversarial import PLACE, adversarial_queries, templates
+from retrieval.words.adversarial import PLACE, make_adversarial_queries, read_templates
 from service.assembly import assemble
 from service.configuration.config import Retrieve, load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from service.grounding.retrieve import ranked_by, retrieve
+from service.grounding.retrieve import describe_ranking, retrieve
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import WordJudge, WordReranker, make_index
 
@@ -63,12 +63,12 @@ def test_nothing_fused_is_nothing() -> None:
 
 
 def test_there_are_25_different_templates_each_with_one_place_for_the_claim() -> None:
-    assert len(templates()) == len(set(templates())) == 25
-    assert all(template.count(PLACE) == 1 and template == template.strip() for template in templates())
+    assert len(read_templates()) == len(set(read_templates())) == 25
+    assert all(template.count(PLACE) == 1 and template == template.strip() for template in read_templates())
 
 
 def test_the_claim_is_set_in_without_its_full_stop() -> None:
-    queries = adversarial_queries(" Zinc {claim} helps. ")
+    queries = make_adversarial_queries(" Zinc {claim} helps. ")
     assert len(queries) == 25
     assert queries[0] == "There is no evidence that Zinc {claim} helps"
     assert "Zinc {claim} helps: this was not confirmed" in queries
@@ -137,14 +137,14 @@ def test_one_source_gives_its_own_ranking_and_name(index: Index) -> None:
     assert found(lexical, index, "zinc helps") == index.search("zinc helps", 3)
     [expected] = index.dense("words@1").search(ENCODERS["dense"].queries(["zinc helps"]), 3)
     assert found(dense, index, "zinc helps") == expected
-    assert (ranked_by(lexical, {}), ranked_by(dense, ENCODERS)) == ("bm25", "words@1")
+    assert (describe_ranking(lexical, {}), describe_ranking(dense, ENCODERS)) == ("bm25", "words@1")
 
 
 def test_two_sources_are_fused_and_cut(index: Index) -> None:
     step = Retrieve(sources=["bm25", "dense"], encoder="dense", rrf=60, k=2, each=4)
     rankings = [index.search("zinc helps", 4), found(Retrieve(k=4, **DENSE), index, "zinc helps")]
     assert found(step, index, "zinc helps") == reciprocal_rank_fusion(rankings, 60)[:2]
-    assert ranked_by(step, ENCODERS) == "rrf(bm25, words@1)"
+    assert describe_ranking(step, ENCODERS) == "rrf(bm25, words@1)"
 
 
 def test_without_each_every_ranking_is_k_deep(index: Index) -> None:
@@ -156,11 +156,11 @@ def test_without_each_every_ranking_is_k_deep(index: Index) -> None:
 
 def test_adversarial_queries_are_each_searched_and_fused(index: Index) -> None:
     step = Retrieve(queries="adversarial", rrf=60, each=2, k=4, **DENSE)
-    queries = adversarial_queries("zinc helps")
+    queries = make_adversarial_queries("zinc helps")
     rankings = index.dense("words@1").search(ENCODERS["dense"].queries(queries), 2)
     assert len(rankings) == 25
     assert retrieve(step, queries, index, ENCODERS) == reciprocal_rank_fusion(rankings, 60)[:4]
-    assert ranked_by(step, ENCODERS) == "rrf(words@1)"
+    assert describe_ranking(step, ENCODERS) == "rrf(words@1)"
 
 
 # --- grounding with it
@@ -210,10 +210,10 @@ def test_the_question_goes_before_every_query(index: Index) -> None:
 
     step = {**DENSE, "queries": "adversarial", "rrf": 60, "each": 3, "k": 5}
     grounder(index, step, Recording()).ground(Claim("Zinc helps.", question="Does it?"))
-    assert asked == [f"Does it? {query}" for query in adversarial_queries("Zinc helps.")], "both sides ask the same, once"
+    assert asked == [f"Does it? {query}" for query in make_adversarial_queries("Zinc helps.")], "both sides ask the same, once"
     asked.clear()
     grounder(index, {**step, "query": "claim"}, Recording()).ground(Claim("Zinc helps.", question="Does it?"))
-    assert asked == adversarial_queries("Zinc helps.")
+    assert asked == make_adversarial_queries("Zinc helps.")
 
 
 def test_an_index_that_does_not_fit_is_told_when_the_service_is_put_together(index: Index, tmp_path: Path) -> None:

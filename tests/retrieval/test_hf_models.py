@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from nli.judges.classifier import ClassifierJudge, columns
-from nli.judges.t5 import CERTAIN, MEDNLI, T5Judge, verdict, without_tail
+from nli.judges.classifier import ClassifierJudge, find_columns
+from nli.judges.t5 import CERTAIN, MEDNLI, T5Judge, drop_tail, make_verdict
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise
 from retrieval.rerank.cross_encoder import HuggingFaceReranker
 from retrieval.runtime import hub
-from retrieval.runtime.hub import find, weight_files
-from retrieval.runtime.torch_runtime import Row, Runtime, by_length
+from retrieval.runtime.hub import choose_weight_files, find_model
+from retrieval.runtime.torch_runtime import Runtime, TokenRow, batch_by_length
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
 QUERY = "aspirin reduces risk of stroke"
@@ -104,8 +104,8 @@ def test_no_texts_no_scores(ranker: HuggingFaceReranker) -> None:
 
 
 def test_batches_are_of_like_length_and_cover_every_row_once() -> None:
-    rows = [Row([1] * n, [0] * n) for n in (3, 9, 1, 9, 5)]
-    assert list(by_length(rows, 2)) == [[1, 3], [4, 0], [2]]
+    rows = [TokenRow([1] * n, [0] * n) for n in (3, 9, 1, 9, 5)]
+    assert list(batch_by_length(rows, 2)) == [[1, 3], [4, 0], [2]]
 
 
 @pytest.mark.parametrize("kept_first", [True, False])
@@ -178,19 +178,19 @@ def test_verdicts_keep_the_order_of_the_premises(judge: ClassifierJudge) -> None
     ],
 )
 def test_the_usual_names_of_labels_are_known(names: list[str], expected: tuple[int, int, int]) -> None:
-    assert columns("some/model", dict(enumerate(names))) == expected
+    assert find_columns("some/model", dict(enumerate(names))) == expected
 
 
 def test_labels_that_say_nothing_need_a_mapping() -> None:
     generic = {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}
     with pytest.raises(ModelUnusable, match=r"LABEL_0, LABEL_1, LABEL_2; .*entailment, neutral.*labels: \{LABEL_0"):
-        columns("some/model", generic)
+        find_columns("some/model", generic)
     mapping = {"LABEL_0": "contradict", "LABEL_1": "neutral", "LABEL_2": "support"}
-    assert columns("some/model", generic, mapping) == (2, 1, 0)
+    assert find_columns("some/model", generic, mapping) == (2, 1, 0)
     with pytest.raises(BadConfig, match="LABEL_3"):
-        columns("some/model", generic, {"LABEL_3": "neutral"})
+        find_columns("some/model", generic, {"LABEL_3": "neutral"})
     with pytest.raises(BadConfig, match="mapped to support, neutral, contradict"):
-        columns("some/model", generic, {"LABEL_0": "refute"})
+        find_columns("some/model", generic, {"LABEL_0": "refute"})
 
 
 def test_two_way_models_are_refused(tmp_path: Path) -> None:
@@ -270,29 +270,29 @@ def test_an_unknown_word_is_neutral_counted_and_logged_once(models: Path, caplog
 
 
 def test_the_word_decides_and_the_first_token_only_grades() -> None:
-    assert verdict(" Entailment ", [2.0, 0.0, 0.0]).support == pytest.approx(0.787, abs=1e-3)
-    assert verdict("contradiction", [2.0, 0.0, 0.0]) == CERTAIN["contradict"]  # another spelling won the first step
-    assert verdict("entailment", [1.0, 1.0, 0.0]) == CERTAIN["support"]  # a tie would read as neutral
-    assert verdict("entailment", None) == CERTAIN["support"]
-    assert verdict("entail", [2.0, 0.0, 0.0]) == CERTAIN["neutral"]
+    assert make_verdict(" Entailment ", [2.0, 0.0, 0.0]).support == pytest.approx(0.787, abs=1e-3)
+    assert make_verdict("contradiction", [2.0, 0.0, 0.0]) == CERTAIN["contradict"]  # another spelling won the first step
+    assert make_verdict("entailment", [1.0, 1.0, 0.0]) == CERTAIN["support"]  # a tie would read as neutral
+    assert make_verdict("entailment", None) == CERTAIN["support"]
+    assert make_verdict("entail", [2.0, 0.0, 0.0]) == CERTAIN["neutral"]
 
 
 def test_label_words_that_begin_alike_give_whole_verdicts(tmp_path: Path) -> None:
     judge = T5Judge(str(tiny_t5(tmp_path, letters=True)))
     assert list(judge(CLAIM, premises("statin"))) == [CERTAIN["neutral"]]
-    assert judge._decode(judge._rows(CLAIM, premises("statin")))[0][1] is None
+    assert judge._decode(judge._tokenize(CLAIM, premises("statin")))[0][1] is None
 
 
 def test_a_prompt_that_fits_is_tokenised_as_transformers_does(models: Path, t5: T5Judge) -> None:
     from transformers import AutoTokenizer
 
     tokenizer: Any = AutoTokenizer.from_pretrained(models / "t5")
-    (row,) = t5._rows(CLAIM, premises(TEXTS[2]))
+    (row,) = t5._tokenize(CLAIM, premises(TEXTS[2]))
     assert row.ids == tokenizer(MEDNLI.format(premise=TEXTS[2], hypothesis=CLAIM))["input_ids"]
 
 
 def read_back(judge: T5Judge, claim: str, premise: str) -> str:
-    (row,) = judge._rows(claim, premises(premise))
+    (row,) = judge._tokenize(claim, premises(premise))
     assert len(row.ids) <= 256
     assert row.ids[-1] == judge._runtime.tokenizer.token_to_id("</s>")
     return judge._runtime.tokenizer.decode(row.ids)
@@ -333,9 +333,9 @@ def test_a_prefix_leaves_room_for_the_texts(models: Path) -> None:
 
 def test_cutting_takes_the_last_tokens_inside_the_span() -> None:
     offsets = [(0, 3), (4, 7), (8, 11), (12, 15), (0, 0)]  # the last is </s>
-    assert without_tail(offsets, (4, 11), 0) == [0, 1, 2, 3, 4]
-    assert without_tail(offsets, (4, 11), 1) == [0, 1, 3, 4]
-    assert without_tail(offsets, (4, 11), 9) == [0, 3, 4]
+    assert drop_tail(offsets, (4, 11), 0) == [0, 1, 2, 3, 4]
+    assert drop_tail(offsets, (4, 11), 1) == [0, 1, 3, 4]
+    assert drop_tail(offsets, (4, 11), 9) == [0, 3, 4]
 
 
 # ---- many at once
@@ -375,7 +375,7 @@ def test_a_name_tells_the_weights_apart(models: Path, ranker: HuggingFaceReranke
     ],
 )
 def test_one_format_of_weights_is_chosen(names: list[str], expected: list[str]) -> None:
-    assert weight_files(names) == expected
+    assert choose_weight_files(names) == expected
 
 
 @pytest.mark.parametrize("kind", [HuggingFaceReranker, ClassifierJudge, T5Judge])
@@ -401,18 +401,18 @@ def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
         with pytest.raises(ModelUnusable, match="cannot be reached"):
-            find("some/model")
+            find_model("some/model")
 
 
 def test_names_that_cannot_be_models(tmp_path: Path, models: Path) -> None:
     with pytest.raises(ModelUnusable, match="no model folder /nowhere/model"):
-        find("/nowhere/model")
+        find_model("/nowhere/model")
     with pytest.raises(ModelUnusable, match="neither a local folder nor a Hugging Face name"):
-        find("a/b/c d")
+        find_model("a/b/c d")
     with pytest.raises(ModelUnusable, match=r"lacks config\.json"):
-        find(str(tmp_path))
+        find_model(str(tmp_path))
     with pytest.raises(BadConfig, match="no revisions"):
-        find(str(models / "nli"), "main")
+        find_model(str(models / "nli"), "main")
 
 
 def test_damaged_and_ill_fitting_files_are_one_sentence(models: Path, tmp_path: Path) -> None:
@@ -509,8 +509,9 @@ def test_a_model_is_downloaded_once_and_then_found_in_the_cache(models: Path, tm
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     # A process of its own, because huggingface_hub reads its settings when it is imported.
     code = (
-        "import sys\nfrom retrieval.runtime.hub import find, identify\nfrom retrieval.core.errors import ModelUnusable\n"
-        "try:\n    print(identify(sys.argv[1], find(sys.argv[1])))\nexcept ModelUnusable as error:\n    print(error)"
+        "import sys\nfrom retrieval.runtime.hub import find_model, identify_model\n"
+        "from retrieval.core.errors import ModelUnusable\n"
+        "try:\n    print(identify_model(sys.argv[1], find_model(sys.argv[1])))\nexcept ModelUnusable as error:\n    print(error)"
     )
     kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     address = f"http://127.0.0.1:{hub.server_port}"

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.question import asked
+from generation.leads.question import parse_question
 from retrieval.core.values import Document
-from retrieval.words.subject import subject
-from retrieval.words.synonyms import in_other_words, share_meant
-from service.answering.relevance import met, same_kind, subject_of
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import add_synonyms, weigh_shared_terms
+from service.answering.relevance import is_same_kind, measure_match, subject_of
 
 
 def test_other_words_for_the_same_are_held() -> None:
     question = "Does aspirin prevent heart attacks?"
-    wanted = subject(question)
-    assert share_meant(question, wanted, "Acetylsalicylic acid prevents myocardial infarction") == 1.0
-    assert share_meant(question, wanted, "Acetylsalicylic acid in the kitchen") < 0.6
-    assert "myocardial" in in_other_words(question)
+    wanted = find_subject(question)
+    assert weigh_shared_terms(question, wanted, "Acetylsalicylic acid prevents myocardial infarction") == 1.0
+    assert weigh_shared_terms(question, wanted, "Acetylsalicylic acid in the kitchen") < 0.6
+    assert "myocardial" in add_synonyms(question)
 
 
 def test_a_class_is_met_by_its_members_and_a_member_by_no_other() -> None:
     text = "Paroxetine and obsessions"
     for question, share in (("Do SSRIs help?", 1.0), ("Does fluoxetine help?", 0.0), ("Does paroxetine help?", 1.0)):
-        assert share_meant(question, subject(question), text) == share
+        assert weigh_shared_terms(question, find_subject(question), text) == share
 
 
 def test_vitamin_c_is_not_vitamin_e() -> None:
     question = "Does vitamin E help?"
-    assert share_meant(question, subject(question), "A trial of vitamin E in sailors") == 1.0
-    assert share_meant(question, subject(question), "A trial of vitamin C, with the letter E") == 0.0
+    assert weigh_shared_terms(question, find_subject(question), "A trial of vitamin E in sailors") == 1.0
+    assert weigh_shared_terms(question, find_subject(question), "A trial of vitamin C, with the letter E") == 0.0
 
 
 @pytest.mark.parametrize("spelt", ["diarrhoea", "diarrhea"])
 def test_both_sides_of_a_question_must_be_met_in_either_spelling(spelt: str) -> None:
     question = f"Do probiotics prevent {spelt}?"
-    assert met(question, asked(question), "Lactobacillus for diarrhea in children") == 1.0
-    assert met(question, asked(question), "Lactobacillus for eczema in children") == 0.0
-    assert met(question, asked(question), "Rehydration in diarrhoea of children") == 0.0
+    assert measure_match(question, parse_question(question), "Lactobacillus for diarrhea in children") == 1.0
+    assert measure_match(question, parse_question(question), "Lactobacillus for eczema in children") == 0.0
+    assert measure_match(question, parse_question(question), "Rehydration in diarrhoea of children") == 0.0
 
 
 def test_a_study_group_that_signs_a_title_is_not_what_was_studied() -> None:
@@ -46,5 +46,5 @@ def test_a_study_group_that_signs_a_title_is_not_what_was_studied() -> None:
 
 def test_a_study_in_animals_answers_only_what_is_asked_of_animals() -> None:
     mice = Document("1", "Zeta in obese mice", "")
-    assert not same_kind("Does zeta lower weight?", mice)
-    assert same_kind("Does zeta lower weight in mice?", mice)
+    assert not is_same_kind("Does zeta lower weight?", mice)
+    assert is_same_kind("Does zeta lower weight in mice?", mice)

@@ -16,10 +16,10 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.answer import Event, Kept, Stage
-from service.answering.attribution import Attribution, verbatim
+from service.answering.answer import Event, KeptSentences, Stage
+from service.answering.attribution import Attribution, find_verbatim
 from service.configuration.answers import AnswerConfig, load_answer_config
-from service.configuration.files import shipped
+from service.configuration.files import list_shipped
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import make_index
 
@@ -181,7 +181,7 @@ def test_events_tell_the_stages_and_every_sentence(index: Index) -> None:
     generator = ScriptedGenerator(f"Zeta lowers blood pressure [{one}]. Rats sing loudly at night time [{one}].")
     answer = make_answerer(index, generator).answer(TOPIC, events.append)
     assert [event.name for event in events if isinstance(event, Stage)] == ["retrieve", "rerank", "write", "check"]
-    assert [event.sentence for event in events if isinstance(event, Kept)] == list(answer.sentences)
+    assert [event.sentence for event in events if isinstance(event, KeptSentences)] == list(answer.sentences)
     assert [event for event in events if isinstance(event, RemovedSentence)] == list(answer.removed)
 
 
@@ -197,13 +197,13 @@ def test_a_paper_that_takes_its_words_back_does_not_bear_them_out(tmp_path: Path
 
 def test_verbatim_goes_by_whole_words(index: Index) -> None:
     (entry,) = index.entries(["1"])
-    assert verbatim("zeta lowers blood pressure in most adults", entry.sentences()) == 2
-    assert verbatim("eta lowers blood pressure in most adults", entry.sentences()) is None
-    assert verbatim("Zeta lowers", entry.sentences()) is None
+    assert find_verbatim("zeta lowers blood pressure in most adults", entry.sentences()) == 2
+    assert find_verbatim("eta lowers blood pressure in most adults", entry.sentences()) is None
+    assert find_verbatim("Zeta lowers", entry.sentences()) is None
 
 
 def test_every_shipped_answer_variant_loads() -> None:
-    names = shipped("configs.answers")
+    names = list_shipped("configs.answers")
     assert names == ["counterpoint", "paper-v1", "paper-v2", "paper-v3", "paper-v4"]
     for name in names:
         assert load_answer_config(name).name == name

@@ -12,17 +12,17 @@ import yaml
 
 from retrieval.core.errors import BadConfig
 from service.configuration.config import load_config, load_profile
-from service.configuration.files import shipped
+from service.configuration.files import list_shipped
 from service.configuration.kinds import KINDS, Options
 from service.configuration.models import load_models
 
 
-@pytest.mark.parametrize("name", shipped("configs"))
+@pytest.mark.parametrize("name", list_shipped("configs"))
 def test_shipped_configurations_load(name: str) -> None:
     assert load_config(name).name == name
 
 
-@pytest.mark.parametrize("name", shipped("configs.profiles"))
+@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
 def test_shipped_profiles_load(name: str) -> None:
     assert load_profile(name).name == name
 
@@ -124,7 +124,7 @@ def test_a_model_that_the_profile_lacks_is_told(tmp_path: Path) -> None:
         load_models(load_config("v5"), load_profile(str(path)))
 
 
-@pytest.mark.parametrize("name", shipped("configs.profiles"))
+@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
 def test_a_profile_is_written_down_as_it_was_read(name: str) -> None:
     read = yaml.safe_load(files("configs.profiles").joinpath(f"{name}.yaml").read_text("utf-8"))
     written = json.loads(load_profile(name).model_dump_json())

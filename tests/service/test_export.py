@@ -22,7 +22,7 @@ from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, Re
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index
 from service.cli.commands import app
-from service.output.export import Format, bibtex, documents, escaped, exported, markdown, ris
+from service.output.export import Format, bibtex, documents, escaped, export_text, markdown, ris
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 HOSTILE = (
@@ -171,4 +171,4 @@ def test_the_command_prints_the_export_and_nothing_else(format: Format, monkeypa
     monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: answerer)
     result = CliRunner().invoke(app, ["answer", "Does zeta work?", "--index", "x", "--format", format])
     assert result.exit_code == 0, result.output
-    assert result.stdout == exported(found, format)
+    assert result.stdout == export_text(found, format)

@@ -13,11 +13,11 @@ import pytest
 from nli.decision.document import PLAIN
 from retrieval.core.values import BranchCounts, Claim, Hit, Verdict
 from retrieval.index import Index
-from retrieval.rerank.reranker import passage
-from retrieval.words.lexical import most_alike
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.lexical import find_most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
-from service.grounding.claims import checked_claim
+from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundResponse, Provenance
@@ -226,7 +226,7 @@ def test_the_question_widens_the_search(index: Index, grounder: Grounder) -> Non
 def test_the_same_claim_gives_the_same_answer_from_many_threads(grounder: Grounder) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    claims = [checked_claim(text) for text in ("zeta lowers pressure", "another thing", "people in the hall")] * 8
+    claims = [check_claim(text) for text in ("zeta lowers pressure", "another thing", "people in the hall")] * 8
     alone = [json.dumps(asdict(grounder.ground(claim)), default=str) for claim in claims]
     with ThreadPoolExecutor(8) as pool:
         together = [json.dumps(asdict(found), default=str) for found in pool.map(grounder.ground, claims)]
@@ -309,7 +309,7 @@ def test_only_those_most_alike_are_reranked(index: Index) -> None:
     sides = {name: getattr(whole.config, name).model_copy(update={"rerank": rerank}) for name in ("contradict", "support")}
     found = Grounder(index, whole.config.model_copy(update=sides), whole.models).ground(CLAIM)
     ranked = [hit.pmid for hit in index.search(CLAIM.text, 20)]
-    alike = most_alike(CLAIM.text, [passage(entry.document) for entry in index.entries(ranked)], 2)
+    alike = find_most_alike(CLAIM.text, [make_passage(entry.document) for entry in index.entries(ranked)], 2)
     listed = {one.document.pmid for one in (*found.supporting, *found.contradicting, *found.uncertain)}
     counts = found.checked["contradict"]
     assert (counts.documents, counts.read) == (len(ranked), 2), "what was retrieved and put aside is counted as retrieved"

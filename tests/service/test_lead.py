@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from generation.draft import Cited, Finding, Source
-from generation.leads.denial import denies
-from generation.leads.lead import lead_text
-from generation.leads.question import Asked, asked
-from generation.sentences.findings import told_findings
+from generation.leads.denial import is_denial
+from generation.leads.lead import write_lead
+from generation.leads.question import YesNoQuestion, parse_question
+from generation.sentences.findings import write_findings
 from nli.decision.document import PLAIN
 from nli.judges.judge import Abstract, Reading
-from nli.text.roles import finding_places
-from nli.text.sentences import document_spans
+from nli.text.roles import find_findings
+from nli.text.sentences import split_document
 from retrieval.core.answers import Answer
 from retrieval.core.values import Document, Evidence, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.answering.lead import lead_of, weighed
-from service.answering.reading import levelled, pooled, read_findings
+from service.answering.lead import make_lead, weigh_papers
+from service.answering.reading import pool_verdicts, read_findings, remove_leaning
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
 from tests.helpers.answer_fakes import make_answerer
@@ -69,10 +69,10 @@ def evidence(pmid: str, stance: Stance, score: float, title: str = TRIAL, year: 
 
 
 def verdict_of(*read: Evidence, **changes: Any) -> tuple[str, float, list[str]]:
-    rules, turned = step(**changes), asked(QUESTION)
+    rules, turned = step(**changes), parse_question(QUESTION)
     assert turned is not None
-    papers = weighed(read, frozenset(), rules)
-    lead = lead_of(turned, papers, rules)
+    papers = weigh_papers(read, frozenset(), rules)
+    lead = make_lead(turned, papers, rules)
     return lead.verdict, lead.certainty, [one.evidence.document.pmid for one in papers]
 
 
@@ -124,29 +124,29 @@ def test_the_papers_that_count_most_stand_first() -> None:
     ],
 )  # fmt: skip
 def test_how_a_lead_is_said(verdict: Any, certainty: float, pro: list[str], contra: list[str], silent: int, text: str) -> None:
-    turned = asked(QUESTION)
+    turned = parse_question(QUESTION)
     assert turned is not None
-    assert lead_text(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
+    assert write_lead(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
 
 
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
-    unsound = Asked("zeta frobnicate gout", "", False)
+    unsound = YesNoQuestion("zeta frobnicate gout", "", False)
     for verdict in ("yes", "no", "mixed", "unclear"):
-        text = lead_text("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)
+        text = write_lead("Does zeta frobnicate gout?", unsound, verdict, 0.9, ["a study"], ["a study"], 1)
         assert "“Does zeta frobnicate gout?”" in text
         assert "zeta frobnicate gout" not in text.replace("Does zeta frobnicate gout", "")
 
 
 def source(number: int, text: str, stance: Stance | None = "support") -> Source:
     document = Document(str(number), f"Paper {number}", text)
-    spans = document_spans(document)
+    spans = split_document(document)
     sentences = tuple(Sentence(document.pmid, i, s, e, text[s:e]) for i, (s, e) in enumerate(spans))
     return Source(number, document, sentences, Finding(len(spans) - 1, stance, "a randomised trial"))
 
 
 def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contrast() -> None:
     told = list(
-        told_findings(
+        write_findings(
             [
                 source(1, "CONCLUSIONS: Zeta lowers blood pressure in most adults with hypertension."),
                 source(2, "This trial found that zeta lowers blood pressure."),
@@ -166,8 +166,8 @@ def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contr
 
 def test_findings_keep_to_their_room() -> None:
     many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
-    assert len(list(told_findings(many, 7, 25))) == 2
-    assert len(list(told_findings(many, 3, 170))) == 3
+    assert len(list(write_findings(many, 7, 25))) == 2
+    assert len(list(write_findings(many, 3, 170))) == 3
 
 
 def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
@@ -175,10 +175,10 @@ def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
         return float("pressure" in text)
 
     claim = "zeta lowers blood pressure"
-    assert denies("Zeta did not lower blood pressure.", claim, about)
-    assert denies("Although zeta does not lower blood pressure, it tastes well.", claim, about)
-    assert not denies("Eta has no effect, but zeta lowers blood pressure.", claim, about)
-    assert not denies("There was no difference in pressure.", "zeta is safe for blood pressure", about)
+    assert is_denial("Zeta did not lower blood pressure.", claim, about)
+    assert is_denial("Although zeta does not lower blood pressure, it tastes well.", claim, about)
+    assert not is_denial("Eta has no effect, but zeta lowers blood pressure.", claim, about)
+    assert not is_denial("There was no difference in pressure.", "zeta is safe for blood pressure", about)
 
 
 class Echo:
@@ -207,7 +207,7 @@ def test_a_paper_is_read_for_what_it_found_and_a_title_that_asks_says_nothing(tm
         "120 mm Hg in both groups. CONCLUSIONS: Zeta did not lower blood pressure in adults."
     )
     held = make_index(tmp_path, [{"pmid": "1", "title": "Does zeta lower blood pressure?", "abstract": abstract}])
-    reader, turned = Echo(), asked(QUESTION)
+    reader, turned = Echo(), parse_question(QUESTION)
     assert turned is not None
     (found,) = read_findings(reader, QUESTION, turned, list(held.entries(["1"])))
     assert found.stance == "contradict"
@@ -226,7 +226,7 @@ def test_a_paper_that_is_read_against_its_own_words_is_believed_neither_way(tmp_
     held = make_index(
         tmp_path, [{"pmid": "1", "title": "", "abstract": "CONCLUSIONS: Zeta did not lower blood pressure in adults."}]
     )
-    turned = asked(QUESTION)
+    turned = parse_question(QUESTION)
     assert turned is not None
     (found,) = read_findings(Yes(), QUESTION, turned, list(held.entries(["1"])))
     assert found.sentence is None
@@ -239,15 +239,15 @@ def test_the_places_of_findings_are_results_and_conclusions() -> None:
         "Blood pressure was significantly lower with zeta (P<0.01).",
         "We conclude that zeta lowers blood pressure.",
     ]
-    assert finding_places(sentences) == [2, 3]
-    assert finding_places([]) == []
+    assert find_findings(sentences) == [2, 3]
+    assert find_findings([]) == []
 
 
 def test_verdicts_are_pooled_and_levelled() -> None:
-    even = pooled([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
+    even = pool_verdicts([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
     assert even.support == pytest.approx(even.contradict)
-    assert pooled([]).neutral == 1.0
-    assert levelled(even).contradict > levelled(even).support
+    assert pool_verdicts([]).neutral == 1.0
+    assert remove_leaning(even).contradict > remove_leaning(even).support
 
 
 def reading_answerer(index: Index) -> Answerer:

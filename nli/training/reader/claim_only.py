@@ -15,20 +15,20 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 
 
-def bag_of_words() -> Pipeline:
+def make_bag_of_words() -> Pipeline:
     """The untrained model: words and pairs of words, weighed by rarity."""
     words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
     return make_pipeline(words, LogisticRegression(C=3.0, max_iter=500))
 
 
-def fitted(true: Sequence[str], false: Sequence[str]) -> Pipeline:
+def fit_claim_only(true: Sequence[str], false: Sequence[str]) -> Pipeline:
     """The model trained on these claims; above 0 it takes a claim for true."""
-    return bag_of_words().fit([*true, *false], [1] * len(true) + [0] * len(false))
+    return make_bag_of_words().fit([*true, *false], [1] * len(true) + [0] * len(false))
 
 
-def leans(true: Sequence[str], false: Sequence[str]) -> dict[str, float]:
+def measure_leans(true: Sequence[str], false: Sequence[str]) -> dict[str, float]:
     """For each claim the log odds of true over false by its words, each from a model that saw neither claim of its paper."""
     texts, labels = [*true, *false], np.array([1] * len(true) + [0] * len(false))
     papers = np.array([*range(len(true)), *range(len(false))])
-    shares = cross_val_predict(bag_of_words(), texts, labels, groups=papers, cv=GroupKFold(5), method="predict_proba")[:, 1]
+    shares = cross_val_predict(make_bag_of_words(), texts, labels, groups=papers, cv=GroupKFold(5), method="predict_proba")[:, 1]
     return dict(zip(texts, np.log(shares / (1 - shares)).tolist(), strict=True))

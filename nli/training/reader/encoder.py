@@ -27,7 +27,7 @@ BUCKETS, FARTHEST = 32, 128
 KINDS = 3
 
 
-def relative_buckets(tokens: int) -> Tensor:
+def compute_relative_buckets(tokens: int) -> Tensor:
     """[tokens, tokens]: the bucket of the distance from each token to each other, as T5 and MPNet cut them."""
     places = torch.arange(tokens)
     distance = places[None, :] - places[:, None]
@@ -37,7 +37,7 @@ def relative_buckets(tokens: int) -> Tensor:
     return (distance > 0).long() * half + torch.where(away < near, away, far.clamp(max=half - 1))
 
 
-class Layer(nn.Module):
+class MPNetLayer(nn.Module):
     """Self-attention and feed-forward, each with its residual and layer norm after it."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class ReaderEncoder(nn.Module):
         self.kinds = nn.Parameter(torch.zeros(KINDS, WIDTH))
         self.norm = nn.LayerNorm(WIDTH, eps=1e-5)
         self.distances = nn.Embedding(BUCKETS, HEADS)
-        self.layers = nn.ModuleList([Layer() for _ in range(LAYERS)])
+        self.layers = nn.ModuleList([MPNetLayer() for _ in range(LAYERS)])
         self.hidden = nn.Linear(3 * WIDTH, WIDTH // 2)
         self.document = nn.Linear(WIDTH // 2, len(LABELS))
         self.sentence = nn.Linear(WIDTH, len(LABELS))
@@ -86,21 +86,21 @@ class ReaderEncoder(nn.Module):
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
             places = self.positions.weight[FIRST_POSITION : FIRST_POSITION + tokens]
             hidden = self.norm(self.words(input_ids) + places)
-            distances = self.distances(relative_buckets(tokens)).permute(2, 0, 1)[None]
+            distances = self.distances(compute_relative_buckets(tokens)).permute(2, 0, 1)[None]
             bias = distances + ((1.0 - present) * -1e4)[:, None, None, :]
             for layer in list(self.layers)[: self.frozen]:
                 hidden = layer(hidden, bias)
         hidden = hidden + functional.embedding(token_type_ids, self.kinds)
         for layer in list(self.layers)[self.frozen :]:
             hidden = layer(hidden, bias)
-        claim = _mean(hidden, present * (token_type_ids == CLAIM).to(torch.float32))
-        text = _mean(hidden, present * (token_type_ids == SENTENCE).to(torch.float32))
+        claim = _average(hidden, present * (token_type_ids == CLAIM).to(torch.float32))
+        text = _average(hidden, present * (token_type_ids == SENTENCE).to(torch.float32))
         pooled = functional.dropout(torch.cat([hidden[:, 0], claim, text], -1), 0.1, self.training)
         document = self.document(torch.tanh(self.hidden(pooled)))
         return torch.cat([document[:, None], self.sentence(hidden[:, 1:])], 1)
 
 
-def _mean(hidden: Tensor, mask: Tensor) -> Tensor:
+def _average(hidden: Tensor, mask: Tensor) -> Tensor:
     """[batch, width]: the mean of the tokens that the mask [batch, tokens] keeps."""
     return (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1.0)
 

@@ -18,65 +18,65 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.decision.document import Decision
-from nli.judges.embedded import decision_of
+from nli.judges.embedded import read_decision
 from nli.judges.judge import Abstract
 from nli.reader.judge import READER_MODEL, DocumentReader
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases as made
-from nli.training.reader.cases import Case, Collection, Given
-from nli.training.reader.claim_only import fitted
-from nli.training.reader.examples import ordinary
-from nli.training.reader.fit import features, label_of, scifact_f1
+from nli.training.reader.cases import Given, PaperCollection, ReaderCase
+from nli.training.reader.claim_only import fit_claim_only
+from nli.training.reader.examples import read_ordinary
+from nli.training.reader.fit import compute_scifact_f1, decide_label, make_features
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.training.command import told
-from retrieval.training.measure import balanced_accuracy, calibration_error, interval, macro_f1
+from retrieval.training.command import return_exit_code
+from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, macro_f1
 
 Unit = TypeVar("Unit")
 Line = tuple[str, float, float, float]
 
 
-def measured(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
+def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
     """A figure with its 95 % interval from a bootstrap over the units."""
-    return (name, *interval(measure, units, 300))
+    return (name, *bootstrap_interval(measure, units, 300))
 
 
-def of_scifact(claims: Sequence[Sequence[Case]], reader: DocumentReader) -> Iterable[Line]:
+def measure_scifact(claims: Sequence[Sequence[ReaderCase]], reader: DocumentReader) -> Iterable[Line]:
     """Open retrieval, polarity, cited abstracts, calibration of the document's probability."""
-    far, near = decision_of(reader.card, "open"), decision_of(reader.card, "given")
+    far, near = read_decision(reader.card, "open"), read_decision(reader.card, "given")
 
-    def open_(one: Case) -> NDArray[np.float64]:
-        return features(reader.calibration, one.logits, one.gap, one.about)
+    def open_(one: ReaderCase) -> NDArray[np.float64]:
+        return make_features(reader.calibration, one.logits, one.gap, one.about)
 
-    def given(one: Case) -> NDArray[np.float64]:
-        return features(reader.calibration, one.logits)
+    def given(one: ReaderCase) -> NDArray[np.float64]:
+        return make_features(reader.calibration, one.logits)
 
-    def polarity(some: Sequence[Sequence[Case]]) -> float:
+    def polarity(some: Sequence[Sequence[ReaderCase]]) -> float:
         named = [one for claim in some for one in claim if one.named and one.bm25_rank < 10]
         said = [SUPPORT if row[0] >= row[2] else CONTRADICT for row in (near.probabilities(given(one)[None])[0] for one in named)]
         return balanced_accuracy(np.array([one.gold for one in named]), np.array(said))
 
-    def cited(some: Sequence[Sequence[Case]]) -> float:
+    def cited(some: Sequence[Sequence[ReaderCase]]) -> float:
         read = [one for claim in some for one in claim if one.cited]
-        return 100.0 * float(np.mean([label_of(near, given(one)) == one.gold for one in read]))
+        return 100.0 * float(np.mean([decide_label(near, given(one)) == one.gold for one in read]))
 
-    def error(some: Sequence[Sequence[Case]]) -> float:
+    def error(some: Sequence[Sequence[ReaderCase]]) -> float:
         read = [one for claim in some for one in claim if one.open]
         shares = np.vstack([far.probabilities(open_(one)[None]) for one in read])
         return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.gold for one in read]))
 
-    yield measured("SciFact, label-only F1", lambda some: scifact_f1(some, open_, far), claims)
-    yield measured("  contradictions", lambda some: scifact_f1(some, open_, far, label=CONTRADICT), claims)
-    yield measured("  supports", lambda some: scifact_f1(some, open_, far, label=SUPPORT), claims)
-    yield measured("polarity of gold documents, balanced", polarity, claims)
-    yield measured("cited abstract, accuracy of three", cited, claims)
-    yield measured("ECE of documents", error, claims)
+    yield measure_figure("SciFact, label-only F1", lambda some: compute_scifact_f1(some, open_, far), claims)
+    yield measure_figure("  contradictions", lambda some: compute_scifact_f1(some, open_, far, label=CONTRADICT), claims)
+    yield measure_figure("  supports", lambda some: compute_scifact_f1(some, open_, far, label=SUPPORT), claims)
+    yield measure_figure("polarity of gold documents, balanced", polarity, claims)
+    yield measure_figure("cited abstract, accuracy of three", cited, claims)
+    yield measure_figure("ECE of documents", error, claims)
 
 
-def of_given(name: str, given: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
+def measure_given(name: str, given: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
     """Macro-F1 and the sign of what has one, the abstract given."""
 
     def macro(some: Sequence[Given]) -> float:
-        said = np.array([label_of(decision, features(reader.calibration, logits)) for _, _, logits in some])
+        said = np.array([decide_label(decision, make_features(reader.calibration, logits)) for _, _, logits in some])
         return macro_f1(np.array([gold for gold, _, _ in some]), said, len(LABELS))
 
     def sign(some: Sequence[Given]) -> float:
@@ -84,28 +84,28 @@ def of_given(name: str, given: Sequence[Given], decision: Decision, reader: Docu
         said = [SUPPORT if row[SUPPORT] >= row[CONTRADICT] else CONTRADICT for _, row in signed]
         return balanced_accuracy(np.array([gold for gold, _ in signed]), np.array(said))
 
-    yield measured(f"{name}, macro-F1", macro, given)
-    yield measured(f"{name}, sign, balanced", sign, given)
+    yield measure_figure(f"{name}, macro-F1", macro, given)
+    yield measure_figure(f"{name}, sign, balanced", sign, given)
 
 
-def of_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
+def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
     """Right and wrong side, both of a pair, both where the claim alone misleads; a paper is two labels and whether it does."""
 
     def share(some: Sequence[bool]) -> float:
         return 100.0 * float(np.mean(some)) if len(some) else float("nan")
 
     both = [(true == SUPPORT and false == CONTRADICT, misled) for true, false, misled in papers]
-    yield measured(
+    yield measure_figure(
         f"{name}: right side", lambda some: share([x for t, f, _ in some for x in (t == SUPPORT, f == CONTRADICT)]), papers
     )
-    yield measured(
+    yield measure_figure(
         f"{name}: wrong side", lambda some: share([x for t, f, _ in some for x in (t == CONTRADICT, f == SUPPORT)]), papers
     )
-    yield measured(f"{name}: both of a pair", lambda some: share([b for b, _ in some]), both)
-    yield measured(f"{name}: both where the claim misleads", lambda some: share([b for b, m in some if m]), both)
+    yield measure_figure(f"{name}: both of a pair", lambda some: share([b for b, _ in some]), both)
+    yield measure_figure(f"{name}: both where the claim misleads", lambda some: share([b for b, m in some if m]), both)
 
 
-def probes(path: Path, reader: DocumentReader) -> float:
+def measure_probes(path: Path, reader: DocumentReader) -> float:
     """The share of the probes whose most probable class is right."""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     said = [int(reader.logits(one["claim"], [Abstract("", (one["sentence"],))])[0][0].argmax()) for one in lines]
@@ -113,7 +113,7 @@ def probes(path: Path, reader: DocumentReader) -> float:
     return 100.0 * float(np.mean(right))
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(
@@ -127,12 +127,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     reader, data = DocumentReader(options.model), options.data
     reranker = EmbeddedReranker(remembered_mb=600)
-    train = ordinary(data, "train")
-    alone = claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
-    papers = made.dev_papers(data)[1][: options.most]
+    train = read_ordinary(data, "train")
+    alone = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
+    papers = made.read_dev_papers(data)[1][: options.most]
     misled = [alone(paper["true"]) <= alone(paper["false"]) for paper in papers]
     near, lay = (
-        decision_of(reader.card, "given" if "given" in reader.card["decision"] else "open"),
+        read_decision(reader.card, "given" if "given" in reader.card["decision"] else "open"),
         reader.card["decision"].get("lay"),
     )
 
@@ -141,33 +141,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{name:48s} {value:7.3f}  95 % {low:.3f} to {high:.3f}", flush=True)
 
     if "probes" in options.only:
-        print(f"probes, most probable class {probes(options.probes, reader):.1f} %", flush=True)
+        print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
     if "given" in options.only:
-        given: list[Given] = [(one.gold, one.labels, one.logits) for one in made.of_papers(reader, papers)]
-        said = [label_of(near, features(reader.calibration, logits)) for _, _, logits in given]
-        show(of_given("ordinary, abstract given", given, near, reader))
-        show(of_pairs("ordinary, abstract given", list(zip(said[::3], said[1::3], misled, strict=True))))
+        given: list[Given] = [(one.gold, one.labels, one.logits) for one in made.read_cases_of_papers(reader, papers)]
+        said = [decide_label(near, make_features(reader.calibration, logits)) for _, _, logits in given]
+        show(measure_given("ordinary, abstract given", given, near, reader))
+        show(measure_pairs("ordinary, abstract given", list(zip(said[::3], said[1::3], misled, strict=True))))
     if "ordinary" in options.only:
-        collection = Collection(made.pubmed_papers(data), reader, reranker)
-        claims = made.of_ordinary(collection, papers)
+        collection = PaperCollection(made.read_pubmed_papers(data), reader, reranker)
+        claims = made.make_ordinary_cases(collection, papers)
         labels = [
-            label_of(reader.decision, features(reader.calibration, own.logits, own.gap, own.about)) if own.open else NEUTRAL
+            decide_label(reader.decision, make_features(reader.calibration, own.logits, own.gap, own.about))
+            if own.open
+            else NEUTRAL
             for own in (next(one for one in claim if one.named) for claim in claims)
         ]
-        show(of_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], misled, strict=True))))
+        show(measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], misled, strict=True))))
     if "healthver" in options.only:
-        decision = decision_of(reader.card, "lay") if lay else near
+        decision = read_decision(reader.card, "lay") if lay else near
         show(
-            of_given("HealthVer dev", made.labelled_given(data, reader, "healthver", "dev", most=options.most), decision, reader)
+            measure_given(
+                "HealthVer dev", made.read_labelled_given(data, reader, "healthver", "dev", most=options.most), decision, reader
+            )
         )
     if "scifact" in options.only:
-        science = Collection(made.scifact_papers(data), reader, reranker)
-        show(of_scifact(made.of_scifact(data, science, "dev", most=options.most), reader))
+        science = PaperCollection(made.read_scifact_papers(data), reader, reranker)
+        show(measure_scifact(made.make_scifact_cases(data, science, "dev", most=options.most), reader))
 
 
-def claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:
+def fit_claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:
     """The claim-only baseline: how true a claim sounds, from its words alone."""
-    model = fitted(true, false)
+    model = fit_claim_only(true, false)
     return lambda claim: float(model.decision_function([claim])[0])
 
 

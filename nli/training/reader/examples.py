@@ -15,14 +15,14 @@ from typing import Any
 
 from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
-from nli.training.labelled import NAMES, clean, labelled, scifact_rivals
+from nli.training.labelled import NAMES, clean_claim, find_scifact_rivals, read_labelled
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from nli.training.rules import _NOMINAL, from_findings, from_prompts, shortened
-from nli.training.turns import framed, from_numbers
+from nli.training.rules import _NOMINAL, make_finding_pairs, make_prompt_pairs, shorten
+from nli.training.turns import frame_claims, make_number_pairs
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import rows
-from retrieval.training.folds import held_out, held_out_of
-from retrieval.words.lexical import terms
+from retrieval.training.data import read_rows
+from retrieval.training.folds import is_held_out, is_held_out_of
+from retrieval.words.lexical import split_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +41,18 @@ class Lesson:
     lean: float = 0.0
 
 
-def of_pair(pair: Pair) -> Lesson:
+def make_lesson(pair: Pair) -> Lesson:
     """A short text as a document of one sentence."""
     evidence = () if pair.label == NEUTRAL else (0,)
     return Lesson(pair.claim, pair.title, (pair.text,), pair.label, evidence, pair.source)
 
 
-def ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
+def read_ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
     """The papers of `stance/ordinary.jsonl.gz` of one split."""
-    return [row for row in rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
+    return [row for row in read_rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
 
 
-def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
+def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
     """The three claims of each paper, and one of them beside another paper on the subject, to which it says nothing."""
     index = TextIndex([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
     for number, paper in enumerate(papers):
@@ -71,15 +71,15 @@ def from_ordinary(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng
             yield Lesson(claim, other["title"], tuple(other["sentences"]), NEUTRAL, (), "ordinary_stranger", group)
 
 
-def written(claims: Path, folder: Path) -> list[dict[str, Any]]:
-    """The papers of our own claims, in the form of `ordinary`; their sentences come from the data folder's abstracts.
+def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
+    """The papers of our own claims, in the form of `read_ordinary`; their sentences come from the data folder's abstracts.
 
     A line of `claims` names how many sentences its author counted; where they are cut otherwise today its evidence is not known.
     """
     lines = [json.loads(line) for path in sorted(claims.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
     wanted = {line["pmid"]: line for line in lines}
     found = []
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         line = wanted.get(str(record["pmid"]))
         if line:
             sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)]
@@ -88,12 +88,12 @@ def written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def from_labelled(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
+def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
     """The rows of one labelled set as whole documents; the held-out fold is left away."""
-    for row in rows(folder, "stance/pairs.jsonl.gz"):
+    for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
             continue
-        if held_out_of(dataset, row["claim"]):
+        if is_held_out_of(dataset, row["claim"]):
             continue
         sentences = tuple(" ".join(sentence.split()) for sentence in row["sentences"] if sentence.strip())
         if not sentences:
@@ -101,59 +101,61 @@ def from_labelled(folder: Path, dataset: str, rng: random.Random) -> Iterator[Le
         label = NAMES[row["label"]]
         marked = tuple(place for place in row["evidence"] or () if place < len(sentences))
         evidence = () if label == NEUTRAL else marked or None
-        yield Lesson(clean(row["claim"]), row.get("title") or "", sentences, label, evidence, dataset)
+        yield Lesson(clean_claim(row["claim"]), row.get("title") or "", sentences, label, evidence, dataset)
 
 
-def from_rivals(folder: Path, per_claim: int, rng: random.Random) -> Iterator[Lesson]:
+def make_rival_lessons(folder: Path, per_claim: int, rng: random.Random) -> Iterator[Lesson]:
     """SciFact train claims beside papers that match their words and are no evidence."""
-    for claim, documents in scifact_rivals(folder):
+    for claim, documents in find_scifact_rivals(folder):
         for document in rng.sample(documents, min(per_claim, len(documents))):
             yield Lesson(claim, document["title"], tuple(document["abstract"]), NEUTRAL, (), "scifact_bm25")
 
 
-def turned(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: float) -> Iterator[Lesson]:
+def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: float) -> Iterator[Lesson]:
     """Some supported lessons with their claim turned round; refuted SciFact claims, mostly negations, turned back."""
     for lesson in lessons:
         if lesson.label == NEUTRAL or (lesson.label == CONTRADICT and lesson.source != "scifact") or rng.random() > share:
             continue
-        rules = [flips.opposite, flips.negated] if rng.random() < 0.5 else [flips.negated, flips.opposite]
+        rules = [flips.make_opposite, flips.negate] if rng.random() < 0.5 else [flips.negate, flips.make_opposite]
         claim = next((made for rule in rules if (made := rule(lesson.claim, rng)) and made != lesson.claim), None)
         if claim:
             yield replace(lesson, claim=claim, label=SUPPORT + CONTRADICT - lesson.label, source=f"{lesson.source}_turned")
 
 
-def literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of PubMed's and SciFact's papers that may be trained on."""
     reserved = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
-    claims = list(rows(folder, "scifact/claims_dev.jsonl.gz"))
+    claims = list(read_rows(folder, "scifact/claims_dev.jsonl.gz"))
     gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
     hidden = set()
-    for document in rows(folder, "scifact/corpus.jsonl.gz"):
+    for document in read_rows(folder, "scifact/corpus.jsonl.gz"):
         if int(document["doc_id"]) in gold:
-            hidden.add(" ".join(terms(document["title"])))
+            hidden.add(" ".join(split_terms(document["title"])))
         else:
             yield document["title"], document["abstract"]
-    for record in rows(folder, "pubmed/abstracts.jsonl.gz"):
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         pmid, title = str(record["pmid"]), record["title"] or ""
-        if pmid in reserved or held_out(pmid) or (title and " ".join(terms(title)) in hidden):
+        if pmid in reserved or is_held_out(pmid) or (title and " ".join(split_terms(title)) in hidden):
             continue
         yield title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
 
 
-def from_titles(papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
+def make_title_lessons(
+    papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random
+) -> Iterator[Lesson]:
     """Titles that state a finding, as they are and turned round, beside their own abstract; half the time it shows its title."""
     found = 0
     for title, sentences in papers:
         claim = title.strip("[]. ")
         if found >= wanted or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or _NOMINAL.search(claim):
             continue
-        claim = claim.split(": ")[0] if ": " in claim and flips.states_something(claim.split(": ")[0]) else claim
-        if ":" in claim or not flips.states_something(claim):
+        claim = claim.split(": ")[0] if ": " in claim and flips.has_finite_verb(claim.split(": ")[0]) else claim
+        if ":" in claim or not flips.has_finite_verb(claim):
             continue
-        rules = [flips.opposite, flips.negated] if rng.random() < 0.4 else [flips.negated, flips.opposite]
+        rules = [flips.make_opposite, flips.negate] if rng.random() < 0.4 else [flips.negate, flips.make_opposite]
         other = next((made for rule in rules if (made := rule(claim, rng)) and made != claim), None)
-        if other is None or (rules[0] == flips.opposite and len(flips.directions(claim)) > 1):
-            other = flips.negated(claim, rng)
+        if other is None or (rules[0] == flips.make_opposite and len(flips.find_directions(claim)) > 1):
+            other = flips.negate(claim, rng)
         if other is None:
             continue
         found += 1
@@ -162,7 +164,9 @@ def from_titles(papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Fli
         yield Lesson(f"{other}.", shown, tuple(sentences), CONTRADICT, None, "titles", group)
 
 
-def from_conclusions(papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
+def make_conclusion_lessons(
+    papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random
+) -> Iterator[Lesson]:
     """The last sentence of an abstract as a claim about the rest, as it is or turned round."""
     found = 0
     for title, sentences in papers:
@@ -170,11 +174,11 @@ def from_conclusions(papers: Sequence[tuple[str, list[str]]], wanted: int, flips
             return
         if len(sentences) < 6 or not 9 <= len(sentences[-1].split()) <= 34:
             continue
-        claim = shortened(sentences[-1], rng)
-        if not 6 <= len(claim.split()) <= 26 or len(flips.directions(claim)) != 1 or not flips.states_something(claim):
+        claim = shorten(sentences[-1], rng)
+        if not 6 <= len(claim.split()) <= 26 or len(flips.find_directions(claim)) != 1 or not flips.has_finite_verb(claim):
             continue
         found += 1
-        other = flips.opposite(claim, rng) if rng.random() < 0.6 else flips.negated(claim, rng)
+        other = flips.make_opposite(claim, rng) if rng.random() < 0.6 else flips.negate(claim, rng)
         rest = tuple(sentences[:-1])
         if other and other != claim and rng.random() < 0.5:
             yield Lesson(other, title, rest, CONTRADICT, None, "conclusions")
@@ -213,7 +217,7 @@ _FACTORS = {
 """What fills {X}, and {Y} where two are compared, by the kind of factor that an outcome family names."""
 
 
-def families(folder: Path) -> list[dict[str, Any]]:
+def read_families(folder: Path) -> list[dict[str, Any]]:
     """The outcome families: sentences with a slot {X} that say better, worse or no difference of one outcome."""
     found = []
     for path in sorted(folder.glob("*.jsonl")):
@@ -221,7 +225,7 @@ def families(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def from_families(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
+def make_family_lessons(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
     """A claim and a sentence about one outcome, told in two ways; now and then another factor or another outcome (neutral)."""
     sides = ("better", "worse", "null")
     alike: dict[str, list[dict[str, Any]]] = {}
@@ -258,31 +262,31 @@ def from_families(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.R
 GENERAL = {"negation_nli": 1500, "breaking_nli": 700, "conjnli": 1200, "fever_symmetric": 400}
 
 
-def short(folder: Path, written: Path, flips: Flips, rng: random.Random) -> list[Lesson]:
+def make_short_lessons(folder: Path, written: Path, flips: Flips, rng: random.Random) -> list[Lesson]:
     """Short texts: outcome families, general language, prompts, findings, frames, numbers, sentences that others cite."""
     found: list[Lesson] = []
     for dataset, most in GENERAL.items():
-        pairs = labelled(folder, dataset, 0, rng)
-        found += [of_pair(pair) for pair in rng.sample(pairs, min(most, len(pairs)))]
-    findings = from_findings(folder, 2500, flips, rng)
-    found += [of_pair(pair) for pair in findings]
-    found += [of_pair(pair) for pair in from_prompts(folder, 2500, rng)]
-    found += [of_pair(pair) for pair in from_numbers(folder, 400, flips, rng)]
-    found += [of_pair(pair) for pair in framed(sorted({pair.claim for pair in findings})[:400], flips, rng)]
-    found += list(from_labelled(folder, "citint", rng))
-    found += list(from_families(families(written), 10000, rng))
+        pairs = read_labelled(folder, dataset, 0, rng)
+        found += [make_lesson(pair) for pair in rng.sample(pairs, min(most, len(pairs)))]
+    findings = make_finding_pairs(folder, 2500, flips, rng)
+    found += [make_lesson(pair) for pair in findings]
+    found += [make_lesson(pair) for pair in make_prompt_pairs(folder, 2500, rng)]
+    found += [make_lesson(pair) for pair in make_number_pairs(folder, 400, flips, rng)]
+    found += [make_lesson(pair) for pair in frame_claims(sorted({pair.claim for pair in findings})[:400], flips, rng)]
+    found += list(make_labelled_lessons(folder, "citint", rng))
+    found += list(make_family_lessons(read_families(written), 10000, rng))
     return found
 
 
-def documents(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:
+def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:
     """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and papers' own titles and conclusions."""
-    scifact, covid = list(from_labelled(folder, "scifact", rng)), list(from_labelled(folder, "check_covid", rng))
-    healthver = list(from_labelled(folder, "healthver", rng))
-    papers = list(literature(folder))
+    scifact, covid = list(make_labelled_lessons(folder, "scifact", rng)), list(make_labelled_lessons(folder, "check_covid", rng))
+    healthver = list(make_labelled_lessons(folder, "healthver", rng))
+    papers = list(read_literature(folder))
     rng.shuffle(papers)
     return [
-        *from_ordinary(ordinary(folder, "train"), leans, rng),
-        *scifact, *turned(scifact, flips, rng, 0.7), *from_rivals(folder, 2, rng),
-        *rng.sample(healthver, min(4000, len(healthver))), *covid, *turned(covid, flips, rng, 0.4),
-        *from_titles(papers, 900, flips, rng), *from_conclusions(papers, 1500, flips, rng),
+        *make_ordinary_lessons(read_ordinary(folder, "train"), leans, rng),
+        *scifact, *turn_lessons(scifact, flips, rng, 0.7), *make_rival_lessons(folder, 2, rng),
+        *rng.sample(healthver, min(4000, len(healthver))), *covid, *turn_lessons(covid, flips, rng, 0.4),
+        *make_title_lessons(papers, 900, flips, rng), *make_conclusion_lessons(papers, 1500, flips, rng),
     ]  # fmt: skip

@@ -22,22 +22,22 @@ from numpy.typing import NDArray
 from nli.decision.document import PLAIN, Decision
 from nli.judges.embedded import Calibration
 from nli.judges.judge import Abstract
-from nli.reader.decision import at_odds, marks
-from nli.reader.judge import DocumentReader, reading_of
+from nli.reader.decision import is_at_odds, make_marks
+from nli.reader.judge import DocumentReader, make_reading
 from nli.training import calibrate, decide
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases as made
-from nli.training.reader.cases import Case, Collection, Given
+from nli.training.reader.cases import Given, PaperCollection, ReaderCase
 from nli.training.reader.encoder import ReaderEncoder
-from nli.training.reader.train import tokenizer
-from retrieval.core.code_hash import code_sha256
+from nli.training.reader.train import make_tokenizer
+from retrieval.core.code_hash import hash_code
 from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.store.journal import Origin, content_sha256
+from retrieval.store.journal import Origin, hash_file
 from retrieval.store.manifest import write_atomically
-from retrieval.training.command import told
+from retrieval.training.command import return_exit_code
 from retrieval.training.export import export
-from retrieval.training.folds import held_out
-from retrieval.training.loop import weights
+from retrieval.training.folds import is_held_out
+from retrieval.training.loop import read_weights
 from retrieval.training.measure import f1, macro_f1
 
 MAX_TOKENS = 256
@@ -48,40 +48,44 @@ THRESHOLD = 0.5
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 
 
-def calibrations(given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
+def fit_calibrations(given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
     """The calibration of documents, of sentences in a document and of sentences read alone."""
     sentences = [(labels, logits[1:]) for _, labels, logits in given]
     kept = [(labels[~np.isnan(rows[:, 0])], rows[~np.isnan(rows[:, 0])]) for labels, rows in sentences]
     return {
-        "document": calibrate.fitted(np.vstack([logits[:1] for _, _, logits in given]), np.array([gold for gold, _, _ in given])),
-        "sentence": calibrate.fitted(np.vstack([rows for _, rows in kept]), np.concatenate([labels for labels, _ in kept])),
-        "alone": calibrate.fitted(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
+        "document": calibrate.fit_calibration(
+            np.vstack([logits[:1] for _, _, logits in given]), np.array([gold for gold, _, _ in given])
+        ),
+        "sentence": calibrate.fit_calibration(
+            np.vstack([rows for _, rows in kept]), np.concatenate([labels for labels, _ in kept])
+        ),
+        "alone": calibrate.fit_calibration(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
     }
 
 
-def features(
+def make_features(
     calibration: dict[str, Calibration], logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0
 ) -> NDArray[np.float64]:
     """[6], as the decision reads them."""
-    return marks(reading_of(calibration, logits), gap, about)
+    return make_marks(make_reading(calibration, logits), gap, about)
 
 
-def label_of(decision: Decision, found: NDArray[np.float64]) -> int:
+def decide_label(decision: Decision, found: NDArray[np.float64]) -> int:
     """The label index that the decision and the rule about sentences at odds give."""
     support, _, contradict = decision.probabilities(found[None])[0].tolist()
     label = decision.label(support, contradict)
-    return NEUTRAL if at_odds(label, found) else LABELS.index(label)
+    return NEUTRAL if is_at_odds(label, found) else LABELS.index(label)
 
 
-def scifact_f1(
-    claims: Sequence[Sequence[Case]], found: Callable[[Case], NDArray[np.float64]], decision: Decision,
-    beside: Sequence[Case] = (), worth: float = 1.0, label: int | None = None,
+def compute_scifact_f1(
+    claims: Sequence[Sequence[ReaderCase]], found: Callable[[ReaderCase], NDArray[np.float64]], decision: Decision,
+    beside: Sequence[ReaderCase] = (), worth: float = 1.0, label: int | None = None,
 ) -> float:  # fmt: skip
     """Abstract-level label-only F1 of open retrieval; a stance given to a document `beside` counts `worth` of a wrong one."""
-    right, predicted = 0, worth * sum(label_of(decision, found(one)) != NEUTRAL for one in beside)
+    right, predicted = 0, worth * sum(decide_label(decision, found(one)) != NEUTRAL for one in beside)
     gold = sum(one.named and label in (None, one.gold) for claim in claims for one in claim)
     for one in (one for claim in claims for one in claim if one.open):
-        said = label_of(decision, found(one))
+        said = decide_label(decision, found(one))
         if said != NEUTRAL and label in (None, said):
             predicted += 1
             right += one.named and one.gold == said
@@ -89,30 +93,32 @@ def scifact_f1(
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class ReaderReadings:
     """What the reader made of claims that training left away: `claims` of SciFact, each with all that was read for it; `away`,
     claims whose papers are not in the collection; `own`, ordinary claims beside their own paper; `verdicts`, HealthVer's
     abstracts; `alone`, sentences read without their abstract, with their gold label."""
 
-    claims: list[list[Case]]
-    away: list[list[Case]]
-    own: list[Case]
+    claims: list[list[ReaderCase]]
+    away: list[list[ReaderCase]]
+    own: list[ReaderCase]
     verdicts: list[Given]
     alone: list[tuple[int, NDArray[np.float32]]]
 
 
-def readings(data: Path, reader: DocumentReader, most: int) -> Readings:
+def make_readings(data: Path, reader: DocumentReader, most: int) -> ReaderReadings:
     """At most so many claims or papers of each set, read."""
     reranker = EmbeddedReranker(remembered_mb=600)
-    science = Collection(made.scifact_papers(data), reader, reranker)
-    claims = made.of_scifact(data, science, "train", held_out, most=most)
+    science = PaperCollection(made.read_scifact_papers(data), reader, reranker)
+    claims = made.make_scifact_cases(data, science, "train", is_held_out, most=most)
     away = [
-        *made.of_scifact(data, science, "train", held_out, away=True, most=most // 2),
-        *made.strangers(data, science, "healthver", most // 3),
+        *made.make_scifact_cases(data, science, "train", is_held_out, away=True, most=most // 2),
+        *made.make_stranger_cases(data, science, "healthver", most // 3),
     ]
-    half = made.dev_papers(data)[0][:most]
-    verdicts = made.labelled_given(data, reader, "healthver", "train", held_out, 2 * most)
-    return Readings(claims, away, made.of_papers(reader, half), verdicts, _alone(reader, science, _cited(claims), half))
+    half = made.read_dev_papers(data)[0][:most]
+    verdicts = made.read_labelled_given(data, reader, "healthver", "train", is_held_out, 2 * most)
+    return ReaderReadings(
+        claims, away, made.read_cases_of_papers(reader, half), verdicts, _read_alone(reader, science, _list_cited(claims), half)
+    )
 
 
 READ = (
@@ -122,28 +128,28 @@ READ = (
 """The files of the data folder that readings are made of."""
 
 
-def kept_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -> Readings:
+def load_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -> ReaderReadings:
     """The readings in `folder` where this very model and code made them of the same data, else new ones, kept there."""
-    content = [content_sha256(data / name) for name in READ]
-    path = Origin(content, [reader.name, most], code_sha256([__name__])).path(folder, "readings", ".pkl")
+    content = [hash_file(data / name) for name in READ]
+    path = Origin(content, [reader.name, most], hash_code([__name__])).path(folder, "readings", ".pkl")
     if path.exists():
-        return Readings(*pickle.loads(path.read_bytes()))
-    found = readings(data, reader, most)
+        return ReaderReadings(*pickle.loads(path.read_bytes()))
+    found = make_readings(data, reader, most)
     write_atomically(path, pickle.dumps((found.claims, found.away, found.own, found.verdicts, found.alone)))
     return found
 
 
-def fitted(read: Readings) -> dict[str, Any]:
+def fit_card(read: ReaderReadings) -> dict[str, Any]:
     """The card's calibration and decisions."""
     ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in read.own]
-    given: list[Given] = [(one.gold, one.labels, one.logits) for one in _cited(read.claims)]
-    calibration = calibrations([*given, *ordinary, *read.verdicts], read.alone)
+    given: list[Given] = [(one.gold, one.labels, one.logits) for one in _list_cited(read.claims)]
+    calibration = fit_calibrations([*given, *ordinary, *read.verdicts], read.alone)
 
     def of_given(some: Sequence[Given], score: Callable[[NDArray[np.int64], NDArray[np.int64]], float]) -> Decision:
-        marked = np.array([features(calibration, logits) for _, _, logits in some])
+        marked = np.array([make_features(calibration, logits) for _, _, logits in some])
         gold = np.array([label for label, _, _ in some])
-        plain = decide.fitted(marked, gold)
-        return decide.with_threshold(plain, lambda one: score(gold, np.array([label_of(one, row) for row in marked])))
+        plain = decide.fit_decision(marked, gold)
+        return decide.fit_threshold(plain, lambda one: score(gold, np.array([decide_label(one, row) for row in marked])))
 
     def accuracy(gold: NDArray[np.int64], said: NDArray[np.int64]) -> float:
         return 100.0 * float(np.mean(gold == said))
@@ -151,14 +157,14 @@ def fitted(read: Readings) -> dict[str, Any]:
     return {
         "calibration": {part: asdict(values) for part, values in calibration.items()},
         "decision": {
-            "open": asdict(fitted_open(read, calibration)),
+            "open": asdict(fit_open_decision(read, calibration)),
             "given": asdict(of_given([*given, *ordinary], accuracy)),
             "lay": asdict(of_given(read.verdicts, lambda gold, said: macro_f1(gold, said, len(LABELS)))),
         },
     }
 
 
-def fitted_open(read: Readings, calibration: dict[str, Calibration]) -> Decision:
+def fit_open_decision(read: ReaderReadings, calibration: dict[str, Calibration]) -> Decision:
     """The decision of open retrieval.
 
     The gap to the best match is left out: the reader itself tells what a paper is about, and where an index holds several papers
@@ -169,17 +175,17 @@ def fitted_open(read: Readings, calibration: dict[str, Calibration]) -> Decision
     shares = ((here, 1.0), (elsewhere, AWAY), (read.own, ORDINARY))
     counts = np.concatenate([np.full(len(some), worth * len(here) / len(some)) for some, worth in shares])
     everything = [*here, *elsewhere, *read.own]
-    marked = np.array([features(calibration, one.logits, 0.0, one.about) for one in everything])
-    open_ = decide.fitted(marked, np.array([one.gold for one in everything]), counts)
-    return replace(decide.with_most(open_, marked), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))
+    marked = np.array([make_features(calibration, one.logits, 0.0, one.about) for one in everything])
+    open_ = decide.fit_decision(marked, np.array([one.gold for one in everything]), counts)
+    return replace(decide.fit_bounds(open_, marked), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))
 
 
-def _cited(claims: Sequence[Sequence[Case]]) -> list[Case]:
+def _list_cited(claims: Sequence[Sequence[ReaderCase]]) -> list[ReaderCase]:
     return [one for claim in claims for one in claim if one.cited or one.named]
 
 
-def _alone(
-    reader: DocumentReader, science: Collection, cited: Sequence[Case], papers: Sequence[dict[str, Any]]
+def _read_alone(
+    reader: DocumentReader, science: PaperCollection, cited: Sequence[ReaderCase], papers: Sequence[dict[str, Any]]
 ) -> list[tuple[int, NDArray[np.float32]]]:
     """Sentences read alone: all evidence, and beside each document's one that is none."""
     named = [(one.claim, science.papers[science.place[one.paper]].abstract, one.labels) for one in cited]
@@ -197,7 +203,7 @@ def _alone(
     return found
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Export, calibrate, fit; the model lies in OUT/reader then."""
     parser = argparse.ArgumentParser(
@@ -212,11 +218,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     model = ReaderEncoder(len(words["old"]))
-    states = [weights(path) for path in (options.out / "checkpoint.pt", *options.mean)]
+    states = [read_weights(path) for path in (options.out / "checkpoint.pt", *options.mean)]
     model.load_state_dict({name: torch.stack([state[name].float() for state in states]).mean(0) for name in states[0]})
     folder = options.out / "reader"
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer(words["tokens"]).save(str(folder / "words.json"))
+    make_tokenizer(words["tokens"]).save(str(folder / "words.json"))
     card: dict[str, Any] = {
         "name": "reader-mpnet", "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
         "base": "all-mpnet-base-v2",
@@ -225,8 +231,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
     if not options.export_only:
-        read = kept_readings(options.out, options.data, DocumentReader(folder), options.most)
-        written = json.loads((folder / "model.json").read_text("utf-8")) | fitted(read)
+        read = load_readings(options.out, options.data, DocumentReader(folder), options.most)
+        written = json.loads((folder / "model.json").read_text("utf-8")) | fit_card(read)
         (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 

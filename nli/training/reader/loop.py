@@ -31,7 +31,7 @@ SMOOTHING = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class LessonExample:
     """A lesson laid out as tokens: `labels` and `counts` [sentences], -1 where a sentence is not read or not labelled."""
 
     document: EncodedDocument
@@ -41,7 +41,7 @@ class Example:
     lean: float
 
 
-def example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> Example:
+def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> LessonExample:
     """The lesson within `room` tokens, its evidence always among them."""
     document = tokenize(lesson.claim, lesson.title, lesson.sentences, lesson.evidence or (), room)
     labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
@@ -49,10 +49,10 @@ def example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> Example:
     for place in lesson.evidence or ():
         labels[place], counts[place] = lesson.label, 1.0
     labels[document.ends < 0] = -1
-    return Example(document, lesson.label, labels, counts, lesson.lean)
+    return LessonExample(document, lesson.label, labels, counts, lesson.lean)
 
 
-def batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.Random) -> list[list[Example]]:
+def make_batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.Random) -> list[list[LessonExample]]:
     """Batches of at most `TOKENS` tokens, texts of similar length and the lessons of a paper together, in random order."""
     papers: dict[str, list[Lesson]] = defaultdict(list)
     for number, lesson in enumerate(lessons):
@@ -60,14 +60,14 @@ def batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.
     units = []
     for own in papers.values():
         room = rng.randint(SHORTEST, LONGEST)
-        units.append([example(lesson, tokenize, room) for lesson in own])
+        units.append([make_example(lesson, tokenize, room) for lesson in own])
     rng.shuffle(units)
-    found: list[list[Example]] = []
+    found: list[list[LessonExample]] = []
     for start in range(0, len(units), WINDOW):
-        near = sorted(units[start : start + WINDOW], key=_length)
-        batch: list[Example] = []
+        near = sorted(units[start : start + WINDOW], key=_measure_length)
+        batch: list[LessonExample] = []
         for unit in near:
-            if batch and _length(unit) * (len(batch) + len(unit)) > TOKENS:
+            if batch and _measure_length(unit) * (len(batch) + len(unit)) > TOKENS:
                 found.append(batch)
                 batch = []
             batch = batch + unit
@@ -76,13 +76,13 @@ def batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.
     return found
 
 
-def _length(unit: Sequence[Example]) -> int:
+def _measure_length(unit: Sequence[LessonExample]) -> int:
     return max(len(one.document.ids) for one in unit)
 
 
-def loss_of(model: ReaderEncoder, batch: Sequence[Example], device: torch.device, low: bool) -> Tensor:
+def compute_loss(model: ReaderEncoder, batch: Sequence[LessonExample], device: torch.device, low: bool) -> Tensor:
     """The document's cross-entropy, with the claim's own lean added, and the sentences'."""
-    longest = _length(batch)
+    longest = _measure_length(batch)
     ids, mask, types = (torch.zeros(len(batch), longest, dtype=torch.int64) for _ in range(3))
     rows, places, labels, counts = [], [], [], []
     for row, one in enumerate(batch):

@@ -19,15 +19,21 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.training.flips import Flips
 from nli.training.pairs import LABELS
-from nli.training.reader.claim_only import leans
+from nli.training.reader.claim_only import measure_leans
 from nli.training.reader.encoder import ReaderEncoder, load_base
-from nli.training.reader.examples import documents, from_ordinary, ordinary, short, written
-from nli.training.reader.loop import LONGEST, batches, loss_of
-from nli.training.reader.vocabulary import tokens_of
+from nli.training.reader.examples import (
+    make_document_lessons,
+    make_ordinary_lessons,
+    make_short_lessons,
+    read_ordinary,
+    read_written,
+)
+from nli.training.reader.loop import LONGEST, compute_loss, make_batches
+from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
-from retrieval.training.command import told, training_options
-from retrieval.training.export import restored
-from retrieval.training.loop import Recipe, descend, weights
+from retrieval.training.command import make_option_parser, return_exit_code
+from retrieval.training.export import restore_weights
+from retrieval.training.loop import Recipe, descend, read_weights
 
 FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
 """Outcome families and claims of our own, written for this training."""
@@ -37,7 +43,7 @@ EARLY = 0.5
 """The share of the short texts that is read before any abstract; the rest is mixed among them."""
 
 
-def tokenizer(words: Sequence[str]) -> Tokenizer:
+def make_tokenizer(words: Sequence[str]) -> Tokenizer:
     """WordPiece over the words that are kept, lower case, as the base was trained; the first four are the special ones."""
     names = [START, "<pad>", CLOSE, "[UNK]", *words]
     found = Tokenizer(models.WordPiece({name: row for row, name in enumerate(names)}, unk_token="[UNK]"))
@@ -46,22 +52,22 @@ def tokenizer(words: Sequence[str]) -> Tokenizer:
     return found
 
 
-def started(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
+def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
     """The weights of a checkpoint or of an exported `model.onnx`; raises `ModelUnusable` where that was made with other words."""
     if path.suffix != ".onnx":
-        return weights(path)
-    if tokens_of(path.parent) != list(words):
+        return read_weights(path)
+    if read_tokens(path.parent) != list(words):
         raise ModelUnusable(
             f"{path} has other words than --vocabulary; expected the same in the same order: make the file by "
             f"`python -m nli.training.reader.vocabulary --model {path.parent}`."
         )
-    return restored(path)
+    return restore_weights(path)
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
-    parser = training_options("python -m nli.training.reader.train", "reader")
+    parser = make_option_parser("python -m nli.training.reader.train", "reader")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept, and their rows in the base")
     parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")
@@ -73,16 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
-    papers, own = ordinary(options.data, "train"), written(CLAIMS, options.data)
-    lean = leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
-    pairs, whole = short(options.data, FAMILIES, flips, rng), documents(options.data, lean, flips, rng)
+    papers, own = read_ordinary(options.data, "train"), read_written(CLAIMS, options.data)
+    lean = measure_leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
+    pairs, whole = make_short_lessons(options.data, FAMILIES, flips, rng), make_document_lessons(options.data, lean, flips, rng)
     pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
     whole = [one for one in whole if rng.random() < options.shares[3 if one.source in SCIFACT else 1]]
-    whole += from_ordinary(rng.sample(own, round(options.shares[2] * len(own))), lean, rng)
+    whole += make_ordinary_lessons(rng.sample(own, round(options.shares[2] * len(own))), lean, rng)
     words = json.loads(options.vocabulary.read_text("utf-8"))
-    tokenize = DocumentTokenizer(tokenizer(words["tokens"]), LONGEST)
+    tokenize = DocumentTokenizer(make_tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))
-    todo = [*batches(pairs[:first], tokenize, rng), *batches([*whole, *pairs[first:]], tokenize, rng)]
+    todo = [*make_batches(pairs[:first], tokenize, rng), *make_batches([*whole, *pairs[first:]], tokenize, rng)]
     kinds = Counter((lesson.source, LABELS[lesson.label]) for lesson in (*pairs, *whole))
     tokens = sum(max(len(one.document.ids) for one in batch) * len(batch) for batch in todo)
     print(f"{len(todo):,} batches, {tokens:,} tokens: {dict(sorted(kinds.items()))}", file=sys.stderr)
@@ -90,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     model = load_base(ReaderEncoder(len(words["old"]), options.frozen), options.base, words["old"])
     if options.start:
-        model.load_state_dict(started(options.start, words["tokens"]))
+        model.load_state_dict(load_start(options.start, words["tokens"]))
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -111,7 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     steps = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
     model.to(device)
-    descend(model, steps, todo, lambda batch: loss_of(model, batch, device, low), recipe, options.out / "checkpoint.pt", device)
+    descend(
+        model, steps, todo, lambda batch: compute_loss(model, batch, device, low), recipe, options.out / "checkpoint.pt", device
+    )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from retrieval.training.command import told
-from retrieval.training.data import rows
+from retrieval.training.command import return_exit_code
+from retrieval.training.data import read_rows
 
 SIZE = 15_000
 SPECIAL = ("<s>", "<pad>", "</s>", "[UNK]")
@@ -27,31 +27,31 @@ PASSAGES = 0.2
 _CHUNK = 2000
 
 
-def literature(data: Path) -> Iterator[str]:
+def read_texts(data: Path) -> Iterator[str]:
     """Titles and abstracts, and a share of the passages."""
-    for row in rows(data, "pubmed/abstracts.jsonl.gz"):
+    for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
         yield " ".join([row["title"] or "", *row["abstract"]])
-    for row in rows(data, "scifact/corpus.jsonl.gz"):
+    for row in read_rows(data, "scifact/corpus.jsonl.gz"):
         yield " ".join([row["title"], *row["abstract"]])
     rng = random.Random(0)
-    for row in rows(data, "passages/evidence_inference.jsonl.gz"):
+    for row in read_rows(data, "passages/evidence_inference.jsonl.gz"):
         if rng.random() < PASSAGES:
             yield row["text"]
 
 
-def questions(data: Path) -> Iterator[str]:
+def read_questions(data: Path) -> Iterator[str]:
     """Claims and questions of train splits."""
-    for row in rows(data, "stance/ordinary.jsonl.gz"):
+    for row in read_rows(data, "stance/ordinary.jsonl.gz"):
         if row["split"] == "train":
             yield from (row[name] for name in ("true", "false", "neutral"))
-    for row in rows(data, "stance/pairs.jsonl.gz"):
+    for row in read_rows(data, "stance/pairs.jsonl.gz"):
         if row["split"] == "train" and row.get("claim"):
             yield row["claim"]
-    for row in rows(data, "relevance/bioasq_questions.jsonl.gz"):
+    for row in read_rows(data, "relevance/bioasq_questions.jsonl.gz"):
         yield row["body"]
 
 
-def counted(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
+def count_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
     """How often each piece occurs."""
     found: Counter[int] = Counter()
     chunk: list[str] = []
@@ -64,13 +64,13 @@ def counted(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
     return found
 
 
-def tokens_of(model: Path) -> list[str]:
+def read_tokens(model: Path) -> list[str]:
     """The words of a reader that is there, in the order of its word table, the special ones left out."""
     found = Tokenizer.from_file(str(model / "tokenizer.json")).get_vocab()
     return sorted(found, key=found.__getitem__)[len(SPECIAL) :]
 
 
-@told
+@return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the words that are kept and their rows in the base."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")
@@ -84,12 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     if options.model:
-        tokens = tokens_of(options.model)
+        tokens = read_tokens(options.model)
         rows_ = [tokenizer.token_to_id(one) for one in (*SPECIAL, *tokens)]
         options.out.write_text(json.dumps({"tokens": tokens, "old": rows_}), "utf-8")
         return
-    score = counted(tokenizer, literature(options.data))
-    for piece, count in counted(tokenizer, questions(options.data)).items():
+    score = count_pieces(tokenizer, read_texts(options.data))
+    for piece, count in count_pieces(tokenizer, read_questions(options.data)).items():
         score[piece] += CLAIMS_COUNT * count
     words = {row: word for word, row in tokenizer.get_vocab().items() if not (word.startswith("[") and word.endswith("]"))}
     words = {row: word for row, word in words.items() if not (word.startswith("<") and word.endswith(">"))}

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from indexes.readers.fields import whole_characters
+from indexes.readers.fields import replace_surrogates
 from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Passage, Writing
 
@@ -70,7 +70,7 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
 
 def read_text(text: str, format: TextFormat = "auto", name: str = "The text") -> Passage:
     """A text that is there already; "auto" takes it for Markdown where it has two of Markdown's marks or more."""
-    clean = whole_characters(text).replace("\r\n", "\n").replace("\r", "\n")
+    clean = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n")
     if len(clean) > MOST_CHARACTERS:
         raise BadInput(f"{name} has {len(clean):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts.")
     marks = format == "auto" and sum(1 for _ in zip(_MARKS.finditer(clean), range(2), strict=False)) == 2

@@ -94,13 +94,18 @@ def kind_of(schema: Mapping[str, Any]) -> Kind:
 
 def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[str, Any], others: Sequence[str]) -> Call:
     content = found.get("requestBody", {}).get("content", {}).get("application/json", {})
-    body = _followed(document, content.get("schema", {}))
+    body = _follow(document, content.get("schema", {}))
     parameters = [
         Field(one["name"], kind_of(one["schema"]), _note(one["schema"], one.get("required", False)), one.get("description", ""))
         for one in found.get("parameters", ())
     ]
     answers = [
-        Field(status, _answered(one.get("content", {})), "", one["description"].replace("Successful Response", "the result"))
+        Field(
+            status,
+            _describe_response(one.get("content", {})),
+            "",
+            one["description"].replace("Successful Response", "the result"),
+        )
         for status, one in sorted(found["responses"].items())
     ]
     return Call(
@@ -110,7 +115,7 @@ def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[st
     )  # fmt: skip
 
 
-def _answered(content: Mapping[str, Any]) -> Kind:
+def _describe_response(content: Mapping[str, Any]) -> Kind:
     """What a response may be; of a stream, the names of its events."""
     pieces: list[tuple[str, str]] = []
     for media, one in content.items():
@@ -143,7 +148,7 @@ def _note(schema: Mapping[str, Any], required: bool) -> str:
     return ", ".join(told)
 
 
-def _followed(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _follow(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     name = schema.get("$ref", "").rpartition("/")[2]
     found: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
     return found
@@ -157,14 +162,14 @@ def _example(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[s
         if one["in"] == "path":
             path = path.replace(f"{{{one['name']}}}", str(given))
         elif one.get("required"):
-            query.append(f"--data-urlencode {_quoted(one['name'] + '=' + str(given))}")
+            query.append(f"--data-urlencode {_quote(one['name'] + '=' + str(given))}")
     command = f"curl -s {'-G ' if query else ''}{_EXAMPLE}{path}"
     if body:
         sent = json.dumps((body.get("examples") or [{}])[0], ensure_ascii=False, indent=2)
-        return f"{command} -H 'content-type: application/json' -d {_quoted(sent)}"
+        return f"{command} -H 'content-type: application/json' -d {_quote(sent)}"
     return " ".join([command, *query])
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """As a shell takes it."""
     return "'" + text.replace("'", "'\\''") + "'"

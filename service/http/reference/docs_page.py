@@ -31,23 +31,23 @@ async def docs(request: Request) -> Response:
     """The page, whether or not an index is loaded; made once."""
     state = request.app.state
     if not hasattr(state, "docs"):
-        state.docs = written(request.app.openapi())
-    return _sent(state.docs, "text/html; charset=utf-8")
+        state.docs = render_page(request.app.openapi())
+    return _respond(state.docs, "text/html; charset=utf-8")
 
 
 @router.get("/docs/docs.css")
 async def style() -> Response:
     """How it looks, beside the style of the other page."""
-    return _sent(_FILES.joinpath("docs.css").read_bytes(), "text/css; charset=utf-8")
+    return _respond(_FILES.joinpath("docs.css").read_bytes(), "text/css; charset=utf-8")
 
 
 @router.get("/favicon.ico")
 async def icon() -> Response:
     """What browsers ask for of every address; the drawing is the page's own."""
-    return _sent(_FILES.joinpath("favicon.ico").read_bytes(), "image/x-icon")
+    return _respond(_FILES.joinpath("favicon.ico").read_bytes(), "image/x-icon")
 
 
-def written(document: dict[str, Any]) -> bytes:
+def render_page(document: dict[str, Any]) -> bytes:
     """The page of an OpenAPI document; whatever stands in it is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(_FILES.joinpath("docs.html").read_text("utf-8"))
@@ -65,5 +65,5 @@ def written(document: dict[str, Any]) -> bytes:
     )
 
 
-def _sent(content: bytes, media_type: str) -> Response:
+def _respond(content: bytes, media_type: str) -> Response:
     return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache", "Content-Security-Policy": POLICY})

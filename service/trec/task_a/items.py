@@ -8,7 +8,7 @@ from typing import Any
 
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Claim
-from service.grounding.claims import checked_claim
+from service.grounding.claims import check_claim
 from service.trec.records import is_id, is_id_list, keys, kind, read_json_or_lines, refuse_repeats, refuse_unknown
 
 _ITEM = ("meta_data", "metadata", "answer")
@@ -35,7 +35,7 @@ class Item:
     def claims(self) -> list[Claim]:
         """Each sentence as a claim; raises `BadInput` for one that cannot be searched for."""
         return [
-            checked_claim(sentence.text, self.question, sentence.existing, id=f"{self.qa_id}.{number}")
+            check_claim(sentence.text, self.question, sentence.existing, id=f"{self.qa_id}.{number}")
             for number, sentence in enumerate(self.answer, 1)
         ]
 

@@ -18,7 +18,7 @@ from service.trec.task_a.items import Item
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class TaskARunReport:
     """What a run did."""
 
     sentences: int
@@ -29,7 +29,7 @@ class RunReport:
 
 def run(
     items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, shard: Shard | None = None
-) -> RunReport:
+) -> TaskARunReport:
     """Ground every sentence of every item and write the official format, one item a line, with a manifest beside it.
 
     With `shard`, of that part of the items alone (service.trec.shards).
@@ -40,7 +40,7 @@ def run(
         lines = [kept.records[item.qa_id] for item in items]
         kept.publish({RUN: "".join(f"{line}\n" for line in lines)})
     answers = [sentence for line in lines for sentence in json.loads(line)["answer"]]
-    return RunReport(
+    return TaskARunReport(
         sentences=len(answers),
         with_support=sum(bool(answer["supported_citations"]) for answer in answers),
         with_contradiction=sum(bool(answer["contradicted_citations"]) for answer in answers),

@@ -21,7 +21,7 @@ _DOING, _UNIT = "answering", "topics"
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class TaskBRunReport:
     """What a run did; `too_little` topics have an entry without a sentence, tokens are by the servers' own counts, `cost` is in
     US dollars as far as a price is configured."""
 
@@ -42,7 +42,7 @@ def answers_path(out: Path) -> Path:
 
 def run(
     topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str, shard: Shard | None = None
-) -> RunReport:
+) -> TaskBRunReport:
     """Answer every topic and write the official format, one topic a line, with the full answers and a manifest beside it.
 
     With `shard`, of that part of the topics alone (service.trec.shards).
@@ -67,7 +67,7 @@ def run(
         records = [json.loads(kept.records[topic.id]) for topic in topics]
         lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]
         kept.publish({RUN: _text(lines), ANSWERS: _text([kept.records[topic.id] for topic in topics])})
-    return RunReport(
+    return TaskBRunReport(
         topics=len(records),
         too_little=sum(not record["sentences"] for record in records),
         sentences=sum(len(record["sentences"]) for record in records),

@@ -7,7 +7,7 @@ from typing import Any
 
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
-from service.grounding.claims import checked_topic
+from service.grounding.claims import check_topic
 from service.trec.records import is_id, keys, kind, read_json_or_lines, refuse_repeats
 
 _FIELDS = ("question", "topic", "narrative")
@@ -48,6 +48,6 @@ def _topic(path: Path, number: int, record: Any) -> Topic:
         if not isinstance(value, str):
             raise BadRecord(path, place, f"{name} should be a text, not {kind(value)}")
     try:
-        return checked_topic(**given, id=str(record["id"]).strip())
+        return check_topic(**given, id=str(record["id"]).strip())
     except BadInput as error:
         raise BadRecord(path, place, str(error)) from None

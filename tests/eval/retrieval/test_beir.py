@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
 from eval.retrieval.collection import read_beir, read_qrels, read_scifact_as_beir
-from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index, reranked
+from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index, order_by_scores
 from eval.retrieval.ranking import by_query, make_report, table
 from retrieval.core.errors import BadInput, CounterpointError
 from service.cli.commands import app
@@ -146,7 +146,7 @@ def test_an_index_is_of_the_format_that_its_file_is_read_in(tmp_path: Path) -> N
 
 
 def test_what_lies_deeper_than_the_reranker_reads_stays_behind() -> None:
-    assert reranked({"a": 1.0, "b": 2.0, "c": 2.0, "d": 3.0}, ["a", "b", "c", "d"], 3) == ["b", "c", "a", "d"]
+    assert order_by_scores({"a": 1.0, "b": 2.0, "c": 2.0, "d": 3.0}, ["a", "b", "c", "d"], 3) == ["b", "c", "a", "d"]
 
 
 def test_a_stopped_reranking_goes_on_and_a_torn_line_is_scored_again(tmp_path: Path) -> None:

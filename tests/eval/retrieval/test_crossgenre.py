@@ -13,14 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
-from eval.retrieval.abstract_views import VIEWS, viewed
+from eval.retrieval.abstract_views import VIEWS, make_view
 from eval.retrieval.collection import read_beir
 from eval.retrieval.crossgenre import measure, methods, read_headlines
 from eval.retrieval.kept_index import KeptScores, StandardBM25
 from retrieval.bm25.bm25_plus import TermIndex
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.index import Index
-from retrieval.words.lay import abbreviations, expand, lay_query, read_abbreviations, stems, without_stop_words
+from retrieval.words.lay import drop_stop_words, expand, load_abbreviations, make_lay_query, read_abbreviations, stem_texts
 from service.cli.commands import app
 from tests.helpers.fakes import WordReranker, make_index
 
@@ -56,8 +56,8 @@ def test_abbreviations_are_written_out_behind_the_claim_once_each() -> None:
 def test_the_shipped_abbreviations_say_where_they_come_from() -> None:
     text = (Path(__file__).parents[3] / "retrieval" / "words" / "abbreviations.tsv").read_text("utf-8")
     assert "Source of every line" in text.splitlines()[1]
-    assert abbreviations()["BP"] == "blood pressure"
-    assert "MS" not in abbreviations()
+    assert load_abbreviations()["BP"] == "blood pressure"
+    assert "MS" not in load_abbreviations()
 
 
 @pytest.mark.parametrize("table", ["BP blood pressure", "BP\t", "BP\ta\nBP\tb"])
@@ -67,14 +67,14 @@ def test_a_table_of_abbreviations_at_fault_is_told(table: str) -> None:
 
 
 def test_question_words_go_and_negations_stay() -> None:
-    assert without_stop_words("Does coffee not cause cancer?") == "coffee not cause cancer"
-    assert without_stop_words("Is it?") == "Is it?"
-    assert without_stop_words("IT or us") == "IT"
-    assert lay_query("Can salt raise your BP?") == "salt raise BP blood pressure"
+    assert drop_stop_words("Does coffee not cause cancer?") == "coffee not cause cancer"
+    assert drop_stop_words("Is it?") == "Is it?"
+    assert drop_stop_words("IT or us") == "IT"
+    assert make_lay_query("Can salt raise your BP?") == "salt raise BP blood pressure"
 
 
 def test_stems_are_lucene_s() -> None:
-    assert stems(["The stones are falling, not floating.", "", "β-blockers 1,000"]) == [
+    assert stem_texts(["The stones are falling, not floating.", "", "β-blockers 1,000"]) == [
         ["stone", "fall", "float"], [], ["β", "blocker", "1,000"],
     ]  # fmt: skip
 
@@ -105,19 +105,19 @@ def test_bm25_in_memory_ranks_as_lucene_does(tmp_path: Path) -> None:
     queries.write_text('{"_id": "q", "text": "x"}\n')
     qrels.write_text("q 0 d1 1\n")
     standard = StandardBM25(read_beir(corpus, queries, qrels, tmp_path / "w").documents, tmp_path / "w")
-    ours = TermIndex(zip([f"d{i}" for i in range(40)], stems(words), strict=True))
+    ours = TermIndex(zip([f"d{i}" for i in range(40)], stem_texts(words), strict=True))
     for query in ("stone1 rain2 iron3", "iron5 iron5 rain0"):
-        (asked,) = stems([query])
+        (asked,) = stem_texts([query])
         assert {hit.pmid for hit in ours.search(asked, 5)} & {*standard(query, 5)} >= {*standard(query, 3)}
     standard.close()
 
 
 def test_views_of_an_abstract(index: Index) -> None:
     _, ends, labelled, _ = index.entries(["1", "2", "3", "4"])
-    assert viewed(labelled, "conclusions", False) == "Stones are old. Stones are heavy."
-    assert viewed(labelled, "whole", True).startswith("Stones. Stones are old.")
-    assert viewed(ends, "ends", True) == "Rest. Sleep is best for memory. One. Two. Five. Six. Seven."
-    assert viewed(ends, "conclusions", False) == ends.document.abstract
+    assert make_view(labelled, "conclusions", False) == "Stones are old. Stones are heavy."
+    assert make_view(labelled, "whole", True).startswith("Stones. Stones are old.")
+    assert make_view(ends, "ends", True) == "Rest. Sleep is best for memory. One. Two. Five. Six. Seven."
+    assert make_view(ends, "conclusions", False) == ends.document.abstract
     assert set(VIEWS) == {"whole", "conclusions", "ends"}
 
 
@@ -181,7 +181,7 @@ def test_terms_of_other_code_or_another_build_are_made_again(
 
     assert [kept(), kept()] == [1, 1]
     with monkeypatch.context() as patch:
-        patch.setattr("eval.retrieval.crossgenre.code_sha256", lambda _: "edited")
+        patch.setattr("eval.retrieval.crossgenre.hash_code", lambda _: "edited")
         assert kept() == 2
     # The same texts, perhaps in other sections: the corpus's hash does not say.
     manifest = folder / "manifest.json"

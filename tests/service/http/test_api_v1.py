@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexes.readers.paper import paper_of
+from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadConfig, IndexUnusable
 from retrieval.index import Index
 from service.answering.schemas import AnswerResponse
@@ -364,7 +364,7 @@ def test_nobody_reads_a_long_paper_for_a_client_that_has_left(index: Index) -> N
             raise Gone
 
     with pytest.raises(Gone):
-        finder.find("Zeta.", paper_of(["Zeta is for pressure."] * 2000), 1, check=left)
+        finder.find("Zeta.", make_paper(["Zeta is for pressure."] * 2000), 1, check=left)
     assert asked == 2
 
 
@@ -375,7 +375,7 @@ def test_a_variant_without_a_reranker_has_its_profile_s_for_papers(
     lacking = Models(whole.profile, {}, whole.judges)
     monkeypatch.setattr(evidence, "load_reranker", lambda name, profile: whole.rerankers[name])
     finder = evidence.load_finder(whole.profile, lacking)
-    assert finder.find("Zeta.", paper_of(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
+    assert finder.find("Zeta.", make_paper(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
 
 
 def test_the_models_for_papers_are_loaded_before_the_service_is_ready(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,7 +415,7 @@ def test_a_service_without_the_models_for_papers_serves_the_rest_and_says_why(
 def test_the_models_for_papers_are_those_that_are_loaded_already(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     grounder, answerer = make_grounder(index)[0], make_answerer(index)
     grounding = Models(grounder.models.profile, grounder.models.rerankers, {}, {"dense": WordEncoder()})
-    finder = evidence.finder_beside(grounding, answerer.models)
+    finder = evidence.make_finder_beside(grounding, answerer.models)
     assert answerer.models.judges["sentences"].name in finder.reader.name
 
 

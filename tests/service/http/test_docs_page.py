@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.reference.described import calls, kind_of
-from service.http.reference.docs_page import written
+from service.http.reference.docs_page import render_page
 
 
 def _never_loaded() -> Grounder:
@@ -95,7 +95,7 @@ def test_what_stands_in_the_description_is_escaped() -> None:
     shape = {"properties": {"<i>": {"type": "string", "description": "<script>x</script> `<b>`"}}}
     get = {"operationId": "one", "description": "<img src=x>", "responses": {"200": {"description": "<u>"}}}
     info = {"title": "<t>", "version": "1", "description": "d"}
-    text = written({"info": info, "paths": {"/x<y": {"get": get}}, "components": {"schemas": {"Thing": shape}}}).decode()
+    text = render_page({"info": info, "paths": {"/x<y": {"get": get}}, "components": {"schemas": {"Thing": shape}}}).decode()
     assert not re.search(r"<(script|img|i|u|t|y)\b", text)
 
 

@@ -32,8 +32,8 @@ from retrieval.index import Index
 from service.cli.commands import app as command_line
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.operating.live_index import Live
-from service.operating.settings import Settings, hand_down, load_settings, origins, shown
+from service.operating.live_index import CurrentService
+from service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
 from service.serve import logs
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_grounder, make_index
@@ -110,7 +110,7 @@ def test_the_command_line_comes_before_the_environment_before_the_file(tmp_path:
     monkeypatch.setenv("COUNTERPOINT_HOST", "environment")
     settings = load_settings(host="line", port=None)
     assert (settings.host, settings.port, settings.threads, settings.waiting) == ("line", 2, 7, 32)
-    named = origins({"host": "line", "port": None})
+    named = find_origins({"host": "line", "port": None})
     assert [named[name] for name in ("host", "port", "threads", "waiting")] == [
         "command line", "environment", "file", "default",
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def test_the_layers_below_are_told_what_the_file_says(tmp_path: Path, monkeypatc
     before = dict(os.environ)
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
     hand_down(load_settings())
-    assert (kept.folder(), kept.megabytes(), java.heap_size()) == (tmp_path / "kept", 64, "256m")
+    assert (kept.get_cache_folder(), kept.get_cache_megabytes(), java.get_heap_size()) == (tmp_path / "kept", 64, "256m")
     assert dict(os.environ) == {**before, "COUNTERPOINT_SETTINGS": str(file)}
     file.write_text("jvm_heap: plenty\n")
     with pytest.raises(BadConfig, match="512m or 4g, not 'plenty'"):
@@ -149,7 +149,7 @@ def test_each_worker_gets_the_settings_as_an_argument(tmp_path: Path, monkeypatc
     server.run(settings)
     # A fresh process gets it pickled.
     app = pickle.loads(pickle.dumps(made[0]))
-    assert (app.func, app.args) == (server.served, (settings,))
+    assert (app.func, app.args) == (server.create_service, (settings,))
     assert app.args[0].digests() == settings.digests() != {}
     assert {name for name in os.environ if os.environ[name] != before.get(name)} == {"PROMETHEUS_MULTIPROC_DIR"}
 
@@ -159,17 +159,17 @@ def test_results_found_on_disk_are_counted(tmp_path: Path) -> None:
         return REGISTRY.get_sample_value("counterpoint_kept_results_total", {"kind": "verdicts", "outcome": outcome}) or 0
 
     before = counted("hit"), counted("miss")
-    results = kept.Kept(tmp_path / "verdicts.sqlite", 1)
-    results.put([(kept.key("one"), b"1")])
-    results.get([kept.key("one"), kept.key("two"), kept.key("three")])
+    results = kept.DiskCache(tmp_path / "verdicts.sqlite", 1)
+    results.put([(kept.make_key("one"), b"1")])
+    results.get([kept.make_key("one"), kept.make_key("two"), kept.make_key("three")])
     assert (counted("hit") - before[0], counted("miss") - before[1]) == (1, 2)
 
 
 def test_no_key_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPOINT_KEYS", json.dumps({"alice": KEY}))
     settings = load_settings()
-    assert KEY not in repr(settings) + str(shown(settings)) + CliRunner().invoke(command_line, ["config"]).output
-    assert shown(settings)["keys"] == "alice: hidden"
+    assert KEY not in repr(settings) + str(show_settings(settings)) + CliRunner().invoke(command_line, ["config"]).output
+    assert show_settings(settings)["keys"] == "alice: hidden"
     monkeypatch.setenv("COUNTERPOINT_KEYS", json.dumps({"alice": "sha256:secret-and-wrong"}))
     with pytest.raises(BadConfig) as fault:
         load_settings()
@@ -374,7 +374,7 @@ def test_an_index_that_fails_as_nobody_foresaw_is_closed_again_and_taken_once_it
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_index(tmp_path, DOCUMENTS).folder
-    live = Live(lambda: make_grounder(Index(folder))[0], None)
+    live = CurrentService(lambda: make_grounder(Index(folder))[0], None)
     live.load()
     source = tmp_path / "more.jsonl"
     source.write_text(json.dumps({"pmid": "3", "title": "", "abstract": "Zeta is for pressure."}))

@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.readers.paper import paper_in
+from indexes.readers.paper import parse_paper
 from service.checking.export.rows import REASONS, SIGNS
 from service.grounding.ground import Grounder
 from service.http.app import create_app
@@ -188,7 +188,7 @@ def test_a_paper_is_asked_with_fields_that_the_service_knows_and_no_link_holds_i
 
 def test_the_example_is_a_paper_whose_headings_are_understood(page: _Parsed) -> None:
     written = re.findall(r"EXAMPLE_PAPER = `(.*)`;", SCRIPTS["example.js"], re.S)[0]
-    paper = paper_in(written.replace("\\\n", "").encode(), "text")
+    paper = parse_paper(written.replace("\\\n", "").encode(), "text")
     assert {one.kind for one in paper.body} == {"abstract", "introduction", "methods", "results", "discussion"}
     assert len(paper.body) >= 5, "as many as are asked for"
     assert len(page.attributes("data-example")) == len(set(page.attributes("data-example")))

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from service.grounding.schemas import Health, Problem
-from service.serve.while_loading import Door
+from service.serve.while_loading import LoadingResponder
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def attended() -> threading.Event:
 def listener(attended: threading.Event) -> Iterator[socket.socket]:
     listener = socket.create_server(("127.0.0.1", 0))
     shared = socket.socket(fileno=socket.dup(listener.fileno()))  # as a worker holds it
-    door = Door(listener, attended.is_set)
+    door = LoadingResponder(listener, attended.is_set)
     door.open()
     yield shared
     door.shut()
@@ -72,7 +72,7 @@ def test_what_a_loaded_worker_can_take_is_left_to_it(listener: socket.socket, ur
 def test_a_shut_door_refuses() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     address = listener.getsockname()
-    door = Door(listener, lambda: False)
+    door = LoadingResponder(listener, lambda: False)
     door.open()
     door.shut()
     with pytest.raises(ConnectionRefusedError):

@@ -17,7 +17,7 @@ from service.answering.answer import Answerer
 from service.cli.commands import app
 from service.configuration.answers import load_answer_config
 from service.trec.task_b.check import check
-from service.trec.task_b.run import RunReport, answers_path, run
+from service.trec.task_b.run import TaskBRunReport, answers_path, run
 from service.trec.task_b.topics import read_topics
 from tests.helpers.fakes import make_index
 from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
@@ -42,7 +42,7 @@ def topics_file(tmp_path: Path) -> Path:
     return path
 
 
-def make_run(answerer: ScriptedAnswerer, topics_file: Path, out: Path) -> RunReport:
+def make_run(answerer: ScriptedAnswerer, topics_file: Path, out: Path) -> TaskBRunReport:
     return run(read_topics(topics_file), topics_file, cast(Answerer, answerer), out, "team", "run-1")
 
 
@@ -95,7 +95,7 @@ def test_wrong_topics_are_told_in_one_sentence(tmp_path: Path, text: str, told: 
 def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, topics_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
     report = make_run(ScriptedAnswerer(index), topics_file, out)
-    assert report == RunReport(topics=3, too_little=1, sentences=4, removed=0, conflicts=0, tokens=0, cost=0.0, resumed=0)
+    assert report == TaskBRunReport(topics=3, too_little=1, sentences=4, removed=0, conflicts=0, tokens=0, cost=0.0, resumed=0)
     records = [json.loads(line) for line in out.read_text().splitlines()]
     assert records[0] == {
         "metadata": {"team_id": "team", "run_id": "run-1", "topic_id": "7"},
