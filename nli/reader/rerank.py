@@ -18,11 +18,11 @@ from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.engine import Engine
 
-READ = 20
+READ = 10
 """Texts that are read for a query, the best by the first reranker."""
-WEIGHT = 0.5
-"""What the log odds of a stance count beside the first reranker's score."""
-
+WEIGHT = 0.8
+"""What the log odds of a stance count beside the first reranker's score: fitted on claims of SciFact train that training left
+away (docs/experiments.md)."""
 LEAST = 1e-6
 """Probabilities below this count as this."""
 

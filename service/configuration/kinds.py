@@ -106,8 +106,8 @@ class ReaderRerankerOptions(_RerankerKind):
     folder: Folder | None = None
     engine: Engine = "auto"
     threads: int = 0
-    read: int = 20
-    weight: float = 0.5
+    read: int = 10
+    weight: float = 0.8
 
 
 class CrossEncoderOptions(_RerankerKind):
