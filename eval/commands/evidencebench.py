@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import check_output, work_option, write_report
-from eval.evidence.readings import KeptReadings
 from service.cli.messages import get_command_line, print_note, report_errors
 from service.cli.options import ProfileOption
 from service.configuration import defaults
@@ -59,6 +58,7 @@ def evidencebench(
         chosen += llm_methods(names, models, work)
         check_output(json)
         cases = read_cases(data)
+        from eval.evidence.readings import KeptReadings
         from eval.evidence.report import make_report, report_json, table
         from service.reading.evidence import load_finder
 

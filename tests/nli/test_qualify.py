@@ -130,4 +130,4 @@ def test_numbers_are_shown_only_where_both_measure_the_same(
 ) -> None:
     assert find_other_numbers(claim, text) == shown
     told = why(claim, "contradict", Sentence("1", 0, 0, len(text), text), None, (), (), "BM25")
-    assert ("other numbers" in told) is bool(shown[0])
+    assert ("different numbers" in told) is bool(shown[0])

@@ -166,7 +166,7 @@ def test_options_that_cannot_work_are_refused(models: Path) -> None:
 
 
 def test_a_model_that_also_decodes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnusable, match="an encoder and a decoder, and dense retrieval needs an encoder alone"):
+    with pytest.raises(ModelUnusable, match="is an encoder-decoder, and dense retrieval needs an encoder only"):
         BiEncoder(str(tiny_t5(tmp_path)))
 
 
@@ -238,7 +238,7 @@ def own_code(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def test_a_models_own_code_is_run_only_where_it_is_allowed(own_code: Path, models: Path) -> None:
-    with pytest.raises(ModelUnusable, match=r"runs only with Python code of its own; .* trust_remote_code: true"):
+    with pytest.raises(ModelUnusable, match=r"needs its own Python code to run; .* trust_remote_code: true"):
         BiEncoder(str(own_code))
     trusted = BiEncoder(str(own_code), trust_remote_code=True)
     plain = BiEncoder(str(models / "one"))
