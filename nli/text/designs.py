@@ -43,6 +43,11 @@ def find_design(document: Document) -> Design:
     return kinds[-1].design
 
 
+def has_findings(document: Document) -> bool:
+    """Whether a paper can have found anything: the protocol of a study that is still to come cannot, whatever it hopes for."""
+    return find_design(document).weight > 0
+
+
 def names_animals(text: str) -> bool:
     """Whether a text speaks of animals or cells."""
     return any(kind.design.name == ANIMAL and (_holds(kind.title, text) or _holds(kind.text, text)) for kind in _load_kinds())

@@ -14,7 +14,7 @@ from generation.draft import Finding
 from generation.leads.lead import write_lead
 from generation.leads.question import YesNoQuestion, parse_question
 from nli.judges.judge import Reader
-from nli.text.designs import Design, find_design
+from nli.text.designs import Design, find_design, has_findings
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.rerank.reranker import make_passage
@@ -110,7 +110,7 @@ def is_on_question(question: str, turned: YesNoQuestion, one: Evidence, step: Le
         one.score >= step.near
         and one.sentence is not None
         and one.standing != "retracted"
-        and find_design(one.document).weight > 0
+        and has_findings(one.document)
         and measure_match(question, turned, make_passage(one.document)) >= step.met
         and is_same_kind(question, one.document)
     )

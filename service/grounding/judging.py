@@ -9,6 +9,7 @@ from nli.decision.document import Decision
 from nli.decision.skim import choose_most_promising, find_telling
 from nli.judges.judge import Abstract, Reader, drop_question
 from nli.reader.decision import decide
+from nli.text.designs import has_findings
 from retrieval.core.values import Premise, Sentence
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
@@ -32,8 +33,9 @@ def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[
 
 
 def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[Decided]:
-    """What the judge's decision makes of each document that it read, in ranking order."""
+    """What the judge's decision makes of each document that it read, in ranking order; protocols have no findings to read."""
     reader, step = request.reader, request.judging
+    ranked = [one for one in ranked if has_findings(one.entry.document)]
     if reader:
         first = ranked[: step.documents]
         return _read(request, reader, _drop_out_of_reach(request, reader.decision, first) if step.frugal else first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.designs import are_comparable, find_design, names_animals
+from nli.text.designs import are_comparable, find_design, has_findings, names_animals
 from retrieval.core.values import Document
 
 
@@ -15,6 +15,10 @@ from retrieval.core.values import Document
         ("Zeta in gout: a meta-analysis", "", (), "review"),
         ("Zeta in gout", "Adults were randomly assigned to zeta or placebo.", (), "trial"),
         ("Zeta for gout: study protocol for a randomised trial", "", (), "protocol"),
+        ("Zeta for gout: rationale, design and baseline characteristics of a trial", "", (), "protocol"),
+        ("Zeta in gout", "The results of this study will show whether zeta works.", (), "protocol"),
+        ("Zeta in gout", "Eligible patients will be randomised to zeta or placebo.", (), "protocol"),
+        ("Zeta in gout", "Adults were randomly assigned. The results of this trial will be useful.", (), "trial"),
         ("Zeta in obese mice", "Mice were randomised.", (), "animal"),
         ("Zeta in gout", "We followed a cohort of sailors.", (), "cohort"),
         ("Zeta in gout", "We report a case of gout.", (), "case"),
@@ -33,6 +37,11 @@ def test_trials_and_reviews_can_disagree_and_a_case_with_no_trial() -> None:
     assert are_comparable(kinds["trial"], kinds["review"])
     assert not are_comparable(kinds["trial"], kinds["case"])
     assert not are_comparable(find_design(Document("1", "Zeta: study protocol", "")), kinds["trial"])
+
+
+def test_a_protocol_has_no_findings() -> None:
+    assert not has_findings(Document("1", "Zeta: study protocol", "Zeta may lower pressure."))
+    assert has_findings(Document("1", "Zeta in sailors", "Zeta lowered pressure."))
 
 
 def test_a_question_may_name_animals() -> None:

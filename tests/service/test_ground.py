@@ -341,6 +341,21 @@ def test_the_likeliest_put_the_newer_of_near_equals_first_and_the_retracted_last
     index.close()
 
 
+def test_a_protocol_is_on_no_side_whatever_it_hopes_for(tmp_path: Path) -> None:
+    hope = "Zeta zeta stands for lower pressure."
+    papers = [
+        {"pmid": "1", "title": "Zeta for pressure", "abstract": hope},
+        {"pmid": "2", "title": "Zeta for pressure: study protocol for a randomised trial", "abstract": hope},
+        {"pmid": "3", "title": "Zeta for pressure", "abstract": f"Patients will be randomised to zeta or placebo. {hope}"},
+    ]
+    index = make_index(tmp_path, papers)
+    grounder, _ = make_grounder(index, "counterpoint")
+    found = grounder.ground(CLAIM)
+    assert pmids(found.supporting) == ["1"]
+    assert found.contradicting == found.uncertain == ()
+    index.close()
+
+
 def test_what_came_close_is_told_apart_and_never_on_two_sides(index: Index) -> None:
     grounder, judge = make_grounder(index, "counterpoint")
     # Nothing but the surest is called now: what the judge finds likely, at 0.7 and 0.8, came close.
