@@ -21,6 +21,10 @@ HOPE = 0.03
 """From this probability of a stance on, after its telling sentences, a document is read whole (docs/experiments.md); from less
 where less is to be listed."""
 
+ON_SUBJECT = 0.1
+"""The share of a claim's rare words that a document must hold to be read for it: every paper that answers a claim we know holds
+more, and "We thank our colleagues" is about none (docs/experiments.md)."""
+
 
 def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[JudgedText]:
     """The judge's verdicts on sentences or whole abstracts past the filter, in ranking order; lazily, unless it is frugal."""
@@ -33,9 +37,12 @@ def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[
 
 
 def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[Decided]:
-    """What the judge's decision makes of each document that it read, in ranking order; protocols have no findings to read."""
+    """What the judge's decision makes of each document that it read, in ranking order.
+
+    Neither protocols, which have found nothing yet, nor papers on another subject are read.
+    """
     reader, step = request.reader, request.judging
-    ranked = [one for one in ranked if has_findings(one.entry.document)]
+    ranked = [one for one in ranked if has_findings(one.entry.document) and _relevance(request, one)[1] >= ON_SUBJECT]
     if reader:
         first = ranked[: step.documents]
         return _read(request, reader, _drop_out_of_reach(request, reader.decision, first) if step.frugal else first)
