@@ -13,6 +13,9 @@ from retrieval.core.errors import BadInput
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.assembly import assemble, assemble_answerer_beside
+from service.checking.check import Checker, Reading
+from service.checking.readers.reading import read_text
+from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
@@ -70,6 +73,10 @@ class LocalService:
             first = error.errors()[0]
             raise BadInput(f"{first.get('ctx', {}).get('error', first['msg'])}.") from None
         return EvidenceResponse.of(self._finder.find(asked.hypothesis, asked.paper(), asked.k, asked.results_only))
+
+    def text(self, text: str) -> CheckedText:
+        """A text (plain or Markdown, of any length) with the verdict on each of its sentences."""
+        return Checker(self._grounder).check_claims(Reading.of(read_text(text)))
 
     @cached_property
     def _answerer(self) -> Answerer:
