@@ -270,7 +270,12 @@ def test_an_answer_begins_with_its_lead_and_counts_no_mice_and_no_other_drug(ind
     assert [one.document.pmid for one in (*answer.lead.supporting, *answer.lead.contradicting)] == ["1", "2"]
     assert answer.sentences[0].text.startswith("Mixed: 1 paper (a randomised trial) finds that zeta lowers blood pressure")
     assert {c.document.pmid for s in answer.sentences for c in s.citations} == {"1", "2"}
-    assert [(one.evidence.document.pmid, one.evidence.stance) for one in answer.conflicts] == [("1", "support")]
+    # The answer leads with what paper 2 did not find: to that sentence the trial that did is a contradiction.
+    assert [(one.evidence.document.pmid, one.evidence.stance) for one in answer.conflicts] == [("1", "contradict")]
+    verdict = answer.conflicts[0].evidence.verdict
+    assert verdict is not None
+    assert verdict.contradict > verdict.support
+    assert verdict.label == "contradict"
     assert min(len(one.citations) for one in answer.sentences) >= 1
     assert answer.words <= 250
 
