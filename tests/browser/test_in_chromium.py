@@ -550,7 +550,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     paper = page.locator("#paper").input_value()
     assert len(shown) == 5 and all(sentence in paper for sentence in shown)
     expect(page.locator(".asked")).to_have_text("Beta-carotene reduces the risk of lung cancer in smokers.")
-    expect(page.locator(".sum")).to_contain_text("5 of 13 sentences chosen, 13 judged by the stance model.")
+    expect(page.locator(".sum")).to_contain_text("5 of 13 sentences chosen; the stance model judged 13.")
     expect(page.get_by_role("button", name="A trial of beta-carotene")).to_have_attribute("aria-pressed", "true")
     for card, sentence in zip(page.locator(".chosen .card").all(), shown, strict=True):
         card.get_by_text("In context").click()
