@@ -5,7 +5,7 @@ Offsets are Python character offsets, half open, into the text that the field's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Stance = Literal["support", "contradict"]
@@ -147,6 +147,11 @@ class Verdict:
     def leaning(self) -> Stance:
         """The side that is more probable, however neutral the whole; support where both are the same."""
         return "support" if self.support >= self.contradict else "contradict"
+
+    def turn(self) -> Verdict:
+        """The same verdict on the opposite of the claim."""
+        decided = OPPOSITE[self.decided] if self.decided and self.decided != "neutral" else self.decided
+        return replace(self, support=self.contradict, contradict=self.support, decided=decided)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from generation.draft import Limits
 from generation.sentences.labels import drop_label
 from nli.judges.judge import Judge
 from nli.text.designs import are_comparable, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
-from retrieval.core.values import Claim, Document, Evidence, Label, Premise, Sentence, Topic
+from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
 from service.answering.attribution import get_stated_probability
 from service.answering.lead import Studied
@@ -18,8 +17,6 @@ from service.answering.relevance import about
 from service.configuration.answers import Conflicts
 from service.grounding.ground import Grounder
 from service.grounding.showing import evidence_for
-
-_OPPOSED: dict[Label, Label] = {"support": "contradict", "neutral": "neutral", "contradict": "support"}
 
 
 def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -40,12 +37,7 @@ def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
     """The evidence as what it is to a sentence that tells the other side: against it, with its probabilities to match."""
     if evidence.stance == "contradict":
         return evidence
-    verdict = evidence.verdict and replace(
-        evidence.verdict,
-        support=evidence.verdict.contradict,
-        contradict=evidence.verdict.support,
-        decided=evidence.verdict.decided and _OPPOSED[evidence.verdict.decided],
-    )
+    verdict = evidence.verdict.turn() if evidence.verdict else None
     return evidence_for(
         sentence, "contradict", evidence.document, evidence.sentence, verdict, evidence.rank, evidence.score, evidence.scored_by
     )

@@ -17,6 +17,7 @@ from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, CountsOut, EvidenceOut, Provenance
+from service.grounding.summary import format_count
 
 Ground = Callable[[Claim], Grounding]
 
@@ -42,7 +43,7 @@ class Reading:
     def plan(self) -> TextPlan:
         """How much there is to do."""
         sentences = sum(one.reason != "heading" for one in self.sentences)
-        detail = f"{_counted(len(self.claims), 'claim')} to check in {_counted(sentences, 'sentence')}."
+        detail = f"{format_count(len(self.claims), 'claim')} to check in {format_count(sentences, 'sentence')}."
         return TextPlan(sentences=sentences, claims=len(self.claims), detail=detail)
 
     def at_most(self, claims: int) -> Reading:
@@ -127,28 +128,24 @@ def _sentence(one: TextSentence, result: ClaimResult | None) -> TextSentenceOut:
 
 
 def _told(done: int, claims: int, sentence: TextSentence, verdict: TextVerdict) -> ClaimDone:
-    detail = f"{done} of {_counted(claims, 'claim')}: {verdict}."
+    detail = f"{done} of {format_count(claims, 'claim')}: {verdict}."
     return ClaimDone(done=done, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
 
 
 def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[TextSentenceOut]) -> str:
     """What came out, in two or three sentences."""
     if not plan.claims:
-        return f"No claim that papers could support or contradict was found in {_counted(plan.sentences, 'sentence')}."
+        return f"No claim that papers could support or contradict was found in {format_count(plan.sentences, 'sentence')}."
     told = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
-    first = f"{_counted(plan.claims, 'claim')} in {_counted(plan.sentences, 'sentence')}: {told}."
+    first = f"{format_count(plan.claims, 'claim')} in {format_count(plan.sentences, 'sentence')}: {told}."
     cited = [one for sentence in sentences if sentence.result for one in sentence.result.cited]
     if not cited:
         return first
     held = [one for one in cited if one.status != "not in the index"]
     wrong = sum(one.status in ("contradicts it", "does not say it") for one in held)
-    second = f"{_counted(len(cited), 'citation')}, {len(held)} of papers in the index"
+    second = f"{format_count(len(cited), 'citation')}, {len(held)} of papers in the index"
     return (
         f"{first} {second}; {wrong} of these {'does' if wrong == 1 else 'do'} not bear out the claim."
         if held
         else f"{first} {second}."
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

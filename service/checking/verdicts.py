@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from retrieval.core.values import Evidence, Grounding
+from service.grounding.summary import format_count
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
 VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
@@ -52,7 +53,7 @@ def _verdict(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncerta
 
 def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence], grounding: Grounding) -> str:
     told = [
-        f"{_papers(side)} {_verb(verb, side)}{_partly(side)}"
+        f"{format_count(len(side), 'paper')} {_verb(verb, side)}{_partly(side)}"
         for side, verb in ((against, "contradict"), (in_favour, "support"))
         if side
     ]
@@ -66,10 +67,6 @@ def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: 
     if not counts.documents:
         return "No paper of the index shares a word with it."
     return f"{max(counts.read, grounding.checked['support'].read):,} of {counts.documents:,} papers read, none takes a side."
-
-
-def _papers(side: Sequence[Evidence]) -> str:
-    return f"{len(side)} paper{'' if len(side) == 1 else 's'}"
 
 
 def _verb(verb: str, side: Sequence[Evidence]) -> str:

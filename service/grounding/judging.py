@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from nli.decision.document import Decision
 from nli.decision.skim import choose_most_promising, find_telling
@@ -42,12 +42,11 @@ def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iter
     Neither protocols, which have found nothing yet, nor papers on another subject are read.
     """
     reader, step = request.reader, request.judging
-    ranked = [one for one in ranked if has_findings(one.entry.document) and _relevance(request, one)[1] >= ON_SUBJECT]
+    first = list(islice((one for one in ranked if _can_answer(request, one)), step.documents))
     if reader:
-        first = ranked[: step.documents]
         return _read(request, reader, _drop_out_of_reach(request, reader.decision, first) if step.frugal else first)
     decision = request.judge.decision
-    by_document = groupby(judge_texts(request, ranked), key=lambda one: one.candidate.position)
+    by_document = groupby(judge_texts(request, first), key=lambda one: one.candidate.position)
     return (_join(request, decision, tuple(own)) for _, own in by_document)
 
 
@@ -136,6 +135,10 @@ def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]
         )
         request.count(candidate, len(judged))
         yield Decided(candidate, judged, decide(reader.decision, reading, *_relevance(request, candidate)))
+
+
+def _can_answer(request: Request, candidate: RankedDocument) -> bool:
+    return has_findings(candidate.entry.document) and _relevance(request, candidate)[1] >= ON_SUBJECT
 
 
 def _relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:

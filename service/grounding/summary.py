@@ -12,22 +12,20 @@ def summary(grounding: Grounding) -> str:
     counts = grounding.checked["contradict"]
     if not counts.documents and not grounding.checked["support"].documents:
         return "No document of the index shares a word with this claim, so nothing could be checked."
-    judged, candidates = _format_count(counts.judged, "sentence"), _format_count(counts.candidates, "candidate sentence")
+    judged, candidates = format_count(counts.judged, "sentence"), format_count(counts.candidates, "candidate sentence")
     where = f"{judged} checked" if counts.judged else candidates
     against = len(grounding.contradicting)
     first = (
-        f"{_format_count(against, 'document')} found that may contradict the claim; {where}"
+        f"{format_count(against, 'document')} found that may contradict the claim; {where}"
         if against
         else f"No contradiction found among {where}"
     )
     first += f" in {_read(counts)}."
     for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
-    found = f"{_format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
+    found = f"{format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
     close = len(grounding.uncertain)
     third = (
-        f" {_format_count(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain."
-        if close
-        else ""
+        f" {format_count(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
     )
     return f"{first} {found} among {among}.{third}"
 
@@ -35,8 +33,9 @@ def summary(grounding: Grounding) -> str:
 def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
     """The documents looked at, of how many where not all were read; a judge that only chose the sentences `shown` read none."""
     some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
-    return some + _format_count(counts.documents, "document")
+    return some + format_count(counts.documents, "document")
 
 
-def _format_count(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
+    """A count with its noun: "1 document", "2,000 documents"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
