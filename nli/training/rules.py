@@ -83,13 +83,13 @@ def read_abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 def _turn(text: str, flips: Flips, rng: random.Random) -> str | None:
     """The text turned round by one rule: mostly direction, else negation, now and then a number."""
     draw = rng.random()
-    order = ["opposite", "negated", "renumbered"]
+    order = [flips.make_opposite, flips.negate, flips.change_number]
     if draw > 0.62:
-        order = ["negated", "opposite", "renumbered"]
+        order = [flips.negate, flips.make_opposite, flips.change_number]
     if draw > 0.93:
-        order = ["renumbered", "opposite", "negated"]
+        order = [flips.change_number, flips.make_opposite, flips.negate]
     for rule in order:
-        turned: str | None = getattr(flips, rule)(text, rng)
+        turned = rule(text, rng)
         if turned and turned != text:
             return turned
     return None

@@ -59,7 +59,7 @@ def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
         sentences, group = tuple(paper["sentences"]), f"ordinary {paper['pmid']}"
         title = paper["title"] if rng.random() < 0.75 else ""
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
-            if label == NEUTRAL and rng.random() < 0.5:
+            if label == NEUTRAL and (rng.random() < 0.5 or not paper.get("neutral")):
                 continue
             marked = None if paper["evidence"] is None else tuple(paper["evidence"])
             evidence = marked if label != NEUTRAL else ()
@@ -71,20 +71,39 @@ def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
             yield Lesson(claim, other["title"], tuple(other["sentences"]), NEUTRAL, (), "ordinary_stranger", group)
 
 
+def make_evidence_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
+    """The claims of each paper beside the sentences that carry them alone, where these are known: the sign without the search."""
+    for paper in papers:
+        if not paper["evidence"] or max(paper["evidence"]) >= len(paper["sentences"]):
+            continue
+        sentences, group = tuple(paper["sentences"][place] for place in paper["evidence"]), f"evidence {paper['pmid']}"
+        title = paper["title"] if rng.random() < 0.3 else ""
+        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
+            claim = paper.get(name)
+            if not claim or (label == NEUTRAL and rng.random() < 0.6):
+                continue
+            evidence = () if label == NEUTRAL else tuple(range(len(sentences)))
+            yield Lesson(claim, title, sentences, label, evidence, "evidence", group, leans.get(claim, 0.0))
+
+
 def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     """The papers of our own claims, in the form of `read_ordinary`; their sentences come from the data folder's abstracts.
 
     A line of `claims` names how many sentences its author counted; where they are cut otherwise today its evidence is not known.
+    A paper may have several lines; "neutral" may be missing.
     """
-    lines = [json.loads(line) for path in sorted(claims.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
-    wanted = {line["pmid"]: line for line in lines}
+    wanted: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(claims.glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            wanted.setdefault(row["pmid"], []).append(row)
     found = []
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
-        line = wanted.get(str(record["pmid"]))
-        if line:
-            sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)]
-            evidence = line["evidence"] if line["sentences"] == len(sentences) else None
-            found.append({**line, "title": record["title"] or "", "sentences": sentences, "evidence": evidence})
+        rows = wanted.get(str(record["pmid"]), ())
+        sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)] if rows else []
+        for row in rows:
+            evidence = row["evidence"] if row["sentences"] == len(sentences) else None
+            found.append({**row, "title": record["title"] or "", "sentences": sentences, "evidence": evidence})
     return found
 
 

@@ -23,6 +23,7 @@ from nli.training.reader.claim_only import measure_leans
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import (
     make_document_lessons,
+    make_evidence_lessons,
     make_ordinary_lessons,
     make_short_lessons,
     read_ordinary,
@@ -74,8 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--start", type=Path, metavar="FILE", help="a checkpoint.pt or model.onnx to go on from")
     parser.add_argument(
-        "--shares", type=float, nargs=4, default=(1.0,) * 4, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT"), help="how much is read"
-    )
+        "--shares", type=float, nargs=5, default=(1.0,) * 5, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE"),
+        help="how much is read of short texts, whole abstracts, our own claims, SciFact, and evidence sentences alone",
+    )  # fmt: skip
     parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
@@ -83,8 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lean = measure_leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
     pairs, whole = make_short_lessons(options.data, FAMILIES, flips, rng), make_document_lessons(options.data, lean, flips, rng)
     pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
+    alone = list(make_evidence_lessons([*papers, *own], lean, rng))
     whole = [one for one in whole if rng.random() < options.shares[3 if one.source in SCIFACT else 1]]
     whole += make_ordinary_lessons(rng.sample(own, round(options.shares[2] * len(own))), lean, rng)
+    whole += rng.sample(alone, round(options.shares[4] * len(alone)))
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(make_tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))
