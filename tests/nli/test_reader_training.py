@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,10 +23,12 @@ from nli.training.reader.claim_only import fit_claim_only, measure_leans
 from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
     Lesson,
+    make_evidence_lessons,
     make_family_lessons,
     make_ordinary_lessons,
     make_title_lessons,
     read_families,
+    read_written,
     turn_lessons,
 )
 from nli.training.reader.fit import READ, ReaderReadings, load_readings
@@ -33,6 +38,7 @@ from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.export import export, restore_weights
 
+MEASURED = sorted((Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv"))
 PAPER: dict[str, Any] = {
     "pmid": "1",
     "title": "Zinc for colds",
@@ -163,14 +169,46 @@ def test_the_smaller_vocabulary_spells_every_word() -> None:
     assert found.token_to_id("<s>") == 0
 
 
-def test_our_own_claims_name_a_paper_each(tmp_path: Path) -> None:
-    import json
-
+def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
     lines = [json.loads(line) for path in sorted(CLAIMS.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
-    assert len({line["pmid"] for line in lines}) == len(lines) > 500
+    assert len({line["true"] for line in lines}) == len(lines) > 7000
+    measured = {row["pmid"] for path in MEASURED for row in csv.DictReader(path.open(encoding="utf-8", newline=""))}
     for line in lines:
-        assert {"pmid", "true", "false", "neutral", "evidence", "sentences", "kind"} <= set(line)
+        assert {"pmid", "true", "false", "evidence", "sentences", "kind"} <= set(line)
         assert np.max(line["evidence"]) < line["sentences"]
+        assert line["pmid"] not in measured
+
+
+def test_evidence_alone_is_a_lesson_of_its_sentences() -> None:
+    paper = {
+        "pmid": "1", "title": "Zinc for colds", "sentences": ["We gave zinc.", "Colds were shorter.", "All ended well."],
+        "true": "Zinc shortens colds.", "false": "Zinc does nothing for colds.", "evidence": [1],
+    }  # fmt: skip
+    found = list(make_evidence_lessons([paper], {"Zinc shortens colds.": 0.7}, random.Random(1)))
+    assert [(one.claim, one.sentences, one.label, one.evidence) for one in found] == [
+        ("Zinc shortens colds.", ("Colds were shorter.",), SUPPORT, (0,)),
+        ("Zinc does nothing for colds.", ("Colds were shorter.",), CONTRADICT, (0,)),
+    ]
+    assert found[0].lean == 0.7 and found[0].group == found[1].group
+    assert not list(make_evidence_lessons([paper | {"evidence": None}], {}, random.Random(1)))
+
+
+def test_a_paper_may_have_several_lines_of_claims(tmp_path: Path) -> None:
+    (tmp_path / "pubmed").mkdir()
+    record = {"pmid": "1", "title": "Zinc", "abstract": ["We gave zinc. Colds were shorter."]}
+    with gzip.open(tmp_path / "pubmed/abstracts.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+    claims = tmp_path / "claims"
+    claims.mkdir()
+    lines = [
+        {"pmid": "1", "true": "a", "false": "b", "neutral": "c", "evidence": [1], "sentences": 2, "kind": "effect"},
+        {"pmid": "1", "true": "d", "false": "e", "evidence": [1], "sentences": 3, "kind": "effect"},
+    ]
+    (claims / "some.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    found = read_written(claims, tmp_path)
+    assert [(one["true"], one["evidence"]) for one in found] == [("a", [1]), ("d", None)]
+    labels = [one.label for one in make_ordinary_lessons(found, {}, random.Random(3)) if one.claim in "de"]
+    assert labels == [SUPPORT, CONTRADICT]
 
 
 def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
