@@ -11,8 +11,7 @@ from retrieval.core.errors import Interrupted
 from service.checking.check import Checker, Reading, key_of
 from service.checking.schemas import CheckedText, ClaimResult
 from service.grounding.ground import Grounder
-from service.grounding.schemas import Provenance
-from service.trec.journal import Job, RunJournal, code_of, journal, work
+from service.trec.journal import Job, RunJournal, code_of, facts_of_service, journal, work
 
 
 def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedText:
@@ -43,8 +42,5 @@ def facts(grounder: Grounder) -> Mapping[str, Any]:
         "counterpoint": version("counterpoint"),
         "code_sha256": code_of("service.checking.check"),
         "task": "check",
-        "provenance": Provenance.of(grounder).model_dump(),
-        "corpus_sha256": grounder.index.manifest.corpus_sha256,
-        "config": grounder.config.model_dump(),
-        "profile": grounder.models.profile.model_dump(),
+        **facts_of_service(grounder),
     }

@@ -25,6 +25,7 @@ from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically
+from service.grounding.schemas import Provenance, Service
 
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
 _WORKERS = 2
@@ -93,6 +94,16 @@ def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -
         "run_id": run_id,
         "input": input.name,
         "input_sha256": hashlib.sha256(input.read_bytes()).hexdigest(),
+    }
+
+
+def facts_of_service(service: Service) -> dict[str, Any]:
+    """What the results of a service depend on beside the code and what it is asked."""
+    return {
+        "provenance": Provenance.of(service).model_dump(),
+        "corpus_sha256": service.index.manifest.corpus_sha256,
+        "config": service.config.model_dump(),
+        "profile": service.models.profile.model_dump(),
     }
 
 
