@@ -78,6 +78,7 @@ class Chat:
     `base_url` None means the client's own default (OPENAI_BASE_URL, else OpenAI's). Servers on one's own machine need no key.
     `per_minute` requests are sent at most; once `budget` tokens are used no more is sent. `price` is US dollars a million
     tokens of prompt and of completion. Safe to use from several threads.
+    Raises `BadConfig` for options out of range, or where there is no key.
     """
 
     def __init__(

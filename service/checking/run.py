@@ -26,7 +26,10 @@ def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedT
 
 
 def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
-    """The same where nothing is to outlive the command: its journal stands in a `folder` that goes with it."""
+    """The same where nothing is to outlive the command: its journal stands in a `folder` that goes with it.
+
+    Raises `Interrupted` where the user stops it.
+    """
     with journal(folder / "check", facts(checker.grounder)) as kept:
         try:
             return check_kept(reading, checker, kept)

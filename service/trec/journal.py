@@ -137,6 +137,7 @@ def work(
     """Do the jobs that are not done yet, a few at once, and keep each; what failed with a `survived` error, by key.
 
     Any other error ends the work, with what was finished kept.
+    Raises `Interrupted` where the user stops it.
     """
     waiting = iter([job for job in jobs if job.key not in kept.records])
     running: dict[Future[str], Job] = {}
