@@ -2,8 +2,8 @@
 
 `python -m bench.scale FOLDER --like INDEX --sizes 25000 100000 1000000 --doc docs/pubmed.md`: for each size a corpus like INDEX's
 is generated (bench.generate), built, and searched as a contradiction branch does it, a thousand documents deep with their
-sentences. What is measured stands in FOLDER/scale.json at once, and a stopped command goes on with the next size.
-bench.growth fits the figures and makes the table.
+sentences. Each size is kept in FOLDER at once, by the source's content, Java's heap and the code, and a stopped command goes on
+with the next size; FOLDER/scale.json reports all of them. bench.growth fits the figures and makes the table.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ import numpy as np
 
 from bench.generate import DEMO, FIRST_ID, generate
 from bench.growth import PUBMED, CorpusMeasurement, projection, table
-from retrieval.core.errors import BadInput, CounterpointError
+from retrieval.bm25.java import get_heap_size
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, BadInput, CounterpointError, translate_write_errors
 from retrieval.index import Index
+from retrieval.store.journal import Journal, Origin, hash_file
 from retrieval.store.manifest import LUCENE, STORE, read_manifest, write_atomically
 
 BEGIN, END = "<!-- measured: python -m bench.scale -->", "<!-- /measured -->"
@@ -41,7 +44,7 @@ _Result = TypeVar("_Result")
 
 def measure(n: int, folder: Path, source: Path) -> CorpusMeasurement:
     """Generate, build and search a corpus of `n` documents like those of `source`; what it makes stays in `folder`."""
-    corpus, index = folder / f"{n}.jsonl", folder / f"{n}.index"
+    corpus, index = find_corpus(n, folder, source), folder / f"{n}.index"
     if not corpus.exists():
         generate(n, corpus, source)
     # A build that goes on where another stopped would be timed too short.
@@ -143,26 +146,41 @@ def put_between_markers(path: Path, text: str) -> None:
 
 
 def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[CorpusMeasurement]:
-    """Measure every size that FOLDER has no figures of yet, smallest first; all of them, by size."""
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / "scale.json"
-    made_of = str(source.resolve())
-    known: dict[str, Any] = {"like": made_of, "measured": []}
-    if kept.exists():
-        known = json.loads(kept.read_text("utf-8"))
-    if known["like"] != made_of:
-        raise BadInput(f"{kept} has figures of corpora like {known['like']}; name another folder for ones like {made_of}.")
-    measured = {one["documents"]: CorpusMeasurement(**one) for one in known["measured"]}
-    for n in sorted(sizes):
-        if n not in measured:
-            print(f"Measuring {n:,} documents.", file=sys.stderr)
-            measured[n] = measure(n, folder, source)
-            ordered = sorted(measured.values(), key=lambda one: one.documents)
-            report: dict[str, Any] = {"like": made_of, "measured": [asdict(one) for one in ordered]}
-            if len(ordered) > 1:
-                report[f"projection to {PUBMED:,}"] = projection(ordered)
-            write_atomically(kept, json.dumps(report, indent=2) + "\n")
-    return [measured[n] for n in sorted(set(sizes))]
+    """Measure every size that FOLDER has no figures of yet, smallest first; all of them, by size.
+
+    Raises `BadInput` or `IndexUnusable` where the source cannot be read.
+    """
+    origin = Origin(_identify(source), {"heap": get_heap_size()}, hash_code(["bench.scale"]))
+    with translate_write_errors("the figures", folder, GO_ON):
+        journal = Journal.of(origin, folder, "scale")
+        for n in sorted(sizes):
+            if journal.get(str(n)) is None:
+                print(f"Measuring {n:,} documents.", file=sys.stderr)
+                journal.add(str(n), asdict(measure(n, folder, source)))
+                _report(folder, source, journal)
+    return [CorpusMeasurement(**journal.get(str(n))) for n in sorted(set(sizes))]
+
+
+def find_corpus(n: int, folder: Path, source: Path) -> Path:
+    """Where the corpus of `n` documents like those of `source` lies, by the content of the source and the generator's code."""
+    return Origin(_identify(source), n, hash_code(["bench.generate"])).path(folder, str(n), ".jsonl")
+
+
+def _identify(source: Path) -> Any:
+    """What tells the content of an index or a file of documents from any other."""
+    if source.is_dir():
+        manifest = read_manifest(source)
+        return [manifest.id, manifest.version, manifest.created]
+    return hash_file(source)
+
+
+def _report(folder: Path, source: Path, journal: Journal) -> None:
+    """Write FOLDER/scale.json: every size measured so far, and what they say of all of PubMed."""
+    measured = [CorpusMeasurement(**journal.get(n)) for n in sorted(journal.records, key=int)]
+    report: dict[str, Any] = {"like": str(source.resolve()), "measured": [asdict(one) for one in measured]}
+    if len(measured) > 1:
+        report[f"projection to {PUBMED:,}"] = projection(measured)
+    write_atomically(folder / "scale.json", json.dumps(report, indent=2) + "\n")
 
 
 def pyserini_seconds(corpus: Path, folder: Path) -> tuple[float, float]:
@@ -209,7 +227,7 @@ def main() -> None:
         if given.doc:
             put_between_markers(given.doc, text)
         for one in measured if given.pyserini else ():
-            seconds, cpu = pyserini_seconds(given.folder / f"{one.documents}.jsonl", given.folder)
+            seconds, cpu = pyserini_seconds(find_corpus(one.documents, given.folder, given.like), given.folder)
             print(
                 f"Pyserini, {one.documents:,} documents: {seconds:.1f} s, {cpu:.1f} CPU s; ours {one.build_seconds:.1f} s, "
                 f"{one.build_cpu_seconds:.1f} CPU s: {seconds / one.build_seconds:.2f} of its speed."

@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--start",
         type=Path,
         metavar="CHECKPOINT",
-        help="weights to go on from, with another seed; the result is the mean of both",
+        help="continue from these weights, with another --seed; the model is the mean of both runs",
     )
     options = parser.parse_args(arguments)
     if options.threads:

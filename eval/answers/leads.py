@@ -63,7 +63,10 @@ class Led:
 
 
 def read_known(path: Path) -> list[KnownQuestion]:
-    """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids."""
+    """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids.
+
+    Raises `BadInput` for a file without a question or with a wrong line.
+    """
     found = list(jsonl.read_records(path, _read_known))
     if not found:
         raise BadInput(f"{path} contains no question; expected JSON lines with question and answer.")
@@ -89,6 +92,7 @@ def lead_all(
     """What the lead says to each question; a stopped run goes on with what `work` keeps for the same `corpus` and `settings`.
 
     `given` reads the question's own papers in place of what a search finds.
+    Raises `Interrupted` where the user stops it.
     """
     origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
     keys = [hash_json(asdict(one)) for one in questions]

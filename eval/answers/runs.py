@@ -28,7 +28,10 @@ class Run:
 
 
 def read_runs(paths: Collection[Path], topics: Collection[str]) -> list[Run]:
-    """The runs of these files; a name that two files share becomes the whole path."""
+    """The runs of these files; a name that two files share becomes the whole path.
+
+    Raises `BadInput` for a file that is given twice.
+    """
     stems = [path.stem for path in paths]
     if len({path.resolve() for path in paths}) < len(paths):
         raise BadInput("The same run file is given twice; give each once.")

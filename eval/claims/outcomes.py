@@ -47,6 +47,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     """Each claim through the whole pipeline, and what became of its paper; a stopped run goes on with what `work` keeps.
 
     A claim is grounded once, whichever papers it is about.
+    Raises `Interrupted` where the user stops it.
     """
     seen: list[ClaimOutcome] = []
     with translate_write_errors("the results", work, GO_ON):

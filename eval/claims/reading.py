@@ -32,7 +32,10 @@ class PaperClaim:
 
 
 def read_paper_claims(path: Path) -> list[PaperClaim]:
-    """The claims of a CSV in UTF-8 whose header names pmid, claim and stance, and perhaps kind; other columns are ignored."""
+    """The claims of a CSV in UTF-8 whose header names pmid, claim and stance, and perhaps kind; other columns are ignored.
+
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for a wrong row.
+    """
     found: list[PaperClaim] = []
     lines: dict[tuple[str, str], int] = {}
     for line, row in _rows(path):

@@ -8,7 +8,10 @@ from retrieval.core.errors import BadInput
 
 
 def check_names(given: Sequence[str], known: Iterable[str], what: str, others: Sequence[str] = ()) -> list[str]:
-    """The names given, each once; `all` stands for every one of `known`. Names of `others` may be given too, but not by `all`."""
+    """The names given, each once; `all` stands for every one of `known`. Names of `others` may be given too, but not by `all`.
+
+    Raises `BadInput` for an unknown name.
+    """
     every = list(known)
     wanted = list(dict.fromkeys(name for one in given for name in (every if one == "all" else [one])))
     for name in wanted:

@@ -167,7 +167,7 @@ def report_json(report: Report) -> str:
 
 
 def read_report(path: Path) -> Report:
-    """A report that `report_json` wrote to a file."""
+    """A report that `report_json` wrote to a file. Raises `BadInput` for a file that is no such report."""
     try:
         return _REPORT.validate_json(path.read_bytes())
     except OSError as error:

@@ -64,7 +64,10 @@ def read_scifact_as_beir(data: Path, work: Path) -> Collection:
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Relevant documents by query: BEIR's table (query-id, corpus-id, score) or TREC's (query, 0, document, grade)."""
+    """Relevant documents by query: BEIR's table (query-id, corpus-id, score) or TREC's (query, 0, document, grade).
+
+    Raises `BadRecord` for a wrong line and `BadInput` where no document is relevant.
+    """
     judged: dict[str, dict[str, int]] = {}
     for number, line in jsonl.read_lines(path):
         parts = line.decode("utf-8", "replace").split()

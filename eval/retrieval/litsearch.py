@@ -57,7 +57,10 @@ class Library:
 
 
 def read_questions(path: Path) -> list[Question]:
-    """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids."""
+    """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids.
+
+    Raises `BadInput` for a file without a question or with a wrong line.
+    """
     found = list(jsonl.read_records(path, _question))
     if not found:
         raise BadInput(f"{path} contains no question; expected JSON lines with query, specificity and corpusids.")

@@ -120,7 +120,10 @@ def official_tallies(claims: Sequence[LabelledClaim], predicted: Sequence[Predic
 
 
 def official_figures(claims: Sequence[LabelledClaim], predicted: Mapping[str, Predicted]) -> dict[str, float]:
-    """The official figures of predictions by claim id; every claim must be there, and no other, as the evaluator asks."""
+    """The official figures of predictions by claim id; every claim must be there, and no other, as the evaluator asks.
+
+    Raises `BadInput` where claims are missing or unknown.
+    """
     ids = {one.claim.id for one in claims}
     if ids != set(predicted):
         missing, unknown = sorted(ids - set(predicted)), sorted(set(predicted) - ids)

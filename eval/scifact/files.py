@@ -55,7 +55,10 @@ class Files:
 
 
 def find(data: str | Path | None, claims: Path | None = None, corpus: Path | None = None) -> Files:
-    """The dev claims and the corpus of a folder that holds SciFact's files (or holds `scifact`); a file that is named stands."""
+    """The dev claims and the corpus of a folder that holds SciFact's files (or holds `scifact`); a file that is named stands.
+
+    Raises `BadInput` where no folder is named.
+    """
     if claims and corpus:
         return Files(claims, corpus)
     if not data:
@@ -73,7 +76,10 @@ def _in(root: Path, name: str) -> Path:
 
 
 def read_claims(path: Path) -> list[LabelledClaim]:
-    """The claims of a file, plain or gzipped, in its order."""
+    """The claims of a file, plain or gzipped, in its order.
+
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for a wrong line.
+    """
     claims: dict[str, LabelledClaim] = {}
     for number, record in read_records(path, _RECORD):
         one = _read_claim(path, number, record)
@@ -86,7 +92,10 @@ def read_claims(path: Path) -> list[LabelledClaim]:
 
 
 def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `expected` says what each should be."""
+    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `expected` says what each should be.
+
+    Raises `BadInput` for a file that cannot be read and `BadRecord` for a wrong line.
+    """
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]

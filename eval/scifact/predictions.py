@@ -32,7 +32,7 @@ Predicted = Mapping[str, Prediction]
 
 
 def read_predictions(path: Path) -> dict[str, Predicted]:
-    """What is predicted for each claim, by its id."""
+    """What is predicted for each claim, by its id. Raises `BadRecord` for a wrong line."""
     found: dict[str, Predicted] = {}
     for number, record in read_records(path, _RECORD):
         try:

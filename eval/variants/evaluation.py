@@ -38,7 +38,10 @@ class Evaluation:
 
 
 def configurations(names: Sequence[str]) -> list[GroundingConfig]:
-    """The variants of these names (or paths); `all` stands for every shipped one. Each once, and no two of one name."""
+    """The variants of these names (or paths); `all` stands for every shipped one. Each once, and no two of one name.
+
+    Raises `BadInput` where two variants have one name.
+    """
     wanted = dict.fromkeys(name for given in names for name in (list_shipped("configs") if given == "all" else [given]))
     configs: dict[str, GroundingConfig] = {}
     for name in wanted:

@@ -48,6 +48,7 @@ class ChatJudge:
     contradict together have at least `worth`. At most `most` premises a claim are sent, `at_once` at a time; the probabilities
     of a verdict stay the small model's, its decision, quote and reason are the large one's. `per_minute` and `budget` bound
     what is sent over all claims (retrieval.runtime.chat.Chat): once the budget is spent the small model decides alone.
+    Raises `BadConfig` for options out of range.
     """
 
     name: str

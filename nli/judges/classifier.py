@@ -39,6 +39,7 @@ def find_columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, s
     """Which of the model's outputs are support, neutral and contradict, by the names of its labels.
 
     `labels` maps the model's own names to our three, for models whose names say nothing, and comes before `NAMES`.
+    Raises `BadConfig` or `ModelUnusable` where the names do not tell.
     """
     own = {_simplify(name) for name in id2label.values()}
     for name, label in (labels or {}).items():
@@ -67,6 +68,7 @@ class ClassifierJudge:
     `context` is what is read as the premise: its text alone ("sentence"), or "Title. Text" ("title"). `max_tokens`
     counts premise, claim and special tokens. Premises are consumed `window` at a time and run `batch_size` at a
     time: a window is what a rule that stops early may pay for in vain.
+    Raises `BadConfig` for options out of range.
     """
 
     name: str

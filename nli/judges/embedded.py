@@ -50,7 +50,10 @@ def read_decision(card: dict[str, Any], setting: str) -> Decision:
 
 
 class EmbeddedJudge:
-    """Judges sentences on the CPU with the shipped stance model."""
+    """Judges sentences on the CPU with the shipped stance model.
+
+    Raises `ModelUnusable` where the model's folder is incomplete or damaged.
+    """
 
     def __init__(self, folder: Path = STANCE_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
         self._encoder = PairEncoder(folder, engine, Marker(Lexicon.read(folder / "polarity.txt")), threads)

@@ -60,6 +60,7 @@ class T5Judge:
     `prefix` is the whole prompt, with {premise} and {hypothesis} (the claim) once each. Premises are consumed
     `window` at a time and run `batch_size` at a time. `unknown_words` counts answers that were none of the three
     words.
+    Raises `BadConfig` for a prompt or options that do not fit.
     """
 
     name: str

@@ -25,7 +25,10 @@ BATCH, BATCH_TOKENS = 8, 512
 
 
 class DocumentReader:
-    """Reads abstracts, and single sentences as abstracts of one sentence, on the CPU."""
+    """Reads abstracts, and single sentences as abstracts of one sentence, on the CPU.
+
+    Raises `ModelUnusable` where the model's folder is incomplete or damaged.
+    """
 
     def __init__(self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
         self.card = read_card(folder)

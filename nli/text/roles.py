@@ -66,7 +66,7 @@ class RoleModel:
 
     @classmethod
     def read(cls, path: Path = ROLES_MODEL) -> RoleModel:
-        """The shipped model."""
+        """The shipped model. Raises `ModelUnusable` where its file is missing or damaged."""
         try:
             with np.load(path) as file:
                 words = {word: row for row, word in enumerate(bytes(file["words"]).decode().split("\n"))}

@@ -248,11 +248,11 @@ def list_figures(claims: Claims, calibration: Calibration, open_: Decision, give
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures on SciFact dev and HealthVer dev."""
     parser = argparse.ArgumentParser(
-        prog="python -m nli.training.evaluate", description="Figures of the stance model on dev splits."
+        prog="python -m nli.training.evaluate", description="Evaluate the stance model on dev splits."
     )
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
-    parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the model folder")
-    parser.add_argument("--healthver", action="store_true", help="HealthVer dev too")
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
+    parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the folder of the model (default: the shipped one)")
+    parser.add_argument("--healthver", action="store_true", help="also evaluate on HealthVer dev")
     options = parser.parse_args(arguments)
     judge = EmbeddedJudge(options.model)
     claims = AbstractCollection(options.data, judge, EmbeddedReranker(remembered_mb=600)).judged("dev", lambda _: True)

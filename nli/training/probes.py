@@ -16,11 +16,11 @@ from retrieval.core.values import Premise
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print, for each kind, how often the most probable class is right, calibrated and not."""
-    parser = argparse.ArgumentParser(prog="python -m nli.training.probes", description="Accuracy by kind on the probe set.")
+    parser = argparse.ArgumentParser(prog="python -m nli.training.probes", description="Accuracy on the probe set, by kind.")
     parser.add_argument(
-        "--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines of claim, sentence, label, kind"
+        "--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines with claim, sentence, label and kind"
     )
-    parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the model folder")
+    parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the folder of the model (default: the shipped one)")
     options = parser.parse_args(arguments)
     try:
         judge = EmbeddedJudge(options.model)

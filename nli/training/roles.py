@@ -83,8 +83,10 @@ def save(model: RoleModel, path: Path) -> None:
 
 def main() -> None:
     """Measure by cross-validation, then train on everything and write the model."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser = argparse.ArgumentParser(
+        prog="python -m nli.training.roles", description="Train the model of sentence roles on PubMedQA's abstracts."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, default=ROLES_MODEL, help="the file to write")
     arguments = parser.parse_args()
     chosen = read_examples(arguments.data)

@@ -80,7 +80,10 @@ def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
 
 
 class Lucene:
-    """A Lucene index opened for BM25 search; safe to use from several threads at once."""
+    """A Lucene index opened for BM25 search; safe to use from several threads at once.
+
+    Raises `IndexUnusable` where the index cannot be opened.
+    """
 
     def __init__(self, folder: Path, k1: float = K1, b: float = B) -> None:
         self.folder = folder
@@ -102,7 +105,10 @@ class Lucene:
             ) from error
 
     def search(self, query: str, k: int) -> list[Hit]:
-        """The `k` best documents for a bag-of-words query, best first; none when no term of the query is indexed."""
+        """The `k` best documents for a bag-of-words query, best first; none when no term of the query is indexed.
+
+        Raises `BadInput` for a query of too many words and `IndexUnusable` where the search fails.
+        """
         # Half a surrogate pair (JSON can spell it) cannot be passed to Java, and matches nothing.
         query = query.encode("utf-8", "replace").decode("utf-8").strip()
         if not query:

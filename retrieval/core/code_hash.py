@@ -13,7 +13,7 @@ from pathlib import Path
 
 DATA = ("*.yaml", "*.txt", "*.md")
 """Cues, opposites, templates of queries, prompts. What lies in eval is other people's figures."""
-PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval")
+PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval", "bench")
 
 
 def hash_code(modules: Iterable[str]) -> str:

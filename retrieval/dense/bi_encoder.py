@@ -23,6 +23,7 @@ class BiEncoder:
 
     `query_prefix` stands before every query, as the model was trained; `pooling` makes one vector of a text's tokens: the
     first token's (`cls`) or their `mean`. `max_tokens` counts special tokens.
+    Raises `BadConfig` for options out of range.
     """
 
     name: str

@@ -19,7 +19,10 @@ from retrieval.store.manifest import DensePart, Manifest
 
 
 def find_usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePart:
-    """The dense part of the index in `folder` where it fits its documents and the encoder, else what to do about it."""
+    """The dense part of the index in `folder` where it fits its documents and the encoder, else what to do about it.
+
+    Raises `IndexUnusable` otherwise.
+    """
     part, command = manifest.dense, f"`counterpoint index dense {folder}"
     if part is None:
         raise IndexUnusable(
@@ -53,6 +56,7 @@ class DenseIndex:
         """The `k` best documents for each query's vector, best first, equal ones by PMID.
 
         Which of several that tie for the last place is among them is up to FAISS, and the same every time.
+        Raises `IndexUnusable` for queries of another width.
         """
         if queries.shape[1] != self._index.d:
             raise IndexUnusable(

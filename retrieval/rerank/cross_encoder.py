@@ -18,6 +18,7 @@ class HuggingFaceReranker:
 
     `model` is a hub name or a local folder; `max_tokens` counts query, text and special tokens; `batch_size` is in
     pairs.
+    Raises `ModelUnusable` for a model with more than one output.
     """
 
     name: str

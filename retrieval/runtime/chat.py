@@ -1,4 +1,4 @@
-"""One door to every OpenAI-compatible chat server: OpenAI's own, vLLM, Ollama, llama.cpp, `transformers serve`.
+"""The client of every OpenAI-compatible chat server: OpenAI's own, vLLM, Ollama, llama.cpp, `transformers serve`.
 
 The official client does the wire, the retries with backoff and the waiting that a server asks for (Retry-After). Here its
 errors become sentences, a reply that breaks off is asked for again, requests are paced and tokens counted, and a structured
@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from retrieval.core import answers
 from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.runtime.chat_reply import ChatReply, is_count, read_reply, read_stream
 from retrieval.runtime.pace import Pace
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Chat:
     `base_url` None means the client's own default (OPENAI_BASE_URL, else OpenAI's). Servers on one's own machine need no key.
     `per_minute` requests are sent at most; once `budget` tokens are used no more is sent. `price` is US dollars a million
     tokens of prompt and of completion. Safe to use from several threads.
+    Raises `BadConfig` for options out of range, or where there is no key.
     """
 
     def __init__(
@@ -92,9 +94,9 @@ class Chat:
     ) -> None:
         if not model:
             raise BadConfig("A chat model needs a name in `model`, such as gpt-4o-2024-11-20 or what the server lists.")
-        if not (_is_number(timeout) and timeout > 0 and _is_count(retries, 0)):
+        if not (_is_number(timeout) and timeout > 0 and is_count(retries, 0)):
             raise BadConfig(f"timeout {timeout} and retries {retries} do not fit; expected seconds above 0, and 0 or more.")
-        if any(one is not None and not _is_count(one, 1) for one in (per_minute, budget)):
+        if any(one is not None and not is_count(one, 1) for one in (per_minute, budget)):
             raise BadConfig(f"per_minute {per_minute} and budget {budget} do not fit; expected counts of at least 1, or nothing.")
         if price is not None and not (len(price) == 2 and all(_is_number(one) and one >= 0 for one in price)):
             raise BadConfig(
@@ -125,14 +127,11 @@ class Chat:
                 )
         except _ReplyCutOff:
             raise ChatUnanswered(self._describe("gave an incomplete answer")) from None
-        self._count(*_read_token_counts(reply), len(system) + len(user))
-        message = getattr(_get_first_choice(reply), "message", None)
-        if getattr(message, "refusal", None) or not _get_content(message):
-            raise ChatUnanswered(
-                self._describe("refused to answer" if getattr(message, "refusal", None) else "gave an empty answer")
-            )
+        self._count(got := read_reply(reply), len(system) + len(user))
+        if got.refused or not got.text:
+            raise ChatUnanswered(self._describe("refused to answer" if got.refused else "gave an empty answer"))
         try:
-            return schema.model_validate_json(_get_content(message))
+            return schema.model_validate_json(got.text)
         except ValidationError:
             raise ChatUnanswered(
                 self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
@@ -167,7 +166,6 @@ class Chat:
 
         ask = self._connect().chat.completions.create
         messages, ends, seeded = _make_messages(system, user), list(stop) or omit, omit if seed is None else seed
-        text, finish, refused, (prompt, completion) = "", "", False, (0, 0)
         if stream:
             with self._translate_errors():
                 chunks = list(
@@ -176,33 +174,22 @@ class Chat:
                         seed=seeded, stream=True, stream_options={"include_usage": True},
                     )
                 )  # fmt: skip
-            for chunk in chunks:
-                if getattr(chunk, "usage", None):
-                    prompt, completion = _read_token_counts(chunk)
-                choice = _get_first_choice(chunk)
-                delta = getattr(choice, "delta", None)
-                text += _get_content(delta)
-                refused = refused or bool(getattr(delta, "refusal", None))
-                finish = getattr(choice, "finish_reason", None) or finish
+            reply = read_stream(chunks)
         else:
             with self._translate_errors():
-                reply = ask(
+                whole = ask(
                     model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
                     seed=seeded,
                 )  # fmt: skip
-            prompt, completion = _read_token_counts(reply)
-            if (whole := _get_first_choice(reply)) is not None:
-                message = getattr(whole, "message", None)
-                text, refused = _get_content(message), bool(getattr(message, "refusal", None))
-                finish = getattr(whole, "finish_reason", None) or "stop"
-        usage = self._count(prompt, completion, len(system) + len(user) + len(text))
-        if refused or finish == "content_filter":
+            reply = read_reply(whole)
+        usage = self._count(reply, len(system) + len(user) + len(reply.text))
+        if reply.refused or reply.finish == "content_filter":
             raise ChatUnanswered(self._describe("refused to answer"))
-        if not finish:
+        if not reply.finish:
             raise _ReplyCutOff
-        if not text.strip():
+        if not reply.text.strip():
             raise ChatUnanswered(self._describe("gave an empty answer"))
-        return Completion(text, finish != "length", usage)
+        return Completion(reply.text, reply.finish != "length", usage)
 
     def _wait_for_turn(self) -> None:
         """Wait for one's turn, or say that the budget is spent."""
@@ -212,8 +199,9 @@ class Chat:
             )
         self._pace.wait()
 
-    def _count(self, prompt: int, completion: int, characters: int = 0) -> answers.Usage:
+    def _count(self, reply: ChatReply, characters: int) -> answers.Usage:
         """Count one answered request; where the server counts nothing, the budget goes by `characters`."""
+        prompt, completion = reply.prompt_tokens, reply.completion_tokens
         self.usage.add(prompt, completion)
         with self._lock:
             self._spent += prompt + completion or characters // CHARACTERS_A_TOKEN
@@ -262,31 +250,8 @@ class Chat:
         return f"The model {self.model} at {self.base_url or 'the default address'} {what}."
 
 
-def _is_count(value: object, least: int) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _read_token_counts(reply: object) -> tuple[int, int]:
-    """The tokens of prompt and completion that a reply says it took, 0 where it does not say; the client checks no types."""
-    usage = getattr(reply, "usage", None)
-    prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    return prompt if _is_count(prompt, 0) else 0, completion if _is_count(completion, 0) else 0
-
-
-def _get_first_choice(reply: object) -> object:
-    """The first of a reply's choices, None where it has none."""
-    choices = getattr(reply, "choices", None)
-    return choices[0] if isinstance(choices, list) and choices else None
-
-
-def _get_content(message: object) -> str:
-    """The text of a message, or of a piece of one; "" where it has none."""
-    content = getattr(message, "content", None)
-    return content if isinstance(content, str) else ""
 
 
 def _broke_while_reading(error: Exception) -> bool:

@@ -159,7 +159,7 @@ def make_model_name(card: Mapping[str, Any]) -> str:
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
-    """`tokenizer.json` of a model folder, neither cutting nor padding."""
+    """`tokenizer.json` of a model folder, neither cutting nor padding. Raises `ModelUnusable` where it is missing or damaged."""
     path = folder / "tokenizer.json"
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -171,7 +171,10 @@ def read_tokenizer(folder: Path) -> Tokenizer:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """`model.json` of a model folder, with the weights checked against its sha256."""
+    """`model.json` of a model folder, with the weights checked against its sha256.
+
+    Raises `ModelUnusable` where a file is missing or damaged, or the hash differs.
+    """
     try:
         card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
         weights = (folder / "model.onnx").read_bytes()
@@ -192,6 +195,7 @@ def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:
     """The graph on the engine asked for; "auto" takes the one that is faster on this processor, the other where it fails.
 
     It runs `threads` batches side by side, one a core where that is 0.
+    Raises `ModelUnusable` where no engine can load it.
     """
     threads = threads or os.cpu_count() or 1
     _limit_numpy_threads()

@@ -151,7 +151,10 @@ class Runtime:
             yield
 
     def check_finite(self, scores: torch.Tensor) -> torch.Tensor:
-        """`scores` as float32 on the CPU. NaN would compare as anything, even as an accusation: better to stop."""
+        """`scores` as float32 on the CPU. NaN would compare as anything, even as an accusation: better to stop.
+
+        Raises `ModelUnusable` for NaN or infinity.
+        """
         scores = scores.float().cpu()
         if not bool(scores.isfinite().all()):
             raise ModelUnusable(

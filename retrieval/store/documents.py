@@ -173,7 +173,10 @@ class Store:
             ) from error
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
-        """The stored documents of `pmids`, in their order; each must be in the index."""
+        """The stored documents of `pmids`, in their order; each must be in the index.
+
+        Raises `IndexUnusable` where the store lacks one.
+        """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
             found = self._fetch(COLUMNS, chunk)

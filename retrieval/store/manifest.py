@@ -134,7 +134,10 @@ def list_data_files(folder: Path) -> dict[str, int]:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check an index's manifest; every way in which a folder is not a usable index gives its own sentence."""
+    """Read and check an index's manifest; every way in which a folder is not a usable index gives its own sentence.
+
+    Raises `IndexUnusable` for each.
+    """
     try:
         return _read_manifest(folder)
     except OSError as error:

@@ -58,11 +58,11 @@ def compute_mean_ndcg(claims: Sequence[RankedClaim], weights: np.ndarray | None)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print nDCG@10 on SciFact dev."""
     parser = argparse.ArgumentParser(
-        prog="python -m retrieval.training.evaluate", description="nDCG@10 of BM25 and of the reranker over it on SciFact dev."
+        prog="python -m retrieval.training.evaluate", description="Measure nDCG@10 of BM25 and of the reranker on SciFact dev."
     )
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
-    parser.add_argument("--model", type=Path, default=RELEVANCE_MODEL, help="the model folder")
-    parser.add_argument("--depth", type=int, default=100, help="how many of BM25's best are reranked")
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
+    parser.add_argument("--model", type=Path, default=RELEVANCE_MODEL, help="the folder of the model (default: the shipped one)")
+    parser.add_argument("--depth", type=int, default=100, help="how many of BM25's best documents are reranked")
     options = parser.parse_args(arguments)
     try:
         reranker = EmbeddedReranker(options.model, remembered_mb=600)

@@ -33,7 +33,10 @@ def load_abbreviations() -> Mapping[str, str]:
 
 
 def read_abbreviations(text: str) -> dict[str, str]:
-    """A table of abbreviation, tab, expansion a line; lines that begin with # say where it comes from."""
+    """A table of abbreviation, tab, expansion a line; lines that begin with # say where it comes from.
+
+    Raises `BadConfig` for a wrong line.
+    """
     table: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):

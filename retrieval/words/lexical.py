@@ -54,7 +54,10 @@ def locate_term(term: str) -> int:
 
 
 def read_rarity_tables(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Inverse document frequencies of word pieces [vocabulary] and of words [PLACES]."""
+    """Inverse document frequencies of word pieces [vocabulary] and of words [PLACES].
+
+    Raises `ModelUnusable` where the file is missing or damaged.
+    """
     try:
         with np.load(path) as tables:
             return tables["pieces"].astype(np.float32), tables["words"].astype(np.float32)

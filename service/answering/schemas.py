@@ -10,7 +10,8 @@ from generation.leads.lead import describe_certainty
 from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
-from service.answering.answer import Answerer, KeptSentences, Stage
+from service.answering.answer import Answerer
+from service.answering.events import KeptSentences, Stage
 from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 
 

@@ -11,8 +11,7 @@ from retrieval.core.errors import Interrupted
 from service.checking.check import Checker, Reading, key_of
 from service.checking.schemas import CheckedText, ClaimResult
 from service.grounding.ground import Grounder
-from service.grounding.schemas import Provenance
-from service.trec.journal import Job, RunJournal, code_of, journal, work
+from service.trec.journal import Job, RunJournal, code_of, facts_of_service, journal, work
 
 
 def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedText:
@@ -27,7 +26,10 @@ def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedT
 
 
 def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
-    """The same where nothing is to outlive the command: its journal stands in a `folder` that goes with it."""
+    """The same where nothing is to outlive the command: its journal stands in a `folder` that goes with it.
+
+    Raises `Interrupted` where the user stops it.
+    """
     with journal(folder / "check", facts(checker.grounder)) as kept:
         try:
             return check_kept(reading, checker, kept)
@@ -43,8 +45,5 @@ def facts(grounder: Grounder) -> Mapping[str, Any]:
         "counterpoint": version("counterpoint"),
         "code_sha256": code_of("service.checking.check"),
         "task": "check",
-        "provenance": Provenance.of(grounder).model_dump(),
-        "corpus_sha256": grounder.index.manifest.corpus_sha256,
-        "config": grounder.config.model_dump(),
-        "profile": grounder.models.profile.model_dump(),
+        **facts_of_service(grounder),
     }

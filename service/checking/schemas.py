@@ -46,12 +46,14 @@ class CitedOut(BaseModel):
 
     kind: Literal["pmid", "doi"]
     id: str = Field(description="The PMID, or the DOI in lower case.")
-    status: CitedStatus = Field(description="What the paper says of the claim; `not judged` where the variant has no judge.")
+    status: CitedStatus = Field(
+        description="What the paper says of the claim; `not judged` for a protocol, without an abstract, or without a judge."
+    )
     title: str = ""
     year: int | None = None
     journal: str = ""
     retracted: bool = False
-    sentence: SentenceOut | None = Field(default=None, description="The sentence of its abstract that speaks most.")
+    sentence: SentenceOut | None = Field(default=None, description="The sentence of its abstract that speaks most for it.")
     likely: float | None = Field(
         default=None, description="The judge's probability of the side that it takes, or comes nearest to."
     )

@@ -14,7 +14,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 def check_claim(text: str, question: str = "", known_pmids: Iterable[str | int] = (), id: str = "") -> Claim:
-    """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without repeats."""
+    """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without repeats.
+
+    Raises `BadInput` for any other.
+    """
     known = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
     if len(known) > MAX_KNOWN:
         raise BadInput(f"{len(known):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")

@@ -1,4 +1,4 @@
-"""The judge of a branch at work: which texts of the ranking it is asked about, and what its verdicts make of a document."""
+"""The judge of a branch at work: which texts and documents of the ranking it is asked about, and in which order."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from itertools import groupby, islice
 
 from nli.decision.document import Decision
 from nli.decision.skim import choose_most_promising, find_telling
-from nli.judges.judge import Abstract, Reader, drop_question
-from nli.reader.decision import decide
+from nli.judges.judge import Reader
 from nli.text.designs import has_findings
-from retrieval.core.values import Premise, Sentence
-from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
-from retrieval.words.aboutness import measure_aboutness
+from retrieval.core.values import Premise
+from service.grounding.deciding import decide_from_reading, decide_from_sentences, make_abstract, make_premise, measure_relevance
 from service.grounding.request import Request
 from service.grounding.values import Decided, JudgedText, RankedDocument, Text
 
@@ -45,15 +42,14 @@ def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iter
     first = list(islice((one for one in ranked if _can_answer(request, one)), step.documents))
     if reader:
         return _read(request, reader, _drop_out_of_reach(request, reader.decision, first) if step.frugal else first)
-    decision = request.judge.decision
     by_document = groupby(judge_texts(request, first), key=lambda one: one.candidate.position)
-    return (_join(request, decision, tuple(own)) for _, own in by_document)
+    return (decide_from_sentences(request, tuple(own)) for _, own in by_document)
 
 
 def texts_of(request: Request, candidate: RankedDocument) -> Iterator[Text]:
     """The candidate's sentences past the filter, each with those around it."""
     for sentence in request.sentences(candidate):
-        yield Text(candidate, sentence, _premise(candidate.entry, sentence))
+        yield Text(candidate, sentence, make_premise(candidate.entry, sentence))
 
 
 def _sentences(request: Request, candidates: Sequence[RankedDocument]) -> Iterator[Text]:
@@ -91,7 +87,7 @@ def _judge_frugally(request: Request, candidates: Sequence[RankedDocument]) -> l
     judged = dict(zip(first, request.ask(judge, iter([texts[place] for place in first])), strict=True))
     hopeful = set()
     for position, own in groupby(judged.values(), key=lambda one: one.candidate.position):
-        whole = _join(request, judge.decision, tuple(own)).verdict
+        whole = decide_from_sentences(request, tuple(own)).verdict
         if max(whole.support, whole.contradict) >= least:
             hopeful.add(position)
     rest = [place for place, one in enumerate(texts) if one.candidate.position in hopeful and place not in judged]
@@ -102,7 +98,7 @@ def _judge_frugally(request: Request, candidates: Sequence[RankedDocument]) -> l
 def _drop_out_of_reach(request: Request, decision: Decision, candidates: Sequence[RankedDocument]) -> Sequence[RankedDocument]:
     """Those that could still be listed: the best match is always read, so that something was."""
     enough = _compute_least(request, decision)
-    rest = [one for one in candidates[1:] if decision.reach(*_relevance(request, one)) >= enough]
+    rest = [one for one in candidates[1:] if decision.reach(*measure_relevance(request, one)) >= enough]
     return [*candidates[:1], *rest]
 
 
@@ -112,46 +108,13 @@ def _compute_least(request: Request, decision: Decision) -> float:
     return uncertain if uncertain is not None else min(decision.thresholds)
 
 
-def _join(request: Request, decision: Decision, own: tuple[JudgedText, ...]) -> Decided:
-    """What a decision makes of the verdicts on one document's sentences."""
-    candidate = own[0].candidate
-    return Decided(candidate, own, decision([one.verdict for one in own], *_relevance(request, candidate)))
-
-
 def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]) -> Iterator[Decided]:
     """Each abstract read in one pass."""
     within = [one for one in candidates if len(one.entry)]
-    sentences = [one.entry.sentences() for one in within]
-    abstracts = [
-        Abstract(drop_question(one.entry.document.title), tuple(sentence.text for sentence in own))
-        for one, own in zip(within, sentences, strict=True)
-    ]
-    readings = reader.read_abstracts(request.claim.text, abstracts)
-    for candidate, own, reading in zip(within, sentences, readings, strict=True):
-        judged = tuple(
-            JudgedText(candidate, sentence, verdict)
-            for sentence, verdict in zip(own, reading.sentences, strict=True)
-            if verdict is not None
-        )
-        request.count(candidate, len(judged))
-        yield Decided(candidate, judged, decide(reader.decision, reading, *_relevance(request, candidate)))
+    readings = reader.read_abstracts(request.claim.text, [make_abstract(one.entry) for one in within])
+    for candidate, reading in zip(within, readings, strict=True):
+        yield decide_from_reading(request, reader, candidate, reading)
 
 
 def _can_answer(request: Request, candidate: RankedDocument) -> bool:
-    return has_findings(candidate.entry.document) and _relevance(request, candidate)[1] >= ON_SUBJECT
-
-
-def _relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:
-    """What a decision is told of a document beside its sentences: how far it lies behind the best match, and its aboutness."""
-    # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
-    subject = request.claim.question or request.claim.text
-    return candidate.behind, measure_aboutness(subject, make_passage(candidate.entry.document))
-
-
-def _premise(entry: Entry, sentence: Sentence) -> Premise:
-    spans, abstract = entry.spans, entry.document.abstract
-
-    def text(index: int) -> str:
-        return abstract[slice(*spans[index])] if 0 <= index < len(spans) else ""
-
-    return Premise(sentence.text, entry.document.title, text(sentence.index - 1), text(sentence.index + 1))
+    return has_findings(candidate.entry.document) and measure_relevance(request, candidate)[1] >= ON_SUBJECT

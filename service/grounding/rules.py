@@ -87,14 +87,14 @@ def _doubtful(request: Request, whole: Verdict) -> bool:
 
 def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
     """A document by its strongest sentence, with the verdict on itself where it was read as a whole, else on the sentence."""
-    strongest = _strongest(request.claim.text, request.label, one)
+    strongest = find_strongest(request.claim.text, request.label, one)
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
     return ChosenDocument(
         one.candidate, strongest.sentence, verdict, get_probability(one.verdict, request.label), request.judge.name
     )
 
 
-def _strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
+def find_strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
     """The sentence that speaks for the label: the most probable; of a paper read as a whole, one that tells its finding."""
     if one.verdict.of == "sentence":
         return max(one.sentences, key=lambda own: get_probability(own.verdict, label))

@@ -194,6 +194,10 @@ class Named(Protocol):
         """What it is called."""
         ...
 
+    def model_dump(self) -> dict[str, Any]:
+        """All that it says, as anything that JSON can hold."""
+        ...
+
 
 class Service(Protocol):
     """What grounds or answers: an index, a configuration and models."""

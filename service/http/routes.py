@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Claim, Grounding, Topic
-from service.answering.answer import KeptSentences, Stage
+from service.answering.events import KeptSentences, Stage
 from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.request import GroundStage

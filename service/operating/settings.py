@@ -125,7 +125,10 @@ class Settings(BaseSettings):
 
 
 def load_settings(**given: Any) -> Settings:
-    """The settings, with what the command line gave (None: nothing); anything wrong is one sentence that holds no secret."""
+    """The settings, with what the command line gave (None: nothing); anything wrong is one sentence that holds no secret.
+
+    Raises `BadConfig` for it.
+    """
     file = _file()
     if file and not file.is_file():
         raise BadConfig(f"There is no settings file at {file} (named by {FILE_VARIABLE}).")

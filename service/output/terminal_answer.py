@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from service.answering.answer import Event, OnEvent, Stage
+from service.answering.events import Event, OnEvent, Stage
 from service.answering.schemas import AnswerResponse, AnswerSentenceOut
 from service.output.terminal import marked_sentence
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -92,14 +93,8 @@ class EvidenceSentenceOut(BaseModel):
 
     @classmethod
     def of(cls, one: EvidenceSentence) -> EvidenceSentenceOut:
-        """From the value."""
-        sentence, verdict = one.sentence, one.verdict
-        stance = StanceOut.model_validate(verdict) if verdict else None
-        return cls(
-            rank=one.rank, index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text,
-            section=sentence.section, kind=sentence.kind, score=one.score, relevance=one.relevance, stance=stance,
-            repeats=one.repeats, why=one.why, parts=one.parts,
-        )  # fmt: skip
+        """From the value: its own attributes and those of its sentence."""
+        return cls.model_validate({**asdict(one.sentence), **asdict(one), "stance": one.verdict})
 
 
 class EvidenceResponse(BaseModel):

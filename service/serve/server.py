@@ -20,7 +20,10 @@ _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def check_index(settings: Settings) -> Path:
-    """The index of usable settings: a wrong name or a damaged index is told before a server starts that never becomes ready."""
+    """The index of usable settings: a wrong name or a damaged index is told before a server starts that never becomes ready.
+
+    Raises `BadConfig` where none is named.
+    """
     from retrieval.store.manifest import read_manifest
     from service.configuration.answers import load_answer_config
     from service.configuration.config import load_config, load_profile

@@ -25,6 +25,7 @@ from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically
+from service.grounding.schemas import Provenance, Service
 
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
 _WORKERS = 2
@@ -96,6 +97,16 @@ def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -
     }
 
 
+def facts_of_service(service: Service) -> dict[str, Any]:
+    """What the results of a service depend on beside the code and what it is asked."""
+    return {
+        "provenance": Provenance.of(service).model_dump(),
+        "corpus_sha256": service.index.manifest.corpus_sha256,
+        "config": service.config.model_dump(),
+        "profile": service.models.profile.model_dump(),
+    }
+
+
 class RunJournal(Journal):
     """The finished items of the run that is to stand at `out`, in a journal beside it."""
 
@@ -126,6 +137,7 @@ def work(
     """Do the jobs that are not done yet, a few at once, and keep each; what failed with a `survived` error, by key.
 
     Any other error ends the work, with what was finished kept.
+    Raises `Interrupted` where the user stops it.
     """
     waiting = iter([job for job in jobs if job.key not in kept.records])
     running: dict[Future[str], Job] = {}

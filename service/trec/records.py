@@ -11,7 +11,10 @@ from retrieval.core.errors import BadInput, BadRecord
 
 
 def read_json_or_lines(path: Path) -> list[Any]:
-    """The records of a file that is one JSON list or a JSON object a line; the track uses both."""
+    """The records of a file that is one JSON list or a JSON object a line; the track uses both.
+
+    Raises `BadInput` for a file that cannot be read as either.
+    """
     try:
         text = path.read_text("utf-8")
     except OSError as error:

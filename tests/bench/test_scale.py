@@ -17,6 +17,7 @@ from bench.growth import CorpusMeasurement, growth, projection, table
 from bench.scale import put_between_markers
 from nli.text.sentences import sentence_spans
 from retrieval.bm25.java import HEAP_VARIABLE, get_heap_size
+from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from tests.conftest import DEMO
 
@@ -135,8 +136,51 @@ def test_sizes_that_were_measured_are_not_measured_again(tmp_path: Path, monkeyp
         scale.scale(tmp_path, [2000, 1000, 3000], DEMO)
     assert [one.documents for one in scale.scale(tmp_path, [1000, 2000, 3000], DEMO)] == [1000, 2000, 3000]
     assert asked == [1000, 2000, 3000, 3000]
-    with pytest.raises(BadInput, match="another folder"):
-        scale.scale(tmp_path, [1000], tmp_path)
+    report = json.loads((tmp_path / "scale.json").read_text())
+    assert [one["documents"] for one in report["measured"]] == [1000, 2000, 3000]
+
+
+def test_a_size_is_measured_again_where_the_source_the_heap_or_the_code_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def fake(n: int, folder: Path, source: Path) -> CorpusMeasurement:
+        asked.append(n)
+        return measured(n, 1.0)
+
+    monkeypatch.setattr(scale, "measure", fake)
+    source = tmp_path / "corpus.jsonl"
+    source.write_text("one")
+
+    def ask() -> int:
+        scale.scale(tmp_path / "out", [1000], source)
+        return len(asked)
+
+    assert (ask(), ask()) == (1, 1)
+    source.write_text("two")
+    assert (ask(), ask()) == (2, 2)
+    monkeypatch.setenv(HEAP_VARIABLE, "1234m")
+    assert (ask(), ask()) == (3, 3)
+    monkeypatch.setattr("bench.scale.hash_code", lambda _: "edited")
+    assert (ask(), ask()) == (4, 4)
+
+
+def test_a_generated_corpus_is_not_taken_for_one_of_another_source_or_generator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "corpus.jsonl"
+    source.write_text("one")
+    first = scale.find_corpus(1000, tmp_path, source)
+    assert scale.find_corpus(1000, tmp_path, source) == first
+    source.write_text("two")
+    second = scale.find_corpus(1000, tmp_path, source)
+    monkeypatch.setattr("bench.scale.hash_code", lambda _: "edited")
+    assert len({first, second, scale.find_corpus(1000, tmp_path, source)}) == 3
+
+
+def test_the_hash_of_the_benchmarks_code_is_not_the_hash_of_nothing() -> None:
+    assert len({hash_code([]), hash_code(["bench.growth"]), hash_code(["bench.generate"]), hash_code(["bench.scale"])}) == 4
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.cli import eval_app
-from eval.evidence.evidencebench import TASKS, Goal, read_cases, tasks
+from eval.evidence.evidencebench import TASKS, EvidenceCase, Goal, read_cases, tasks
 from eval.evidence.language_models import llm_methods
 from eval.evidence.methods import METHODS, methods
 from eval.evidence.readings import KeptReadings
@@ -230,6 +231,32 @@ def test_a_language_model_is_a_method_and_is_asked_once(data: Path, tmp_path: Pa
         assert method.choose
         assert [list(method.choose(case, reading, TASKS["er-optimal"])) for _ in range(2)] == [[3, 2], [3, 2]]
         assert len(server.bodies) == 1
+
+
+def test_a_language_model_is_asked_again_for_another_paper_hypothesis_model_or_prompt(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for server in serving(text("ANSWER: 3, 2")):
+        first = read_cases([data])[0]
+        reading = reader().read(first.hypothesis, first.paper)
+
+        def ask(case: EvidenceCase = first, model: str = "m", method: str = "llm-plain") -> int:
+            writer = {"kind": "chat", "model": model, "base_url": server.url}  # noqa: B023
+            profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
+            (one,) = llm_methods([method], profile, tmp_path)
+            assert one.choose
+            one.choose(case, reading, TASKS["er-optimal"])  # noqa: B023
+            return len(server.bodies)  # noqa: B023
+
+        assert (ask(), ask()) == (1, 1)
+        other = replace(first, hypothesis="Something else.")
+        assert (ask(other), ask(other)) == (2, 2)
+        paper = replace(first, paper=replace(first.paper, title="Another title"))
+        assert (ask(paper), ask(paper)) == (3, 3)
+        assert (ask(model="n"), ask(model="n")) == (4, 4)
+        assert (ask(method="llm-shots"), ask(method="llm-shots")) == (5, 5)
+        monkeypatch.setattr("eval.evidence.language_models.hash_code", lambda _: "edited")
+        assert (ask(), ask()) == (6, 6)
 
 
 def test_a_language_model_needs_a_profile_that_has_one(tmp_path: Path) -> None:

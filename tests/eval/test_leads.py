@@ -90,7 +90,7 @@ class Counting(Leads):
         return super().given(question, pmids)
 
 
-def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     step = load_answer_config("counterpoint").lead
     assert step is not None
     leads, asked = Counting(make_reading_grounder(index), step), read_known(questions(tmp_path / "known.jsonl"))
@@ -107,6 +107,11 @@ def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path
     assert Counting.asked == 3
     lead_all([replace(asked[0], question="Does zinc help?")], leads, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 4, "another question under a known id is asked"
+    lead_all(asked[:1], leads, True, tmp_path / "work", "another corpus", {"a": 1})
+    assert Counting.asked == 5
+    monkeypatch.setattr("eval.answers.leads.code_of", lambda *_: "edited")
+    lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert Counting.asked == 6
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

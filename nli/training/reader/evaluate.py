@@ -117,13 +117,13 @@ def measure_probes(path: Path, reader: DocumentReader) -> float:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(
-        prog="python -m nli.training.reader.evaluate", description="Figures of the reader on dev splits."
+        prog="python -m nli.training.reader.evaluate", description="Evaluate the reader on dev splits."
     )
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
-    parser.add_argument("--model", type=Path, default=READER_MODEL, help="the model folder")
-    parser.add_argument("--probes", type=Path, default=Path("tests/probes.jsonl"))
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
+    parser.add_argument("--model", type=Path, default=READER_MODEL, help="the folder of the model (default: the shipped one)")
+    parser.add_argument("--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines of probes")
     parser.add_argument("--only", nargs="*", default=["probes", "given", "ordinary", "healthver", "scifact"], help="which sets")
-    parser.add_argument("--most", type=int, default=10_000, help="papers or claims of each set at most")
+    parser.add_argument("--most", type=int, default=10_000, help="read at most this many papers or claims of each set")
     options = parser.parse_args(arguments)
     reader, data = DocumentReader(options.model), options.data
     reranker = EmbeddedReranker(remembered_mb=600)

@@ -209,12 +209,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m nli.training.reader.fit", description="Export the reader and fit its decision."
     )
-    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the training run")
-    parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept")
-    parser.add_argument("--mean", type=Path, nargs="*", default=[], metavar="CHECKPOINT", help="further weights to average with")
-    parser.add_argument("--most", type=int, default=10_000, help="claims or papers of each set at most")
-    parser.add_argument("--export-only", action="store_true", help="leave the card uncalibrated")
+    parser.add_argument("--vocabulary", type=Path, required=True, help="the JSON file of the words that the model keeps")
+    parser.add_argument("--mean", type=Path, nargs="*", default=[], metavar="CHECKPOINT", help="more weights to average")
+    parser.add_argument("--most", type=int, default=10_000, help="read at most this many claims or papers of each set")
+    parser.add_argument("--export-only", action="store_true", help="write the model without a calibration or a decision")
     options = parser.parse_args(arguments)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     model = ReaderEncoder(len(words["old"]))

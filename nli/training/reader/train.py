@@ -70,15 +70,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
     parser = make_option_parser("python -m nli.training.reader.train", "reader")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
-    parser.add_argument("--vocabulary", type=Path, required=True, help="the words that are kept, and their rows in the base")
-    parser.add_argument("--frozen", type=int, default=4, help="layers that keep the base's weights")
-    parser.add_argument("--rate", type=float, default=5e-5)
-    parser.add_argument("--start", type=Path, metavar="FILE", help="a checkpoint.pt or model.onnx to go on from")
+    parser.add_argument("--vocabulary", type=Path, required=True, help="the JSON file of the words that the model keeps")
+    parser.add_argument("--frozen", type=int, default=4, help="the number of lower layers that are not trained")
+    parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
+    parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
         "--shares", type=float, nargs=5, default=(1.0,) * 5, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE"),
-        help="how much is read of short texts, whole abstracts, our own claims, SciFact, and evidence sentences alone",
+        help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences",
     )  # fmt: skip
-    parser.add_argument("--counts", action="store_true", help="print what would be read and stop")
+    parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
     papers, own = read_ordinary(options.data, "train"), read_written(CLAIMS, options.data)

@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the words that are kept and their rows in the base."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--data", type=Path, help="the data folder whose texts choose the words")
-    source.add_argument("--model", type=Path, help="a reader's folder whose words are kept as they are, to train it further")
+    source.add_argument("--data", type=Path, help="choose the words that the texts of this data folder use")
+    source.add_argument("--model", type=Path, help="keep the words of this reader, to train it further")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
     options = parser.parse_args(arguments)

@@ -41,7 +41,10 @@ def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
 
 
 def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "") -> Passage:
-    """The same for a file's content; `name` is what errors call it, and its ending may tell the format."""
+    """The same for a file's content; `name` is what errors call it, and its ending may tell the format.
+
+    Raises `BadInput` for content that is empty, too large or unreadable.
+    """
     if len(raw) > MOST_BYTES:
         raise BadInput(f"{name} has more than {MOST_BYTES // 1_000_000} MB; check it in parts.")
     if not raw.strip():
@@ -69,7 +72,10 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
 
 
 def read_text(text: str, format: TextFormat = "auto", name: str = "The text") -> Passage:
-    """A text that is there already; "auto" takes it for Markdown where it has two of Markdown's marks or more."""
+    """A text that is there already; "auto" takes it for Markdown where it has two of Markdown's marks or more.
+
+    Raises `BadInput` for a text that is too long.
+    """
     clean = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n")
     if len(clean) > MOST_CHARACTERS:
         raise BadInput(f"{name} has {len(clean):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts.")

@@ -10,8 +10,7 @@ from typing import Any
 
 from retrieval.core.values import Evidence
 from service.grounding.ground import Grounder
-from service.grounding.schemas import Provenance
-from service.trec.journal import RUN, Job, journal, shared_facts, work
+from service.trec.journal import RUN, Job, facts_of_service, journal, shared_facts, work
 from service.trec.records import track_id
 from service.trec.shards import Shard, own_part
 from service.trec.task_a.items import Item
@@ -76,10 +75,4 @@ def _citations(evidence: Sequence[Evidence]) -> list[int | str]:
 
 def _facts(input: Path, grounder: Grounder, team: str, run_id: str) -> dict[str, Any]:
     """Everything that decides what a run holds; two runs with equal facts have equal bytes."""
-    return {
-        **shared_facts("a", input, team, run_id, __name__),
-        "provenance": Provenance.of(grounder).model_dump(),
-        "corpus_sha256": grounder.index.manifest.corpus_sha256,
-        "config": grounder.config.model_dump(),
-        "profile": grounder.models.profile.model_dump(),
-    }
+    return {**shared_facts("a", input, team, run_id, __name__), **facts_of_service(grounder)}

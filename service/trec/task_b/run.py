@@ -12,8 +12,7 @@ from retrieval.core.errors import ModelUnusable, Unfinished
 from retrieval.core.values import Topic
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
-from service.grounding.schemas import Provenance
-from service.trec.journal import ANSWERS, RUN, Job, beside, journal, shared_facts, work
+from service.trec.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
 from service.trec.records import track_id
 from service.trec.shards import Shard, own_part
 
@@ -109,10 +108,7 @@ def _facts(input: Path, answerer: Answerer, team: str, run_id: str) -> dict[str,
     grounder = answerer.grounder
     return {
         **shared_facts("b", input, team, run_id, __name__),
-        "provenance": Provenance.of(answerer).model_dump(),
+        **facts_of_service(answerer),
         "grounding_models": grounder.models.names() if grounder else {},
-        "corpus_sha256": answerer.index.manifest.corpus_sha256,
-        "config": answerer.config.model_dump(),
         "grounding": grounder.config.model_dump() if grounder else None,
-        "profile": answerer.models.profile.model_dump(),
     }

@@ -166,6 +166,41 @@ def test_a_stopped_reranking_goes_on_and_a_torn_line_is_scored_again(tmp_path: P
     assert third.asked == []
 
 
+def test_scores_of_other_texts_settings_or_code_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reranker = Counting()
+
+    def ask(query: str = "q", document: str = "x", settings: Any = None) -> int:
+        KeptScores(reranker, tmp_path, settings)(query, [document])
+        return len(reranker.asked)
+
+    assert (ask(), ask()) == (1, 1)
+    assert (ask(query="r"), ask(query="r")) == (2, 2)
+    assert (ask(document="y"), ask(document="y")) == (3, 3)
+    assert (ask(settings={"depth": 2}), ask(settings={"depth": 2})) == (4, 4)
+    monkeypatch.setattr("eval.retrieval.kept_index.hash_code", lambda _: "edited")
+    assert (ask(), ask()) == (5, 5)
+
+
+def test_indexes_and_documents_of_other_content_or_code_are_made_again(
+    files: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+
+    def count() -> tuple[int, int, int]:
+        documents = read_beir(*files, work).documents
+        open_index(documents, work).close()
+        StandardBM25(documents, work)
+        return len(list(work.glob("documents-*"))), len(list(work.glob("index-*"))), len(list(work.glob("standard-*")))
+
+    assert (count(), count()) == ((1, 1, 1), (1, 1, 1))
+    lines(files[0], [{**DOCUMENTS[0], "text": "Stones sink."}, *DOCUMENTS[1:]])
+    assert count() == (2, 2, 2)
+    monkeypatch.setattr("eval.retrieval.kept_index.hash_code", lambda _: "edited")
+    assert count() == (2, 3, 3)
+    monkeypatch.setattr("eval.retrieval.collection.hash_code", lambda _: "edited")
+    assert count() == (3, 3, 3)
+
+
 def test_the_command_measures_stops_and_goes_on(
     files: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

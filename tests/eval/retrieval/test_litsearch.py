@@ -137,6 +137,21 @@ def test_an_order_is_asked_for_once(server: ChatServer, tmp_path: Path) -> None:
     assert len(server.bodies) == 2
 
 
+def test_an_order_of_another_question_paper_model_or_prompt_is_asked_for_again(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(question: str = "q", title: str = "a", model: str = "m") -> int:
+        KeptOrders(Chat(model, server.url, retries=0), tmp_path)(question, [Document("1", title, "")])
+        return len(server.bodies)
+
+    assert (ask(), ask()) == (1, 1)
+    assert (ask(question="r"), ask(question="r")) == (2, 2)
+    assert (ask(title="b"), ask(title="b")) == (3, 3)
+    assert (ask(model="n"), ask(model="n")) == (4, 4)
+    monkeypatch.setattr("eval.retrieval.litsearch.hash_code", lambda _: "edited")
+    assert (ask(), ask()) == (5, 5)
+
+
 def test_one_hop_finds_what_no_word_leads_to(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.script = wanted_first
     writer = {"kind": "chat", "model": "m", "base_url": server.url}

@@ -66,6 +66,25 @@ def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) ->
     assert checked.sentences[0].result and [one.status for one in checked.sentences[0].result.cited] == ["not judged"]
 
 
+def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
+    background = "It has long been believed that zeta is for pressure in adults."
+    result = "Zeta was for pressure: it fell by 10 mm Hg more than with placebo (p < 0.01)."
+    abstract = f"{background} We gave zeta or placebo to 40 adults. {result}"
+    documents = [
+        {"pmid": "1", "title": "Zeta and pressure", "abstract": abstract},
+        {"pmid": "2", "title": "Zeta for pressure: study protocol for a randomised trial", "abstract": abstract},
+        *DOCUMENTS[4:],
+    ]
+    checked = Checker(make_reading_grounder(make_index(tmp_path, documents))).check(
+        read_text("Zeta lowers pressure (PMID 1, PMID 2).")
+    )
+    found = checked.sentences[0].result
+    assert found and [one.sentence and one.sentence.text for one in found.in_favour] == [result]
+    first, protocol = found.cited
+    assert (first.status, first.sentence and first.sentence.text) == ("bears it out", result)
+    assert (protocol.status, protocol.sentence, protocol.likely) == ("not judged", None, None)
+
+
 def test_a_judge_of_sentences_reads_cited_papers_too(tmp_path: Path) -> None:
     grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS))
     checked = Checker(grounder).check(read_text("Zeta lowers pressure (PMID 1, PMID 2)."))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.checking.check import Checker
@@ -117,6 +118,9 @@ def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, m
     edited = Reading.of(read_text("Omega lowers sugar. Zeta lowers pressure (PMID 1)."))
     with journal(tmp_path / "out", facts(checker.grounder)) as kept:
         assert [key_of(one) in kept.records for one in edited.claims] == [True, False], "what it cites counts too"
+    monkeypatch.setattr("service.checking.run.code_of", lambda *_: "edited")
+    with pytest.raises(BadInput, match=r"\(code_sha256 differ\)"), journal(tmp_path / "out", facts(checker.grounder)):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""What a judge says of one document: of each that a search ranks, and of one that a text cites."""
+
+from __future__ import annotations
+
+from nli.judges.judge import Abstract, Reader, Reading, drop_question
+from nli.reader.decision import decide
+from retrieval.core.values import Premise, Sentence
+from retrieval.rerank.reranker import make_passage
+from retrieval.store.documents import Entry
+from retrieval.words.aboutness import measure_aboutness
+from service.grounding.request import Request
+from service.grounding.values import Decided, JudgedText, RankedDocument, Text
+
+
+def decide_alone(request: Request, entry: Entry) -> Decided:
+    """What the branch's judge says of a document that no search ranked: it is taken for the best match, and read in full.
+
+    The document must have a sentence.
+    """
+    candidate = RankedDocument(0, 0.0, "", entry)
+    if request.reader:
+        (reading,) = request.reader.read_abstracts(request.claim.text, [make_abstract(entry)])
+        return decide_from_reading(request, request.reader, candidate, reading)
+    texts = (Text(candidate, sentence, make_premise(entry, sentence)) for sentence in entry.sentences())
+    return decide_from_sentences(request, tuple(request.ask(request.judge, texts)))
+
+
+def decide_from_sentences(request: Request, own: tuple[JudgedText, ...]) -> Decided:
+    """What the judge's decision makes of the verdicts on one document's sentences, of which there is at least one."""
+    candidate = own[0].candidate
+    decision = request.judge.decision
+    return Decided(candidate, own, decision([one.verdict for one in own], *measure_relevance(request, candidate)))
+
+
+def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> Decided:
+    """What the reader's decision makes of its reading of one document; every sentence that it read counts as judged."""
+    judged = tuple(
+        JudgedText(candidate, sentence, verdict)
+        for sentence, verdict in zip(candidate.entry.sentences(), reading.sentences, strict=True)
+        if verdict is not None
+    )
+    request.count(candidate, len(judged))
+    return Decided(candidate, judged, decide(reader.decision, reading, *measure_relevance(request, candidate)))
+
+
+def measure_relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:
+    """What a decision is told of a document beside its sentences: how far it lies behind the best match, and its aboutness."""
+    # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
+    subject = request.claim.question or request.claim.text
+    return candidate.behind, measure_aboutness(subject, make_passage(candidate.entry.document))
+
+
+def make_abstract(entry: Entry) -> Abstract:
+    """A document as a reader is given it."""
+    return Abstract(drop_question(entry.document.title), tuple(sentence.text for sentence in entry.sentences()))
+
+
+def make_premise(entry: Entry, sentence: Sentence) -> Premise:
+    """A sentence of a document as a judge is given it: with the title and the sentences around it."""
+    spans, abstract = entry.spans, entry.document.abstract
+
+    def text(index: int) -> str:
+        return abstract[slice(*spans[index])] if 0 <= index < len(spans) else ""
+
+    return Premise(sentence.text, entry.document.title, text(sentence.index - 1), text(sentence.index + 1))
