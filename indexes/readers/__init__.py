@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from indexes.readers import counterpoint, jsonl, pubmed, pyserini, scifact, source
-from indexes.readers.fields import describe_keys
-from indexes.readers.records import Deletion, OnBad, Record, RecordError, SkipBad, raise_bad
-from indexes.readers.source import sources
+from indexes.readers import counterpoint, pubmed, pyserini, scifact
+from indexes.readers.base import jsonl, source
+from indexes.readers.base.fields import describe_keys
+from indexes.readers.base.records import Deletion, OnBad, Record, RecordError, SkipBad, raise_bad
+from indexes.readers.base.source import sources
 from retrieval.core.errors import BadInput
 
 __all__ = ["FORMATS", "Deletion", "Format", "OnBad", "Record", "SkipBad", "detect_format", "raise_bad", "read", "sources"]

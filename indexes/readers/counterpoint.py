@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from indexes.readers import jsonl
-from indexes.readers.fields import RETRACTED, check_required, clean_text, describe_value, join_parts, read_id, read_text
-from indexes.readers.records import OnBad, RecordError, raise_bad
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import RETRACTED, check_required, clean_text, describe_value, join_parts, read_id, read_text
+from indexes.readers.base.records import OnBad, RecordError, raise_bad
 from retrieval.core.values import Document, Section
 
 KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted")

@@ -9,8 +9,8 @@ import re
 
 from lxml import etree
 
-from indexes.readers.fields import RETRACTED, clean_text, join_parts, read_id
-from indexes.readers.records import RecordError
+from indexes.readers.base.fields import RETRACTED, clean_text, join_parts, read_id
+from indexes.readers.base.records import RecordError
 from retrieval.core.values import Document, Notice, Section
 
 # An article's reference list stood among its corrections until 2018, by the dozen: it says nothing about the article.

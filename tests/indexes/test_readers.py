@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.readers import Deletion, Record, SkipBad, detect_format, jsonl, pubmed, read, sources
-from indexes.readers.fields import clean_text, join_parts
+from indexes.readers import Deletion, Record, SkipBad, detect_format, pubmed, read, sources
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import clean_text, join_parts
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Document, Notice, Section
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from indexes.readers.records import RecordError
+from indexes.readers.base.records import RecordError
 from retrieval.core.values import Section
 
 RETRACTED = "Retracted Publication"

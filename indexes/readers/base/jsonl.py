@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexes.readers import source
-from indexes.readers.records import OnBad, RecordError
+from indexes.readers.base import source
+from indexes.readers.base.records import OnBad, RecordError
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 
