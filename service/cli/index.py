@@ -22,7 +22,20 @@ SourcesArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE...", help="Files or folders of files, gzipped or not.", show_default=False)
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", help="pyserini, counterpoint, scifact or pubmed; auto detects it from the first record.")
+    str,
+    typer.Option(
+        "--format",
+        help="pyserini, counterpoint, scifact, pubmed, nbib, ris, csl, bibtex or csv; auto detects it from the content.",
+    ),
+]
+ColumnOption = Annotated[
+    list[str],
+    typer.Option(
+        "--column",
+        metavar="PART=NAME",
+        show_default=False,
+        help="A column of a CSV file, such as abstract=Zusammenfassung; repeatable.",
+    ),
 ]
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
@@ -37,6 +50,7 @@ def index_build(
     out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
+    column: ColumnOption = [],  # noqa: B006  # Typer wants a list and gives each call its own
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
@@ -52,9 +66,9 @@ def index_build(
         loaded = _encoder(profile, encoder) if dense else None
         print_note(f"Building an index at {out}.")
         started = time.monotonic()
-        report = build(sources, out, format, skip_bad, overwrite, alone=True)
+        report = build(sources, out, format, skip_bad, overwrite, alone=True, columns=_parse_columns(column))
         counts, seconds = report.manifest.counts, time.monotonic() - started
-        _list_bad(report)
+        _list_left_out(report)
         print_note(
             f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
             f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
@@ -69,6 +83,7 @@ def index_update(
     sources: SourcesArgument,
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
+    column: ColumnOption = [],  # noqa: B006
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
@@ -79,8 +94,8 @@ def index_update(
     with report_errors():
         loaded = _encoder(profile, encoder) if dense else None
         print_note(f"Updating the index at {index}.")
-        report = update(index, sources, format, skip_bad, alone=True)
-        _list_bad(report)
+        report = update(index, sources, format, skip_bad, alone=True, columns=_parse_columns(column))
+        _list_left_out(report)
         print_note(
             f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
             f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
@@ -146,7 +161,24 @@ def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None
     )
 
 
-def _list_bad(report: BuildReport) -> None:
+def _parse_columns(given: list[str]) -> dict[str, str]:
+    from retrieval.core.errors import BadInput
+
+    columns: dict[str, str] = {}
+    for one in given:
+        part, sign, name = one.partition("=")
+        if not (sign and part.strip() and name.strip()):
+            raise BadInput(f"--column {one!r} should look like abstract=NAME, with the name of a column of the CSV file.")
+        columns[part.strip()] = name.strip()
+    return columns
+
+
+def _list_left_out(report: BuildReport) -> None:
+    for source in report.sources:
+        if source.without_abstract:
+            print_note(f"{source.without_abstract:,} of {source.records:,} records in {source.path} have no abstract: left out.")
+        if source.repeated:
+            print_note(f"{source.repeated:,} of {source.records:,} records in {source.path} repeat a paper: left out.")
     if report.bad:
         print_note(f"{len(report.bad)} bad records were skipped:")
         for fault in report.bad:

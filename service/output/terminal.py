@@ -104,8 +104,11 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         "  sources",
     ]
     for source in manifest.sources:
-        bad = f", {source.bad} bad records skipped" if source.bad else ""
-        lines.append(f"    {source.path} ({source.format}, {source.records:,} records{bad})")
+        left_out = {"bad": source.bad, "without abstract": source.without_abstract, "repeated": source.repeated}
+        listed = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
+        lines.append(
+            f"    {source.path} ({source.format}, {source.records:,} records{f'; left out: {listed}' if listed else ''})"
+        )
     return lines
 
 
