@@ -11,7 +11,7 @@ from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
 from service.answering.answer import Answerer, KeptSentences, Stage
-from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
+from service.grounding.schemas import AUTHORS, EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 
 
 class AnswerRequest(BaseModel):
@@ -75,6 +75,9 @@ class CitedDocumentOut(BaseModel):
     title: str
     year: int | None
     journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
     types: list[str]
     score: float = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
