@@ -165,6 +165,11 @@ def _detect_formats(paths: Sequence[Path], format: str, columns: Columns | None)
     return files
 
 
+def check_target(out: Path, overwrite: bool) -> None:
+    """Raise `BadInput` where no index can be built at `out`, as `build` would."""
+    _choose_root(out.resolve(), out, overwrite)
+
+
 def _choose_root(target: Path, out: Path, overwrite: bool) -> Path:
     """The folder to work in; a target that holds something is refused, unless it is an index and may be overwritten."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):

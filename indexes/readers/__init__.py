@@ -1,4 +1,4 @@
-"""Documents in, from any of nine formats, plain or gzipped: `for record in read(path): …`."""
+"""Documents in, from any of ten formats, plain or gzipped: `for record in read(path): …`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from indexes.readers.base import jsonl, source
 from indexes.readers.base.fields import describe_keys
 from indexes.readers.base.records import Deletion, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.base.source import sources
-from indexes.readers.exports import bibtex, csl, nbib, ris, table
+from indexes.readers.exports import bibtex, csl, europepmc, nbib, ris, table
 from indexes.readers.exports.table import Columns, check_columns
 from retrieval.core.errors import BadInput
 
@@ -47,6 +47,7 @@ FORMATS: dict[str, Format] = {
     "ris": Format("RIS", ris.read, begins=ris.is_ris, repeats="skip"),
     "csl": Format("CSL-JSON", csl.read, begins=csl.is_csl, repeats="skip"),
     "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
+    "europepmc": Format("Europe PMC's JSON lines", europepmc.read, europepmc.KEYS, repeats="skip"),
     "csv": Format("CSV", table.read, repeats="skip"),
 }
 CSV, XML = "csv", "pubmed"

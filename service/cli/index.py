@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from indexes.build import BuildReport
+    from indexes.fetch.source import Source
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -105,6 +106,46 @@ def index_update(
             _add_vectors(index, loaded)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
+
+
+@index_app.command("fetch")
+def index_fetch(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A search as you would type it at PubMed.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
+    source: Annotated[Literal["pubmed", "europepmc"], typer.Option("--source", help="Where to search.")] = "pubmed",
+    most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Fetch at most N papers.")] = 10_000,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
+) -> None:
+    """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
+    from indexes.build import build, check_target
+    from indexes.fetch.fetching import fetch_papers, mark_built, name_papers_folder
+
+    with report_errors():
+        # An --out that cannot be used is told before the hours, not after them.
+        check_target(out, overwrite)
+        papers = name_papers_folder(out)
+        remote = _connect(source)
+        try:
+            search = fetch_papers(remote, query, papers, most, print_note)
+        finally:
+            remote.close()
+        print_note(f"{search.fetched:,} papers are in {papers}. Building an index at {out}.")
+        report = build(sorted(papers.glob("part-*.gz")), out, overwrite=overwrite, alone=True)
+        mark_built(papers, search)
+        _list_left_out(report)
+        print_note(f"Built {out}: {report.manifest.counts.documents:,} documents.")
+
+
+def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
+    from indexes.fetch.europepmc import EuropePMC
+    from indexes.fetch.pubmed import PubMed
+    from service.operating.settings import load_settings
+
+    settings = load_settings()
+    if source == "europepmc":
+        return EuropePMC(settings.europepmc_url)
+    key = settings.ncbi_api_key.get_secret_value() if settings.ncbi_api_key else ""
+    return PubMed(settings.ncbi_url, key, settings.ncbi_email)
 
 
 @index_app.command("dense")

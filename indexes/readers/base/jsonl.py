@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexes.readers.base import source
-from indexes.readers.base.records import OnBad, RecordError
+from indexes.readers.base.records import Omission, OnBad, RecordError
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 
 _Read = TypeVar("_Read")
+_Found = TypeVar("_Found", bound=Document | Omission)
 _decode = json.JSONDecoder().decode
 
 
-def read_documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad: OnBad) -> Iterator[Document]:
+def read_documents(path: Path, document: Callable[[dict[str, Any]], _Found], on_bad: OnBad) -> Iterator[_Found]:
     """Each line of `path` through `document`, which raises RecordError where it cannot use the object; blank lines pass."""
     for number, line in read_lines(path):
         try:
