@@ -165,7 +165,8 @@ def _day(number: int) -> date:
 
 
 def _article(number: int) -> str:
-    return f"""<PubmedArticle><MedlineCitation><PMID Version="1">{number}</PMID><Article><Journal><JournalIssue><PubDate><Year>2019
+    return f"""<PubmedArticle><MedlineCitation><PMID Version="1">{number}</PMID><Article><Journal><JournalIssue><PubDate>
+      <Year>2019
       </Year></PubDate></JournalIssue><Title>Lancet</Title></Journal><ArticleTitle>Zinc {number}</ArticleTitle>
       <Abstract><AbstractText>Zinc did not help {number} people.</AbstractText></Abstract><AuthorList><Author>
       <LastName>Smith</LastName><ForeName>Jo</ForeName></Author></AuthorList></Article></MedlineCitation></PubmedArticle>"""
