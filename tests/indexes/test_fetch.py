@@ -290,7 +290,7 @@ def test_a_killed_fetch_goes_on(server: PapersServer, tmp_path: Path) -> None:
         return None
 
     server.faults.append(stall)
-    command = [sys.executable, "-m", "service.cli", "index", "fetch", "zinc", "--out", str(out)]
+    command = [sys.executable, "-c", "from service.cli.commands import app; app()", "index", "fetch", "zinc", "--out", str(out)]
     process = subprocess.Popen(command, env={**os.environ, "COUNTERPOINT_NCBI_URL": server.url}, stderr=subprocess.PIPE)
     state = tmp_path / "zinc.papers" / STATE
     deadline = time.monotonic() + 60
