@@ -9,20 +9,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from indexes import plan
 from indexes.guard import LOCK, hold_lock, report_interrupt
 from indexes.lucene_writer import LuceneWriter, link_files, make_contents
-from indexes.readers import Deletion, Record, SkipBad, detect_format, read, sources
+from indexes.readers import CSV, Columns, SkipBad, check_columns, detect_format, sources
+from indexes.reading import BATCH, SourceReading
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
 from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, translate_write_errors
@@ -39,7 +38,6 @@ from retrieval.store.manifest import (
     read_manifest,
 )
 
-_BATCH = 1000
 # Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.
 _BRIEF = 100_000_000
 _Files = Sequence[tuple[Path, str]]
@@ -47,11 +45,13 @@ _Files = Sequence[tuple[Path, str]]
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build or update did: the manifest of the index, the records it left out, how many documents it touched."""
+    """What a build or update did: the manifest of the index, the bad records it left out, how many documents it touched, and the
+    sources that it read."""
 
     manifest: Manifest
     bad: tuple[BadRecord, ...]
     touched: int
+    sources: tuple[IndexSource, ...] = ()
 
 
 def build(
@@ -61,18 +61,19 @@ def build(
     skip_bad: int = 0,
     overwrite: bool = False,
     alone: bool = False,
+    columns: Columns | None = None,
 ) -> BuildReport:
     """Build an index of every document in `paths` (files or folders) at `out`.
 
     The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, inside the index that is
     there, which serves until the new one is whole. A build that was killed or ran out of disk goes on where it stopped when
-    it is started again with the same sources. `alone` says that this process does nothing else with Java. Raises `BadInput`
-    where `out` exists (unless `overwrite`) or a source cannot be read, `OutOfSpace` where the disk is full, `Interrupted`
-    where the user stops it.
+    it is started again with the same sources. `alone` says that this process does nothing else with Java; `columns` names
+    those of CSV files (`indexes.readers.exports.table.NAMES`). Raises `BadInput` where `out` exists (unless `overwrite`) or a
+    source cannot be read, `OutOfSpace` where the disk is full, `Interrupted` where the user stops it.
     """
     target = out.resolve()
     root = _choose_root(target, out, overwrite)
-    files = _detect_formats(paths, format)
+    files = _detect_formats(paths, format, columns)
     if alone:
         _expect(files)
     stopped = "what was read so far is saved, and the same command resumes from there"
@@ -81,10 +82,10 @@ def build(
         with hold_lock(root):
             old = _read_version(root)
             data = root / _name_data(old + 1)
-            store = _open_or_restart(data, old + 1, plan.make_fingerprint(files))
+            store = _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns))
             try:
                 shutil.rmtree(data / LUCENE, ignore_errors=True)
-                report = _fill(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad)
+                report = _fill(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns)
             finally:
                 store.close()
             report.manifest.write(root)
@@ -96,15 +97,22 @@ def build(
     return report
 
 
-def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, alone: bool = False) -> BuildReport:
+def update(
+    folder: Path,
+    paths: Sequence[Path],
+    format: str = "auto",
+    skip_bad: int = 0,
+    alone: bool = False,
+    columns: Columns | None = None,
+) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
     Queries see the old version until the last moment; the one before it stays until the next update, for readers that still
     have it open. An update that does not come to its end leaves the index as it was. `alone` says that this process does
-    nothing else with Java.
+    nothing else with Java; `columns` names those of CSV files.
     """
     read_manifest(folder)
-    files = _detect_formats(paths, format)
+    files = _detect_formats(paths, format, columns)
     again = f"the index is as it was before: {AGAIN}"
     with (
         report_interrupt("the index", "the index is as it was before"),
@@ -132,7 +140,7 @@ def update(folder: Path, paths: Sequence[Path], format: str = "auto", skip_bad: 
                 link_files(folder / old.data / DENSE, data / DENSE)
             store = StoreWriter(data / STORE, old.version + 1)
             try:
-                report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old)
+                report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old, columns)
             finally:
                 store.close()
             report.manifest.write(folder)
@@ -149,8 +157,17 @@ def _expect(files: _Files, held: int = 0) -> None:
         java.expect_short_run()
 
 
-def _detect_formats(paths: Sequence[Path], format: str) -> _Files:
-    return [(path, detect_format(path) if format == "auto" else format) for path in sources(paths)]
+def _detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> _Files:
+    check_columns(columns or {})
+    files = [(path, detect_format(path, columns) if format == "auto" else format) for path in sources(paths)]
+    if columns and CSV not in (kind for _, kind in files):
+        raise BadInput("--column names a column of a CSV file, and none of the sources is one; leave it out.")
+    return files
+
+
+def check_target(out: Path, overwrite: bool) -> None:
+    """Raise `BadInput` where no index can be built at `out`, as `build` would."""
+    _choose_root(out.resolve(), out, overwrite)
 
 
 def _choose_root(target: Path, out: Path, overwrite: bool) -> Path:
@@ -185,24 +202,32 @@ def _drop_others(folder: Path, keep: Sequence[str]) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int, old: Manifest | None = None) -> BuildReport:
+def _fill(
+    store: StoreWriter,
+    lucene: LuceneWriter,
+    files: _Files,
+    skip_bad: int,
+    old: Manifest | None = None,
+    columns: Columns | None = None,
+) -> BuildReport:
     """Read every source into the store and into Lucene, and say what came of it; `old` is what an update starts from."""
     skip = SkipBad(skip_bad)
     try:
         touched = _index_stored(store, lucene) if old is None else 0
-        read_sources = []
+        read_sources: list[IndexSource] = []
         for number, (path, kind) in enumerate(files):
             bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
             bad_before = len(skip.faults)
+            reading = SourceReading(store, lucene, number, path, kind, skip)
             with bar:
-                records, changed = _read_source(store, lucene, number, path, kind, skip, bar)
+                reading.read_all(bar, columns)
             bad = len(skip.faults) - bad_before
-            read_sources.append(IndexSource(str(path), kind, path.stat().st_size, records, bad))
-            touched += changed
+            counts_of = (reading.seen, bad, reading.without_abstract, reading.repeated)
+            read_sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts_of))
+            touched += reading.changed
         counts, digest = store.summary()
         if not counts.documents:
-            names = ", ".join(str(path) for path, _ in files)
-            raise BadInput(f"There is no document in {names}; an index needs at least one.")
+            raise BadInput(_describe_emptiness(read_sources))
         lucene.finish()
         store.finish()
     finally:
@@ -221,57 +246,24 @@ def _fill(store: StoreWriter, lucene: LuceneWriter, files: _Files, skip_bad: int
         files=list_data_files(data),
         dense=old.dense if old else None,
     )
-    return BuildReport(manifest, tuple(skip.faults), touched)
+    return BuildReport(manifest, tuple(skip.faults), touched, tuple(read_sources))
+
+
+def _describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
+    names = ", ".join(source.path for source in read_sources)
+    empty = sum(source.without_abstract for source in read_sources)
+    if empty:
+        return f"None of the {empty:,} records in {names} has an abstract, and only those are searched; export them too."
+    return f"There is no document in {names}; an index needs at least one."
 
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
     """Give Lucene what an earlier try at this build has put into the store."""
     given = 0
-    for texts in store.texts(_BATCH):
+    for texts in store.texts(BATCH):
         lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in texts)
         given += len(texts)
     return given
-
-
-def _read_source(
-    store: StoreWriter, lucene: LuceneWriter, number: int, path: Path, kind: str, skip: SkipBad, bar: tqdm[Any]
-) -> tuple[int, int]:
-    """Read one source, past what an earlier try has kept; how many records it holds, and how many documents it changed."""
-    done, seen, changed = store.records_done(number), 0, 0
-    for record, pmid in store.repeats_done(number):
-        skip(_make_repeat_error(path, record, pmid))
-    records = read(path, kind, skip)
-    while batch := list(islice(records, _BATCH)):
-        first, seen = seen + 1, seen + len(batch)
-        bar.update(len(batch))
-        fresh = list(enumerate(batch, first))[max(0, done + 1 - first) :]
-        if not fresh:
-            continue
-        repeats: list[tuple[int, str]] = []
-        # PubMed's files repeat a PMID to replace or delete it; in a JSONL corpus a second time is a mistake.
-        if kind != "pubmed":
-            repeats = list(_find_repeats(fresh, store.written_now([record.pmid for _, record in fresh])))
-            for repeat in repeats:
-                skip(_make_repeat_error(path, *repeat))
-        left_out = {record for record, _ in repeats}
-        kept = [record for n, record in fresh if n not in left_out]
-        change = store.write(kept, number, seen, repeats, newest=kind == "pubmed")
-        lucene.remove(change.removed)
-        lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
-        changed += len(change.written) + len(set(change.removed) - {pmid for pmid, _, _ in change.written})
-    return seen, changed
-
-
-def _find_repeats(records: Iterable[tuple[int, Record]], known: set[str]) -> Iterator[tuple[int, str]]:
-    """The numbered records whose id is `known` or stands twice among them."""
-    for number, record in records:
-        if record.pmid in known and not isinstance(record, Deletion):
-            yield number, record.pmid
-        known.add(record.pmid)
-
-
-def _make_repeat_error(path: Path, record: int, pmid: str) -> BadRecord:
-    return BadRecord(path, f"record {record} (id {pmid})", "this id is repeated; every id must be unique")
 
 
 def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -33,7 +33,8 @@ def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: installed(name) for name in packages}}
 
 
-def make_fingerprint(files: Iterable[tuple[Path, str]]) -> str:
+def make_fingerprint(files: Iterable[tuple[Path, str]], columns: Mapping[str, str] | None = None) -> str:
     """What a build is made from: it goes on only where all of this is as it was."""
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
-    return hashlib.sha256(json.dumps([FORMAT, stats, list_settings(), list_versions()]).encode()).hexdigest()
+    made_of = [FORMAT, stats, sorted((columns or {}).items()), list_settings(), list_versions()]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()

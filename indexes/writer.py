@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.readers import Deletion, Record
+from indexes.readers.base.records import Deletion
 from nli.text.cues import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
-from retrieval.core.values import Document
-from retrieval.store.documents import COLUMNS, SCHEMA, Row, pack, unpack
+from retrieval.core.values import Author, Document
+from retrieval.store.documents import AUTHORS_COLUMN, COLUMNS, GROW, SCHEMA, Row, pack, unpack
 from retrieval.store.manifest import IndexCounts
 
 Text = tuple[str, str, str]
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS progress (source INTEGER PRIMARY KEY, records INTEGER
 CREATE TABLE IF NOT EXISTS repeats (source INTEGER NOT NULL, record INTEGER NOT NULL, pmid TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 """
-_INSERT = f"INSERT OR REPLACE INTO documents ({COLUMNS}, written) VALUES ({', '.join('?' * 13)})"
+_INSERT = f"INSERT OR REPLACE INTO documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
 # Rows of some two kilobytes waste a third of SQLite's usual pages of four.
 _PAGE_BYTES = 16384
 # The notices by which one record says that another is retracted (PubMed's RefTypes).
@@ -57,7 +57,18 @@ def annotate(document: Document, cue_ids: dict[str, int]) -> Row:
         int(document.retracted),
         pack(spans),
         pack((index, cue_ids[cue.name], cue.start, cue.end) for index, cue in cues),
+        _dump_json([_list_names(author) for author in document.authors]),
+        document.doi,
+        document.pmcid,
+        _dump_json(document.mesh),
     )
+
+
+def _list_names(author: Author) -> list[str]:
+    names = [author.family, author.given, author.suffix]
+    while len(names) > 1 and not names[-1]:
+        names.pop()
+    return names
 
 
 def _dump_json(items: Sequence[object]) -> str:
@@ -82,6 +93,8 @@ class StoreWriter:
         self._db.execute("PRAGMA synchronous=NORMAL")
         if fresh:
             self._db.executescript(SCHEMA)
+        elif not self._db.execute(AUTHORS_COLUMN).fetchone():
+            self._db.executescript(GROW)
         self._db.executescript(_JOURNAL)
         self._db.executemany(
             "INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in load_cue_list().cues]
@@ -111,8 +124,19 @@ class StoreWriter:
         held = self._find_held("written", pmids)
         return {pmid for pmid in held if held[pmid] == self.version}
 
+    def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
+        """The ids of the documents that have one of these DOIs, by the DOI."""
+        wanted = [doi for doi in dois if doi]
+        marks = ",".join("?" * len(wanted))
+        return dict(self._db.execute(f"SELECT doi, pmid FROM documents WHERE doi != '' AND doi IN ({marks})", wanted))
+
     def write(
-        self, records: Sequence[Record], source: int, done: int, repeats: Sequence[tuple[int, str]] = (), newest: bool = True
+        self,
+        records: Sequence[Document | Deletion],
+        source: int,
+        done: int,
+        repeats: Sequence[tuple[int, str]] = (),
+        newest: bool = True,
     ) -> Change:
         """Write a batch and how far its source has been read, both or neither.
 

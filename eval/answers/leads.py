@@ -17,8 +17,8 @@ from tqdm import tqdm
 from eval.measures.formulas import Floats, Tally, f1, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
-from indexes.readers import jsonl
-from indexes.readers.records import RecordError
+from indexes.readers.base import jsonl
+from indexes.readers.base.records import RecordError
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.answering.lead import Leads, Studied

@@ -19,9 +19,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eval.measures.names import check_names, find_repeated
-from indexes.readers.jsonl import parse_line, read_lines
+from indexes.readers.base.jsonl import parse_line, read_lines
+from indexes.readers.base.records import RecordError
 from indexes.readers.paper import make_paper
-from indexes.readers.records import RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.paper import Paper, SectionKind
 

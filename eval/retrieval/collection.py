@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from eval.scifact.files import find
-from indexes.readers import jsonl
-from indexes.readers.fields import check_required, read_id, read_text
-from indexes.readers.records import RecordError
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import check_required, read_id, read_text
+from indexes.readers.base.records import RecordError
 from indexes.readers.scifact import read as read_scifact
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, BadRecord, translate_write_errors

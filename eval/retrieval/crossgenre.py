@@ -17,9 +17,9 @@ from eval.retrieval.abstract_views import check_view, make_view
 from eval.retrieval.kept_index import KEPT, KeptScores, open_index, order_by_scores, show_progress
 from eval.retrieval.ranking import RankingReport, Run, make_report
 from indexes.guard import report_interrupt
-from indexes.readers import jsonl
-from indexes.readers.fields import describe_keys, read_id, read_text
-from indexes.readers.records import RecordError
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import describe_keys, read_id, read_text
+from indexes.readers.base.records import RecordError
 from retrieval.bm25.bm25_plus import DELTA, TermIndex
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors

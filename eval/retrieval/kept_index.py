@@ -17,7 +17,7 @@ from eval.retrieval.ranking import Run
 from indexes.build import build
 from indexes.lucene_writer import make_contents
 from indexes.readers import read
-from indexes.readers.records import Deletion
+from indexes.readers.base.records import Deletion
 from indexes.vectors import add_vectors
 from retrieval.bm25.lucene import K1, B, load_pyserini, run_on_lucene_thread
 from retrieval.core.code_hash import hash_code

@@ -18,9 +18,9 @@ from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, show_pr
 from eval.retrieval.ranking import RankingReport, Run, make_report
 from generation.prompts.paper_order import Order, ask_for_order, order_papers
 from indexes.guard import report_interrupt
-from indexes.readers import jsonl
-from indexes.readers.fields import check_required, read_id, read_text
-from indexes.readers.records import RecordError
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import check_required, read_id, read_text
+from indexes.readers.base.records import RecordError
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Document

@@ -1,4 +1,4 @@
-"""Documents in, from any of four formats, plain or gzipped: `for record in read(path): …`."""
+"""Documents in, from any of ten formats, plain or gzipped: `for record in read(path): …`."""
 
 from __future__ import annotations
 
@@ -6,59 +6,93 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
-from indexes.readers import counterpoint, jsonl, pubmed, pyserini, scifact, source
-from indexes.readers.fields import describe_keys
-from indexes.readers.records import Deletion, OnBad, Record, RecordError, SkipBad, raise_bad
-from indexes.readers.source import sources
+from indexes.readers import counterpoint, pubmed, pyserini, scifact
+from indexes.readers.base import jsonl, source
+from indexes.readers.base.fields import describe_keys
+from indexes.readers.base.records import Deletion, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
+from indexes.readers.base.source import sources
+from indexes.readers.exports import bibtex, csl, europepmc, nbib, ris, table
+from indexes.readers.exports.table import Columns, check_columns
 from retrieval.core.errors import BadInput
 
-__all__ = ["FORMATS", "Deletion", "Format", "OnBad", "Record", "SkipBad", "detect_format", "raise_bad", "read", "sources"]
+__all__ = [
+    "FORMATS", "Columns", "Deletion", "Format", "Omission", "OnBad", "Record", "SkipBad", "check_columns", "detect_format",
+    "raise_bad", "read", "sources",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of source: what it is, what reads it, and the keys its JSON objects are known by (none: it is XML)."""
+    """A kind of source: what it is and what reads it.
+
+    JSON lines are known by their `keys`, exports by their beginning (`begins`). `repeats` says what a record means whose id came
+    before: it replaces the other, is refused as a mistake, or is counted and left out.
+    """
 
     what: str
     read: Callable[[Path, OnBad], Iterator[Record]]
     keys: frozenset[str] = frozenset()
+    begins: Callable[[str], bool] | None = None
+    repeats: Literal["replace", "refuse", "skip"] = "refuse"
 
 
 FORMATS: dict[str, Format] = {
     "pyserini": Format("Pyserini or TREC BioGen JSON lines", pyserini.read, frozenset({"id", "contents"})),
     "counterpoint": Format("Counterpoint's JSON lines", counterpoint.read, frozenset({"pmid", "title", "abstract"})),
     "scifact": Format("SciFact's corpus", scifact.read, frozenset({"doc_id", "title", "abstract"})),
-    "pubmed": Format("PubMed XML", pubmed.read),
+    "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
+    "nbib": Format("PubMed's export (.nbib)", nbib.read, begins=nbib.is_nbib, repeats="skip"),
+    "ris": Format("RIS", ris.read, begins=ris.is_ris, repeats="skip"),
+    "csl": Format("CSL-JSON", csl.read, begins=csl.is_csl, repeats="skip"),
+    "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
+    "europepmc": Format("Europe PMC's JSON lines", europepmc.read, europepmc.KEYS, repeats="skip"),
+    "csv": Format("CSV", table.read, repeats="skip"),
 }
+CSV, XML = "csv", "pubmed"
 
 # A file's first record may be the bad one that the user lets pass.
 _LOOKED_AT = 100
 
 
-def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad) -> Iterator[Record]:
+def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: Columns | None = None) -> Iterator[Record]:
     """The records of one file, in its order.
 
     A record that cannot be read goes to `on_bad`, which raises (the default) or returns to leave it out (`SkipBad`).
     A file that cannot be read to its end raises `BadInput` when that is found, whatever `on_bad` does; a wrong name or
-    format is found at once, before the first record is asked for.
+    format is found at once, before the first record is asked for. `columns` names those of a CSV file.
     """
-    name = detect_format(path) if format == "auto" else format
+    name = detect_format(path, columns) if format == "auto" else format
     if name not in FORMATS:
         raise BadInput(f"{format!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
     chosen = FORMATS[name]
-    is_xml = _is_xml(source.read_head(path))
-    if is_xml == bool(chosen.keys):
-        raise BadInput(f"{path} is {'' if is_xml else 'not '}XML: expected {chosen.what}; use the format auto.")
+    start = source.read_head(path)
+    if _is_xml(start) != (name == XML):
+        raise BadInput(f"{path} is {'' if _is_xml(start) else 'not '}XML: expected {chosen.what}; use the format auto.")
+    if chosen.begins and not chosen.begins(_decode(start)):
+        raise BadInput(f"{path} does not begin as {chosen.what} does; use the format auto.")
+    if name == CSV:
+        return table.read(path, on_bad, columns)
     return chosen.read(path, on_bad)
 
 
-def detect_format(path: Path) -> str:
-    """The name of the format of `path`, by its content: XML's root element, the keys of the first JSON records."""
+def detect_format(path: Path, columns: Columns | None = None) -> str:
+    """The name of the format of `path`, by its content: XML's root, an export's beginning, the keys of JSON lines."""
     start = source.read_head(path)
     if _is_xml(start):
         pubmed.check_root(path)
-        return "pubmed"
+        return XML
+    head = _decode(start)
+    for name, format in FORMATS.items():
+        if format.begins and format.begins(head):
+            return name
+    if table.is_table(head, columns or {}):
+        return CSV
+    return _detect_json_lines(path)
+
+
+def _detect_json_lines(path: Path) -> str:
     first = ""
     for _, line in islice(jsonl.read_lines(path), _LOOKED_AT):
         try:
@@ -71,8 +105,17 @@ def detect_format(path: Path) -> str:
                 return name
         first = first or f"got {describe_keys(keys)}"
     known = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)
-    raise BadInput(f"{path} is in no known format: expected PubMed XML, or JSON lines with the keys {known}; {first}.")
+    exports = ", ".join(form.what for form in FORMATS.values() if form.begins)
+    raise BadInput(
+        f"{path} is in no known format: expected PubMed XML, {exports}, CSV whose first row names a title or an abstract, "
+        f"or JSON lines with the keys {known}; {first}."
+    )
 
 
 def _is_xml(start: bytes) -> bool:
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+    return _decode(start).lstrip().startswith("<")
+
+
+def _decode(start: bytes) -> str:
+    """A file's beginning as text, cut anywhere."""
+    return start.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore").replace("\r\n", "\n")

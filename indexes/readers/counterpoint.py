@@ -8,12 +8,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from indexes.readers import jsonl
-from indexes.readers.fields import RETRACTED, check_required, clean_text, describe_value, join_parts, read_id, read_text
-from indexes.readers.records import OnBad, RecordError, raise_bad
-from retrieval.core.values import Document, Section
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import (
+    RETRACTED,
+    check_required,
+    clean_text,
+    describe_value,
+    find_doi,
+    join_parts,
+    read_id,
+    read_text,
+)
+from indexes.readers.base.records import OnBad, RecordError, raise_bad
+from retrieval.core.values import Author, Document, Section
 
-KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted")
+KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted", "authors", "doi", "pmcid", "mesh")
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
@@ -27,7 +36,7 @@ def _make_document(record: dict[str, Any]) -> Document:
         if key not in KEYS:
             _check_unknown(key)
     abstract, sections = _read_abstract(record["abstract"])
-    types = _read_types(record.get("types"))
+    types = _read_texts(record, "types")
     return Document(
         pmid=read_id(record["pmid"], "pmid"),
         title=read_text(record, "title"),
@@ -37,6 +46,10 @@ def _make_document(record: dict[str, Any]) -> Document:
         types=types,
         sections=sections,
         retracted=_read_retracted(record.get("retracted")) or RETRACTED in types,
+        authors=tuple(map(_parse_author, filter(None, _read_texts(record, "authors")))),
+        doi=_read_doi(record),
+        pmcid=read_text(record, "pmcid").upper(),
+        mesh=_read_texts(record, "mesh"),
     )
 
 
@@ -76,15 +89,29 @@ def _read_year(value: object) -> int | None:
     raise RecordError(f'expected a year such as 2019, or null, in "year", got {describe_value(value)}')
 
 
-def _read_types(value: object) -> tuple[str, ...]:
+def _read_texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
+    value = record.get(key)
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise RecordError(f'expected a list of texts in "types", got {describe_value(value)}')
+        raise RecordError(f'expected a list of texts in "{key}", got {describe_value(value)}')
     for item in value:
         if not isinstance(item, str):
-            raise RecordError(f'expected texts in the list "types", got {describe_value(item)}')
+            raise RecordError(f'expected texts in the list "{key}", got {describe_value(item)}')
     return tuple(clean_text(item) for item in value)
+
+
+def _parse_author(name: str) -> Author:
+    """From "Family, Given, Suffix"; a name without a comma is a group's."""
+    return Author(*(part.strip() for part in name.split(",", 2)))
+
+
+def _read_doi(record: dict[str, Any]) -> str:
+    given = read_text(record, "doi")
+    doi = find_doi(given)
+    if given and not doi:
+        raise RecordError(f'expected a DOI such as 10.1000/xyz123 in "doi", got {describe_value(given)}')
+    return doi
 
 
 def _read_retracted(value: object) -> bool:

@@ -10,9 +10,10 @@ from typing import Literal
 
 from lxml import etree
 
-from indexes.readers import pubmed_article, source
-from indexes.readers.fields import read_id
-from indexes.readers.records import Deletion, OnBad, Record, RecordError, raise_bad
+from indexes.readers import pubmed_article
+from indexes.readers.base import source
+from indexes.readers.base.fields import read_id
+from indexes.readers.base.records import Deletion, OnBad, Record, RecordError, raise_bad
 from retrieval.core.errors import BadInput, BadRecord
 
 ROOTS = ("PubmedArticleSet", "PubmedBookArticleSet")

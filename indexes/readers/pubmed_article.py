@@ -9,9 +9,10 @@ import re
 
 from lxml import etree
 
-from indexes.readers.fields import RETRACTED, clean_text, join_parts, read_id
-from indexes.readers.records import RecordError
-from retrieval.core.values import Document, Notice, Section
+from indexes.readers.base.fields import RETRACTED, clean_text, find_doi, find_pmcid, join_parts, read_id
+from indexes.readers.base.kinds import BOOK, CHAPTER
+from indexes.readers.base.records import RecordError
+from retrieval.core.values import Author, Document, Notice, Section
 
 # An article's reference list stood among its corrections until 2018, by the dozen: it says nothing about the article.
 _NO_NOTICE = frozenset({"Cites"})
@@ -66,6 +67,10 @@ def _make_article(element: etree._Element) -> Document:
         sections=sections,
         version=version,
         retracted=RETRACTED in types or not _RETRACTING.isdisjoint(kinds),
+        authors=_read_authors(article.find("AuthorList")),
+        doi=find_doi(_find_id(element, "PubmedData", "doi") or _find_location(article)),
+        pmcid=find_pmcid(_find_id(element, "PubmedData", "pmc")),
+        mesh=tuple(filter(None, map(flatten, citation.findall("MeshHeadingList/MeshHeading/DescriptorName")))),
     )
 
 
@@ -77,16 +82,20 @@ def _make_book(element: etree._Element) -> Document:
     book_title = _find_first(chapter, "Book/BookTitle")
     abstract, sections = _read_abstract(chapter.find("Abstract"))
     types = tuple(filter(None, map(flatten, chapter.findall("PublicationType"))))
+    title = _find_first(chapter, "ArticleTitle", "VernacularTitle")
+    authors = chapter.find("AuthorList")
     return Document(
         pmid=number,
-        title=_find_first(chapter, "ArticleTitle", "VernacularTitle") or book_title,
+        title=title or book_title,
         abstract=abstract,
         year=_read_year(chapter, "Book/PubDate") or _read_year(chapter, "ContributionDate"),
         journal=book_title,
-        types=types,
+        types=(*types, CHAPTER if title and title != book_title else BOOK),
         sections=sections,
         version=version,
         retracted=RETRACTED in types,
+        authors=_read_authors(chapter.find("Book/AuthorList") if authors is None else authors),
+        doi=find_doi(_find_id(chapter, "", "doi")),
     )
 
 
@@ -163,6 +172,31 @@ def _read_year(element: etree._Element | None, date: str) -> int | None:
 
 def _read_types(element: etree._Element | None) -> tuple[str, ...]:
     return () if element is None else tuple(filter(None, map(flatten, element.findall("PublicationType"))))
+
+
+def _read_authors(element: etree._Element | None) -> tuple[Author, ...]:
+    """The authors in their order; NLM keeps a name that was corrected, marked as no longer valid."""
+    if element is None:
+        return ()
+    valid = [_read_author(author) for author in element.findall("Author") if author.get("ValidYN") != "N"]
+    return tuple(author for author in valid if author.family)
+
+
+def _read_author(element: etree._Element) -> Author:
+    family = _find_first(element, "LastName", "CollectiveName")
+    return Author(family, _find_first(element, "ForeName", "Initials"), _find_first(element, "Suffix"))
+
+
+def _find_id(element: etree._Element, part: str, kind: str) -> str:
+    """One of the ids beside the PMID, which stand in `part`."""
+    path = f"{part}/ArticleIdList/ArticleId".removeprefix("/")
+    return next((flatten(one) for one in element.findall(path) if one.get("IdType") == kind), "")
+
+
+def _find_location(article: etree._Element) -> str:
+    """The DOI as the publisher gave it with the article."""
+    places = [one for one in article.findall("ELocationID") if one.get("EIdType") == "doi" and one.get("ValidYN") != "N"]
+    return flatten(places[0]) if places else ""
 
 
 def _read_notices(element: etree._Element | None) -> tuple[set[str], tuple[Notice, ...]]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from indexes.readers import jsonl
-from indexes.readers.fields import check_required, clean_text, describe_value, read_id
-from indexes.readers.records import OnBad, RecordError, raise_bad
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import check_required, clean_text, describe_value, read_id
+from indexes.readers.base.records import OnBad, RecordError, raise_bad
 from retrieval.core.values import Document
 
 

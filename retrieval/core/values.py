@@ -54,12 +54,25 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote a publication: a person, or a group, whose name stands in `family` alone."""
+
+    family: str
+    given: str = ""
+    suffix: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.family, self.given, self.suffix)))
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One publication: what every reader yields and the store keeps.
 
     `sections` never overlap and lie in order; a sentence never crosses their edges. `spans` holds the sentence boundaries
     where the source itself fixes them (SciFact's rationales are counted in them), else None: the index finds them.
-    `version` is PubMed's: of two records with one PMID the higher version stands.
+    `version` is PubMed's: of two records with one PMID the higher version stands. `doi` is in lower case and without an address
+    before it, `pmcid` begins with PMC, `mesh` are the descriptors of PubMed's MeSH headings; each is empty where it is unknown.
     """
 
     pmid: str
@@ -73,6 +86,10 @@ class Document:
     spans: tuple[Span, ...] | None = None
     version: int = 1
     retracted: bool = False
+    authors: tuple[Author, ...] = ()
+    doi: str = ""
+    pmcid: str = ""
+    mesh: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

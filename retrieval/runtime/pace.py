@@ -1,4 +1,4 @@
-"""Not too many requests a minute, and not more tokens than were granted."""
+"""Not too many requests a minute, or a second, and not more tokens than were granted."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ _MINUTE = 60.0
 
 
 class Pace:
-    """Lets `per_minute` callers through in any sixty seconds and makes the others wait; None lets all through."""
+    """Lets `most` callers through in any `period` seconds and makes the others wait; None lets all through."""
 
     def __init__(
         self,
-        per_minute: int | None,
+        most: int | None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        period: float = _MINUTE,
     ) -> None:
-        self._most, self._clock, self._sleep = per_minute, clock, sleep
-        self._turns: deque[float] = deque(maxlen=per_minute)
+        self._most, self._clock, self._sleep, self._period = most, clock, sleep, period
+        self._turns: deque[float] = deque(maxlen=most)
         self._lock = Lock()
 
     def wait(self) -> None:
@@ -29,7 +30,7 @@ class Pace:
             return
         with self._lock:
             now = self._clock()
-            turn = max(now, self._turns[0] + _MINUTE) if len(self._turns) == self._most else now
+            turn = max(now, self._turns[0] + self._period) if len(self._turns) == self._most else now
             self._turns.append(turn)
         # Outside the lock: each who comes meanwhile is told a turn of its own.
         if turn > now:

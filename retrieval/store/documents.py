@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from retrieval.core.errors import IndexUnusable
-from retrieval.core.values import Cue, Document, Notice, Section, Sentence, Span
+from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
 
 # One row a document. boundaries: uint32 pairs (start, end); cues: uint32 quadruples (sentence, cue, start, end), where `cue`
 # counts in the table cue_names. Offsets are characters of the abstract. retracted: 1 by the document's own record, 2 by
-# another's notice that points to it. written: the version of the index that brought this row.
+# another's notice that points to it. written: the version of the index that brought this row. authors: JSON lists of family
+# name, given name, suffix; mesh: JSON.
 SCHEMA = """
 CREATE TABLE documents (
     pmid TEXT PRIMARY KEY,
@@ -36,14 +37,32 @@ CREATE TABLE documents (
     retracted INTEGER NOT NULL,
     boundaries BLOB NOT NULL,
     cues BLOB NOT NULL,
-    written INTEGER NOT NULL
+    written INTEGER NOT NULL,
+    authors TEXT NOT NULL DEFAULT '[]',
+    doi TEXT NOT NULL DEFAULT '',
+    pmcid TEXT NOT NULL DEFAULT '',
+    mesh TEXT NOT NULL DEFAULT '[]'
 );
+CREATE INDEX dois ON documents (doi) WHERE doi != '';
 CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
 CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 """
-COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
+_FIRST_COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
+COLUMNS = f"{_FIRST_COLUMNS}, authors, doi, pmcid, mesh"
+# Stores of format 1 have no authors, DOI, PMCID and MeSH terms: they are read as if they held none, and grow by an update.
+_COLUMNS_OF_FORMAT_1 = f"{_FIRST_COLUMNS}, '[]', '', '', '[]'"
+GROW = """
+ALTER TABLE documents ADD COLUMN authors TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE documents ADD COLUMN doi TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN pmcid TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN mesh TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX dois ON documents (doi) WHERE doi != '';
+"""
+"""What makes a store of format 1 one of today's."""
+AUTHORS_COLUMN = "SELECT 1 FROM pragma_table_info('documents') WHERE name = 'authors'"
+"""Finds a row, but for stores of format 1."""
 
-Row = tuple[str, str, str, int | None, str, str, str, str, int, int, bytes, bytes]
+Row = tuple[str, str, str, int | None, str, str, str, str, int, int, bytes, bytes, str, str, str, str]
 
 
 def pack(numbers: Iterable[Sequence[int]]) -> bytes:
@@ -84,6 +103,7 @@ class Entry:
     def document(self) -> Document:
         """The document as its reader gave it, but for `spans`, which are here, and a retraction that came later."""
         pmid, title, abstract, year, journal, types, notices, sections, version, retracted, *_ = self._row
+        authors, doi, pmcid, mesh = self._row[12:]
         return Document(
             pmid=pmid,
             title=title,
@@ -95,6 +115,10 @@ class Entry:
             sections=tuple(Section(*section) for section in json.loads(sections)),
             version=version,
             retracted=bool(retracted),
+            authors=tuple(Author(*author) for author in json.loads(authors)),
+            doi=doi,
+            pmcid=pmcid,
+            mesh=tuple(json.loads(mesh)),
         )
 
     def __len__(self) -> int:
@@ -152,6 +176,7 @@ class Store:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._cue_names = dict(self._query("SELECT id, name FROM cue_names"))
+        self._columns = COLUMNS if self._query(AUTHORS_COLUMN) else _COLUMNS_OF_FORMAT_1
 
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -179,7 +204,7 @@ class Store:
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            found = self._fetch(COLUMNS, chunk)
+            found = self._fetch(self._columns, chunk)
             for pmid in chunk:
                 if pmid not in found:
                     raise IndexUnusable(
@@ -189,8 +214,15 @@ class Store:
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None where the index does not hold it."""
-        row = self._fetch(COLUMNS, [pmid]).get(pmid)
+        row = self._fetch(self._columns, [pmid]).get(pmid)
         return Entry(row, self._cue_names) if row else None
+
+    def get_by_doi(self, doi: str) -> Entry | None:
+        """The document with a DOI (in lower case), or None where the index holds none."""
+        if self._columns != COLUMNS:
+            return None
+        rows = self._query("SELECT pmid FROM documents WHERE doi != '' AND doi = ? ORDER BY pmid LIMIT 1", [doi])
+        return self.get(rows[0][0]) if rows else None
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""

@@ -15,20 +15,24 @@ from typing import Any
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
 # Raised whenever the store or the Lucene index changes in a way that older code misreads.
-FORMAT = 1
+FORMAT = 2
+# Format 1 had no authors, DOIs, PMCIDs and MeSH terms; an update makes format 2 of it.
+READABLE = (1, FORMAT)
 NAME = "manifest.json"
 LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
 
 
 @dataclass(frozen=True)
 class IndexSource:
-    """A file that went into an index."""
+    """A file that went into an index: how many records it holds, and how many of them were left out, for what reason."""
 
     path: str
     format: str
     bytes: int
     records: int
     bad: int = 0
+    without_abstract: int = 0
+    repeated: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,9 +170,9 @@ def _read_manifest(folder: Path) -> Manifest:
         found = data["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(damaged.format(f"its {NAME} cannot be read")) from None
-    if found != FORMAT:
+    if found not in READABLE:
         raise IndexUnusable(
-            f"The index at {folder} has format {found} and this Counterpoint reads format {FORMAT}; "
+            f"The index at {folder} has format {found} and this Counterpoint reads formats {' and '.join(map(str, READABLE))}; "
             "build it again, or use the Counterpoint that made it."
         )
     try:

@@ -12,7 +12,7 @@ from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVe
 from retrieval.core.values import Evidence
 from service.answering.answer import Answerer
 from service.answering.events import KeptSentences, Stage
-from service.grounding.schemas import EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
+from service.grounding.schemas import AUTHORS, EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 
 
 class AnswerRequest(BaseModel):
@@ -76,6 +76,9 @@ class CitedDocumentOut(BaseModel):
     title: str
     year: int | None
     journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
     types: list[str]
     score: float = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool

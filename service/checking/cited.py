@@ -17,11 +17,13 @@ _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "c
 
 
 def cited_paper(grounder: Grounder, claim: str, cited: Cited) -> CitedOut:
-    """What the cited paper says of the claim, where the index holds it (a DOI is looked for as a document's id).
+    """What the cited paper says of the claim, where the index holds it (a DOI may be a document's id, too).
 
     A protocol, which has found nothing yet, is on no side and is not judged; nor is a paper without an abstract.
     """
-    entry = grounder.index.store.get(cited.id)
+    store = grounder.index.store
+    entry = store.get_by_doi(cited.id) if cited.kind == "doi" else None
+    entry = entry or store.get(cited.id)
     if entry is None:
         return CitedOut(kind=cited.kind, id=cited.id, status="not in the index")
     facts = facts_of(entry.document)

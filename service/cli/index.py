@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from indexes.build import BuildReport
+    from indexes.fetch.source import Source
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -22,7 +23,20 @@ SourcesArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE...", help="Files or folders of files, gzipped or not.", show_default=False)
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", help="pyserini, counterpoint, scifact or pubmed; auto detects it from the first record.")
+    str,
+    typer.Option(
+        "--format",
+        help="pyserini, counterpoint, scifact, pubmed, nbib, ris, csl, bibtex or csv; auto detects it from the content.",
+    ),
+]
+ColumnOption = Annotated[
+    list[str],
+    typer.Option(
+        "--column",
+        metavar="PART=NAME",
+        show_default=False,
+        help="A column of a CSV file, such as abstract=Zusammenfassung; repeatable.",
+    ),
 ]
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
@@ -37,6 +51,7 @@ def index_build(
     out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
+    column: ColumnOption = [],  # noqa: B006  # Typer wants a list and gives each call its own
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
@@ -52,9 +67,9 @@ def index_build(
         loaded = _encoder(profile, encoder) if dense else None
         print_note(f"Building an index at {out}.")
         started = time.monotonic()
-        report = build(sources, out, format, skip_bad, overwrite, alone=True)
+        report = build(sources, out, format, skip_bad, overwrite, alone=True, columns=_parse_columns(column))
         counts, seconds = report.manifest.counts, time.monotonic() - started
-        _list_bad(report)
+        _list_left_out(report)
         print_note(
             f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
             f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
@@ -69,6 +84,7 @@ def index_update(
     sources: SourcesArgument,
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
+    column: ColumnOption = [],  # noqa: B006
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
@@ -79,8 +95,8 @@ def index_update(
     with report_errors():
         loaded = _encoder(profile, encoder) if dense else None
         print_note(f"Updating the index at {index}.")
-        report = update(index, sources, format, skip_bad, alone=True)
-        _list_bad(report)
+        report = update(index, sources, format, skip_bad, alone=True, columns=_parse_columns(column))
+        _list_left_out(report)
         print_note(
             f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
             f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
@@ -90,6 +106,46 @@ def index_update(
             _add_vectors(index, loaded)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
+
+
+@index_app.command("fetch")
+def index_fetch(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A search as you would type it at PubMed.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
+    source: Annotated[Literal["pubmed", "europepmc"], typer.Option("--source", help="Where to search.")] = "pubmed",
+    most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Fetch at most N papers.")] = 10_000,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
+) -> None:
+    """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
+    from indexes.build import build, check_target
+    from indexes.fetch.fetching import fetch_papers, mark_built, name_papers_folder
+
+    with report_errors():
+        # An --out that cannot be used is told before the hours, not after them.
+        check_target(out, overwrite)
+        papers = name_papers_folder(out)
+        remote = _connect(source)
+        try:
+            search = fetch_papers(remote, query, papers, most, print_note)
+        finally:
+            remote.close()
+        print_note(f"{search.fetched:,} papers are in {papers}. Building an index at {out}.")
+        report = build(sorted(papers.glob("part-*.gz")), out, overwrite=overwrite, alone=True)
+        mark_built(papers, search)
+        _list_left_out(report)
+        print_note(f"Built {out}: {report.manifest.counts.documents:,} documents.")
+
+
+def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
+    from indexes.fetch.europepmc import EuropePMC
+    from indexes.fetch.pubmed import PubMed
+    from service.operating.settings import load_settings
+
+    settings = load_settings()
+    if source == "europepmc":
+        return EuropePMC(settings.europepmc_url)
+    key = settings.ncbi_api_key.get_secret_value() if settings.ncbi_api_key else ""
+    return PubMed(settings.ncbi_url, key, settings.ncbi_email)
 
 
 @index_app.command("dense")
@@ -146,7 +202,24 @@ def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None
     )
 
 
-def _list_bad(report: BuildReport) -> None:
+def _parse_columns(given: list[str]) -> dict[str, str]:
+    from retrieval.core.errors import BadInput
+
+    columns: dict[str, str] = {}
+    for one in given:
+        part, sign, name = one.partition("=")
+        if not (sign and part.strip() and name.strip()):
+            raise BadInput(f"--column {one!r} should look like abstract=NAME, with the name of a column of the CSV file.")
+        columns[part.strip()] = name.strip()
+    return columns
+
+
+def _list_left_out(report: BuildReport) -> None:
+    for source in report.sources:
+        if source.without_abstract:
+            print_note(f"{source.without_abstract:,} of {source.records:,} records in {source.path} have no abstract: left out.")
+        if source.repeated:
+            print_note(f"{source.repeated:,} of {source.records:,} records in {source.path} repeat a paper: left out.")
     if report.bad:
         print_note(f"{len(report.bad)} bad records were skipped:")
         for fault in report.bad:

@@ -109,6 +109,9 @@ class VerdictOut(OfValue):
     reason: str = Field("", description="The judge's reason in words, if it gives one.")
 
 
+AUTHORS = "Each as family name, given name; a group's name has no comma. Empty where the source names nobody."
+
+
 def facts_of(document: Document) -> dict[str, Any]:
     """What every response that shows a document says of it."""
     return {
@@ -116,6 +119,10 @@ def facts_of(document: Document) -> dict[str, Any]:
         "title": document.title,
         "year": document.year,
         "journal": document.journal,
+        "authors": [str(author) for author in document.authors],
+        "doi": document.doi,
+        "pmcid": document.pmcid,
+        "mesh": list(document.mesh),
         "types": list(document.types),
         "retracted": document.retracted,
     }
@@ -129,6 +136,9 @@ class EvidenceOut(BaseModel):
     title: str
     year: int | None
     journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
     types: list[str]
     retracted: bool
     stance: str

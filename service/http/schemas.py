@@ -13,7 +13,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
 from retrieval.store.documents import Entry
 from service.grounding.request import GroundStage
-from service.grounding.schemas import GroundRequest, GroundResponse, Problem, SentenceOut, facts_of
+from service.grounding.schemas import AUTHORS, GroundRequest, GroundResponse, Problem, SentenceOut, facts_of
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
@@ -95,8 +95,12 @@ class DocumentOut(BaseModel):
     abstract: str
     year: int | None
     journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
     types: list[str]
     retracted: bool
+    mesh: list[str] = Field(description="The descriptors of PubMed's MeSH headings.")
     sentences: list[SentenceOut]
 
     @classmethod
@@ -118,6 +122,9 @@ class HitOut(BaseModel):
     title: str
     year: int | None
     journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
     types: list[str]
     retracted: bool
     score: float = Field(description="BM25 over title and abstract.")

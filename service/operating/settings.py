@@ -19,6 +19,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from indexes.fetch.source import EUROPE_PMC, NCBI
 from retrieval.bm25 import java
 from retrieval.core import disk_cache
 from retrieval.core.errors import BadConfig
@@ -81,6 +82,11 @@ class Settings(BaseSettings):
     )
     log_requests: bool = Field(default=True, description="Whether to log every request.")
     log_claims: bool = Field(default=False, description="Whether to log the text of claims and questions.")
+
+    ncbi_api_key: SecretStr | None = Field(default=None, description="Your NCBI API key, for `counterpoint index fetch`.")
+    ncbi_email: str = Field(default="", description="Your e-mail address, which NCBI asks for beside each search.")
+    ncbi_url: str = Field(default=NCBI, description="The address of NCBI's E-utilities.")
+    europepmc_url: str = Field(default=EUROPE_PMC, description="The address of Europe PMC's REST service.")
 
     @field_validator("keys")
     @classmethod

@@ -1,4 +1,4 @@
-"""Answers and groundings to take along: Markdown for reading, RIS and BibTeX for reference managers.
+"""Answers and groundings to take along: Markdown for reading; for reference managers, `references`.
 
 Titles and abstracts are other people's text: every character that means something in a format is escaped in it.
 """
@@ -6,16 +6,13 @@ Titles and abstracts are other people's text: every character that means somethi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cache
-from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Literal
+from urllib.parse import quote
 
 from retrieval.core.answers import Answer, Citation
 from retrieval.core.values import Document, Evidence, Grounding
-
-if TYPE_CHECKING:
-    from pylatexenc.latexencode import UnicodeToLatexEncoder
+from service.output.references import RETRACTED, bibtex, find_url, is_pmid, ris, shorten_authors, to_one_line
 
 Format = Literal["markdown", "ris", "bibtex"]
 
@@ -23,14 +20,6 @@ Format = Literal["markdown", "ris", "bibtex"]
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
 # What begins a list, a heading or a quote at the start of one.
 _LINE_START = re.compile(r"^(\d+)([.)])|^([-+=])")
-# `<`, `>` and braces have commands of their own: BibTeX counts even a brace behind a backslash.
-_LATEX = {
-    "\\": r"{\textbackslash}", "{": r"{\textbraceleft}", "}": r"{\textbraceright}", "<": r"{\textless}", ">": r"{\textgreater}",
-    "^": r"{\textasciicircum}", "~": r"{\textasciitilde}", "`": r"{\textasciigrave}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "%": r"\%", "_": r"\_",
-}  # fmt: skip
-_KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
-_RETRACTED = "Retracted publication"
 
 
 def documents(found: Answer | Grounding) -> tuple[Document, ...]:
@@ -54,90 +43,6 @@ def export_text(found: Answer | Grounding, format: Format) -> str:
     if format == "markdown":
         return markdown(found)
     return ris(documents(found)) if format == "ris" else bibtex(documents(found))
-
-
-def ris(listed: Iterable[Document]) -> str:
-    """The documents as RIS, one record each, by rispy."""
-    import rispy
-
-    class Writer(rispy.RisWriter):  # type: ignore[misc]  # rispy ships no types
-        """Without the number that rispy puts before a record: not every reader skips it."""
-
-        def set_header(self, count: int) -> str:
-            return ""
-
-    written: str = rispy.dumps([_ris_record(document) for document in listed], implementation=Writer)
-    return written
-
-
-def bibtex(listed: Iterable[Document]) -> str:
-    """The documents as BibTeX in UTF-8, one entry each, by bibtexparser."""
-    from bibtexparser.entrypoint import write_string
-    from bibtexparser.library import Library
-    from bibtexparser.model import Entry, Field
-
-    library, taken = Library(), set[str]()
-    for document in listed:
-        fields = [Field(name, value) for name, value in _bibtex_fields(document).items()]
-        library.add(Entry("article" if document.journal else "misc", _bibtex_key(document.pmid, taken), fields))
-    written: str = write_string(library)
-    return written
-
-
-def _ris_record(document: Document) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "type_of_reference": "JOUR" if document.journal else "GEN",
-        "title": document.title,
-        "journal_name": document.journal,
-        "year": str(document.year or ""),
-        "abstract": document.abstract,
-        "accession_number": document.pmid,
-        "name_of_database": "PubMed" if _is_pmid(document.pmid) else "",
-        "notes": [_RETRACTED] if document.retracted else [],
-        "urls": [_url(document.pmid)] if _is_pmid(document.pmid) else [],
-    }
-    # A line break would begin a tag of the text's own.
-    return {name: _one_line(value) if isinstance(value, str) else value for name, value in fields.items() if value}
-
-
-def _bibtex_key(pmid: str, taken: set[str]) -> str:
-    """A key that no entry has yet, of the characters that every reader takes; BibTeX does not tell capitals apart."""
-    wanted = f"pmid{pmid}" if _is_pmid(pmid) else _KEY.sub("-", pmid).strip("-") or "document"
-    keys = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
-    key = next(key for key in keys if key.lower() not in taken)
-    taken.add(key.lower())
-    return key
-
-
-def _bibtex_fields(document: Document) -> dict[str, str]:
-    fields = {
-        "title": document.title,
-        "journal": document.journal,
-        "year": str(document.year or ""),
-        "note": _RETRACTED if document.retracted else "",
-        "pmid": document.pmid if _is_pmid(document.pmid) else "",
-        "url": _url(document.pmid) if _is_pmid(document.pmid) else "",
-        "abstract": document.abstract,
-    }
-    written = {name: _latex().unicode_to_latex(_one_line(value)) for name, value in fields.items() if value}
-    if "title" in written:
-        # A second pair of braces keeps the title's capitals, which BibTeX's styles would lower.
-        written["title"] = f"{{{written['title']}}}"
-    return written
-
-
-@cache
-def _latex() -> UnicodeToLatexEncoder:
-    from pylatexenc.latexencode import RULE_DICT, RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
-
-    rules = [
-        UnicodeToLatexConversionRule(RULE_DICT, {ord(one): command for one, command in _LATEX.items()}),
-        # TeX would join two of these to a dash or a quotation mark.
-        UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(r"([-'])(?=\1)"), r"\1{}")]),
-    ]
-    return UnicodeToLatexEncoder(
-        conversion_rules=rules, unknown_char_policy="keep", unknown_char_warning=False, replacement_latex_protection="none"
-    )
 
 
 def _answer_blocks(answer: Answer) -> list[str]:
@@ -202,8 +107,9 @@ def _quote(evidence: Evidence) -> str:
 
 
 def _reference(document: Document) -> str:
-    facts = [escaped(document.title.rstrip(".") or "(no title)"), f"*{escaped(document.journal)}*" if document.journal else ""]
-    facts += [str(document.year or ""), _link(document.pmid), f"**{_RETRACTED}**" if document.retracted else ""]
+    title = escaped(document.title.rstrip(".") or "(no title)")
+    facts = [escaped(shorten_authors(document.authors)), title, f"*{escaped(document.journal)}*" if document.journal else ""]
+    facts += [str(document.year or ""), _link(document), f"**{RETRACTED}**" if document.retracted else ""]
     return ". ".join(fact for fact in facts if fact) + "."
 
 
@@ -213,27 +119,16 @@ def _list_borne_out(document: Document, cited: Sequence[Citation]) -> str:
     return "".join(f"\n   - “{escaped(text)}”" for text in texts)
 
 
-def _link(pmid: str) -> str:
-    return f"[PMID {pmid}]({_url(pmid)})" if _is_pmid(pmid) else escaped(pmid)
+def _link(document: Document) -> str:
+    url = find_url(document)
+    name = f"PMID {document.pmid}" if is_pmid(document.pmid) else escaped(document.pmid)
+    return f"[{name}]({quote(url, safe=':/')})" if url else name
 
 
 def escaped(text: str) -> str:
     """A text as CommonMark shows it letter for letter, on one line."""
-    return _start(_MARKDOWN.sub(r"\\\1", _one_line(text)))
+    return _start(_MARKDOWN.sub(r"\\\1", to_one_line(text)))
 
 
 def _start(text: str) -> str:
     return _LINE_START.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", text)
-
-
-def _one_line(text: str) -> str:
-    """White space of every kind, Unicode's line breaks among it, becomes single spaces; control characters go."""
-    return " ".join("".join(" " if one.isspace() else one for one in text if one.isprintable() or one.isspace()).split())
-
-
-def _is_pmid(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
-def _url(pmid: str) -> str:
-    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"

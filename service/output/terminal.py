@@ -55,12 +55,17 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
     title = Text(f"{evidence.rank}. ", style=colour)
     title.append(evidence.title or "(no title)", style="bold")
     standing = "" if evidence.standing == "plain" else evidence.standing.upper()
-    facts = [says, evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
+    facts = [says, _first_author(evidence.authors), evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
     title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
     console.print(title)
     if evidence.sentence:
         console.print(Padding(marked_sentence(evidence, styled=console.is_terminal), (0, 0, 0, 3)))
     console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
+
+
+def _first_author(authors: list[str]) -> str:
+    first = authors[0].partition(",")[0] if authors else ""
+    return f"{first} et al." if len(authors) > 1 else first
 
 
 def _reason(evidence: EvidenceOut) -> str:
@@ -104,8 +109,11 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         "  sources",
     ]
     for source in manifest.sources:
-        bad = f", {source.bad} bad records skipped" if source.bad else ""
-        lines.append(f"    {source.path} ({source.format}, {source.records:,} records{bad})")
+        left_out = {"bad": source.bad, "without abstract": source.without_abstract, "repeated": source.repeated}
+        listed = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
+        lines.append(
+            f"    {source.path} ({source.format}, {source.records:,} records{f'; left out: {listed}' if listed else ''})"
+        )
     return lines
 
 

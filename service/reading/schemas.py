@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from indexes.readers.fields import replace_surrogates
+from indexes.readers.base.fields import replace_surrogates
 from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.paper import Paper, SectionKind

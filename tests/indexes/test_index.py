@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes import build as building
+from indexes import reading
 from indexes.build import build, update
 from nli.text.cues import load_cue_list
 from retrieval.bm25 import java
@@ -367,7 +367,7 @@ def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     ]  # fmt: skip
     path = write_xml(tmp_path / "a.xml", *records)
     whole = build([path], tmp_path / "whole")
-    monkeypatch.setattr(building, "_BATCH", 1)
+    monkeypatch.setattr(reading, "BATCH", 1)
     cut = build([path], tmp_path / "cut")
     assert whole.manifest.corpus_sha256 == cut.manifest.corpus_sha256
     assert whole.manifest.counts == cut.manifest.counts

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes import build as building
-from indexes import lucene_writer, writer
+from indexes import lucene_writer, reading, writer
 from indexes.build import build, update
 from indexes.lucene_writer import LuceneWriter
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
@@ -52,7 +51,7 @@ def corpus(write_corpus: WriteCorpus) -> Path:
 
 @pytest.fixture
 def by_twos(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "_BATCH", 2)
+    monkeypatch.setattr(reading, "BATCH", 2)
 
 
 @pytest.fixture
@@ -399,7 +398,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "manifest no UTF-8": (overwrite("manifest.json", b"\xff\xfe"), "its manifest.json cannot be read"),
     "manifest a list": (overwrite("manifest.json", "[]"), "its manifest.json cannot be read"),
     "manifest too deep": (overwrite("manifest.json", "[" * 100_000), "its manifest.json cannot be read"),
-    "other format": (edit(format=99), "has format 99 and this Counterpoint reads format 1"),
+    "other format": (edit(format=99), "has format 99 and this Counterpoint reads formats 1 and 2"),
     "lacks counts": (edit(counts=None), "has missing or wrong entries"),
     "counts a list": (edit(counts=[1]), "has missing or wrong entries"),
     "files a list": (edit(files=[1]), "has missing or wrong entries"),
@@ -549,6 +548,6 @@ def test_an_id_that_lucene_cannot_hold_is_refused(write_corpus: WriteCorpus, tmp
 
 def test_the_same_hash_names_the_same_index(demo_index: Index) -> None:
     manifest: Manifest = demo_index.manifest
-    assert manifest.id == f"{manifest.corpus_sha256[:12]}-f1"
+    assert manifest.id == f"{manifest.corpus_sha256[:12]}-f2"
     assert len(manifest.corpus_sha256) == 64
     assert lucene_writer.make_contents("", " x") == "x"

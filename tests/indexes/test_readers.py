@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.readers import Deletion, Record, SkipBad, detect_format, jsonl, pubmed, read, sources
-from indexes.readers.fields import clean_text, join_parts
+from indexes.readers import Deletion, Record, SkipBad, detect_format, pubmed, read, sources
+from indexes.readers.base import source
+from indexes.readers.base.fields import clean_text, join_parts
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Document, Notice, Section
+from retrieval.core.values import Author, Document, Notice, Section
 
 PYSERINI = {"id": "7", "contents": "Rest\nBed rest did not help."}
 COUNTERPOINT = {"pmid": "7", "title": "Rest", "abstract": "Bed rest did not help."}
@@ -86,6 +87,10 @@ def test_counterpoint_reads_every_key(tmp_path: Path) -> None:
         "journal": "Sleep",
         "types": ["Clinical Trial"],
         "retracted": True,
+        "authors": ["O'Neil, Mary A, Jr", "Rest Group"],
+        "doi": "https://doi.org/10.1000/Rest",
+        "pmcid": "pmc9",
+        "mesh": ["Bed Rest"],
         "source": "elsewhere",
     }
     assert only(write_jsonl(tmp_path, record)) == Document(
@@ -96,6 +101,10 @@ def test_counterpoint_reads_every_key(tmp_path: Path) -> None:
         journal="Sleep",
         types=("Clinical Trial",),
         retracted=True,
+        authors=(Author("O'Neil", "Mary A", "Jr"), Author("Rest Group")),
+        doi="10.1000/rest",
+        pmcid="PMC9",
+        mesh=("Bed Rest",),
     )
 
 
@@ -315,6 +324,23 @@ def test_pubmed_deletions_come_in_their_place(tmp_path: Path) -> None:
     assert rest == [Deletion("3"), Deletion("4")]
 
 
+def test_pubmed_authors_and_ids(tmp_path: Path) -> None:
+    inside = """<ELocationID EIdType="pii">S1</ELocationID><ELocationID EIdType="doi">10.1000/Located</ELocationID><AuthorList>
+      <Author><LastName>O'Neil</LastName><ForeName>Mary A</ForeName><Initials>MA</Initials><Suffix>Jr</Suffix></Author>
+      <Author ValidYN="N"><LastName>Wrong</LastName></Author><Author><LastName>Li</LastName><Initials>X</Initials></Author>
+      <Author><CollectiveName>The <i>Zinc</i> Group</CollectiveName></Author></AuthorList>"""
+    mesh = """<MeshHeadingList><MeshHeading><DescriptorName>Humans</DescriptorName></MeshHeading><MeshHeading>
+      <DescriptorName>Zinc</DescriptorName><QualifierName>blood</QualifierName></MeshHeading></MeshHeadingList>"""
+    ids = """<PubmedData><ArticleIdList><ArticleId IdType="pubmed">7</ArticleId><ArticleId IdType="pmc">PMC9</ArticleId>
+      {}</ArticleIdList><ReferenceList><Reference><ArticleIdList><ArticleId IdType="doi">10.1000/cited</ArticleId></ArticleIdList>
+      </Reference></ReferenceList></PubmedData></PubmedArticle>"""
+    record = article(inside, mesh).removesuffix("</PubmedArticle>")
+    document = only(write_xml(tmp_path, record + ids.format("")))
+    assert [str(author) for author in document.authors] == ["O'Neil, Mary A, Jr", "Li, X", "The Zinc Group"]
+    assert (document.doi, document.pmcid, document.mesh) == ("10.1000/located", "PMC9", ("Humans", "Zinc"))
+    assert only(write_xml(tmp_path, record + ids.format('<ArticleId IdType="doi">10.1000/A</ArticleId>'))).doi == "10.1000/a"
+
+
 def test_pubmed_books_and_their_chapters(tmp_path: Path) -> None:
     book = """<Book><BookTitle>A Book of Sleep</BookTitle><PubDate><Year>1993</Year></PubDate></Book>"""
     tail = """<Abstract><AbstractText>How to sleep.</AbstractText></Abstract><PublicationType>Review</PublicationType>"""
@@ -322,8 +348,9 @@ def test_pubmed_books_and_their_chapters(tmp_path: Path) -> None:
     whole = f"<PMID>2</PMID>{book}{tail}"
     records = [f"<PubmedBookArticle><BookDocument>{x}</BookDocument></PubmedBookArticle>" for x in (chapter, whole)]
     naps, all_of_it = documents(write_xml(tmp_path, *records))
-    assert naps == Document("1", "Naps", "How to sleep.", year=1993, journal="A Book of Sleep", types=("Review",))
+    assert naps == Document("1", "Naps", "How to sleep.", year=1993, journal="A Book of Sleep", types=("Review", "Book Chapter"))
     assert (all_of_it.pmid, all_of_it.title) == ("2", "A Book of Sleep")
+    assert all_of_it.types == ("Review", "Book")
 
 
 def test_pubmed_an_empty_set_is_no_fault(tmp_path: Path) -> None:
@@ -461,6 +488,8 @@ JSON_FAULTS = [
     ("counterpoint", COUNTERPOINT | {"year": True}, 'in "year", got true'),
     ("counterpoint", COUNTERPOINT | {"year": 19990101}, 'in "year", got the number 19990101'),
     ("counterpoint", COUNTERPOINT | {"types": "Letter"}, 'expected a list of texts in "types"'),
+    ("counterpoint", COUNTERPOINT | {"authors": "Smith"}, 'expected a list of texts in "authors"'),
+    ("counterpoint", COUNTERPOINT | {"doi": "none"}, "expected a DOI such as 10.1000/xyz123"),
     ("counterpoint", COUNTERPOINT | {"types": [1]}, 'in the list "types", got the number 1'),
     ("counterpoint", COUNTERPOINT | {"retracted": "yes"}, 'expected true or false in "retracted"'),
     ("counterpoint", COUNTERPOINT | {"Journal": "Sleep"}, 'expected the key "journal", got "Journal"'),
@@ -582,9 +611,10 @@ def test_a_wrong_name_is_told_before_the_first_record(tmp_path: Path) -> None:
         (b"\x7fELF\x00\x01\x02", "binary or UTF-16"),
         (json.dumps(PYSERINI).encode("utf-16"), "binary or UTF-16"),
         (b"%PDF-1.4 \xe2\xe3", "no known format"),
-        (b'[{"id": "1", "contents": "x"}]', "no known format: expected PubMed XML, or JSON lines .*; got a list"),
+        (b'[{"id": "1", "contents": "x"}]', "no known format: expected PubMed XML, .* or JSON lines .*; got a list"),
         (b'{"claim": "x", "id": 3}', r"contents, id \(pyserini\).*got an object with the keys claim, id"),
-        (b"pmid,title\n1,x\n", "no known format.*got invalid JSON"),
+        (b"pmid,title\n1,x\n", r"no column for abstracts.*its columns are pmid, title; name it with --column abstract=NAME"),
+        (b"Titel,Kurzfassung\nx,y\n", "no known format.*CSV whose first row names a title.*got invalid JSON"),
         (b"<article><front/></article>", "expected the root element <PubmedArticleSet>, got <article>"),
         (b"<html><br></html>", "got <html>"),
         (b"<<<<", "expected well-formed XML"),
@@ -663,7 +693,7 @@ def test_an_article_that_was_left_out_still_marks_the_place(tmp_path: Path) -> N
 
 def test_a_file_without_line_breaks_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_jsonl(tmp_path, PYSERINI, {"id": "8", "contents": "x" * 10_000})
-    monkeypatch.setattr(jsonl, "LONGEST", 5000)
+    monkeypatch.setattr(source, "LONGEST", 5000)
     found, message = until_fault(path, format="pyserini")
     assert len(found) == 1
     assert "line 2: expected one object per line" in message

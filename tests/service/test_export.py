@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,11 +19,13 @@ from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 from typer.testing import CliRunner
 
+from indexes.readers import detect_format, read
 from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, RemovedSentence
-from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
+from retrieval.core.values import Author, BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index
 from service.cli.commands import app
-from service.output.export import Format, bibtex, documents, escaped, export_text, markdown, ris
+from service.output.export import Format, documents, escaped, export_text, markdown
+from service.output.references import bibtex, ris, shorten_authors
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 HOSTILE = (
@@ -75,6 +78,65 @@ def test_bibtex_is_read_back_letter_for_letter() -> None:
     assert wild["abstract"] == "One. ER - TY - BOOK TI - two"
     assert re.fullmatch(r"[\w:+/-]+", wild["key"])
     assert not {"url", "pmid"} & wild.keys()
+
+
+FULL = Document(
+    "101", "Zinc", "It did not help.", 2019, "Lancet", ("Journal Article", "Randomized Controlled Trial"), retracted=True,
+    authors=(
+        Author("O'Neil", "Mary A"), Author("van den Berg", "Jan", "Jr."), Author("The Research and Zinc, Iron Group"),
+        Author("Müller", "J.-P."), Author("Black and Decker", "A, B"),
+    ),
+    doi="10.1000/zinc_1(19)", pmcid="PMC12345", mesh=("Humans", "Diabetes Mellitus, Type 2"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("write", "name"), [(ris, "ris"), (bibtex, "bibtex")])
+def test_what_is_written_is_read_back_by_our_own_readers(tmp_path: Path, write: Callable[..., str], name: str) -> None:
+    path = tmp_path / "library"
+    path.write_text(write([FULL]), "utf-8")
+    assert detect_format(path) == name
+    [back] = read(path)
+    assert isinstance(back, Document)
+    same = ("pmid", "title", "abstract", "year", "journal", "doi", "pmcid", "retracted")
+    assert [getattr(back, one) for one in same] == [getattr(FULL, one) for one in same]
+    assert back.types == ("Journal Article",)
+    # RIS has no way to say that a comma belongs to a name.
+    last = {"ris": 2, "bibtex": 5}[name]
+    assert back.authors[:last] == FULL.authors[:last]
+
+
+@pytest.mark.parametrize(
+    ("types", "journal", "entry"),
+    [
+        (("Journal Article",), "Lancet", ("JOUR", "article", "journal")),
+        ((), "Lancet", ("JOUR", "article", "journal")),
+        ((), "", ("GEN", "misc", "")),
+        (("Review", "Book Chapter"), "A Book of Sleep", ("CHAP", "incollection", "booktitle")),
+        (("Book",), "Zinc", ("BOOK", "book", "")),
+        (("Conference Paper",), "A Meeting", ("CPAPER", "inproceedings", "booktitle")),
+        (("Preprint",), "medRxiv", ("UNPB", "misc", "howpublished")),
+        (("Academic Dissertation",), "", ("THES", "phdthesis", "")),
+    ],
+)
+def test_the_entry_is_of_the_paper_s_kind(types: tuple[str, ...], journal: str, entry: tuple[str, str, str]) -> None:
+    document = replace(FULL, types=types, journal=journal)
+    [record], [written] = rispy.loads(ris([document])), read_bibtex(bibtex([document]))
+    assert (record["type_of_reference"], written["type"]) == entry[:2]
+    if entry[2]:
+        assert written[entry[2]] == journal
+
+
+def test_a_paper_without_a_pmid_is_linked_by_its_doi() -> None:
+    document = replace(FULL, pmid="10.1000/zinc_1(19)")
+    assert rispy.loads(ris([document]))[0]["urls"] == ["https://doi.org/10.1000/zinc_1(19)"]
+    shown = MarkdownIt("commonmark").render(markdown(answer_of([document])))
+    assert 'href="https://doi.org/10.1000/zinc_1%2819%29"' in shown
+
+
+def test_authors_are_shortened_as_in_a_list_of_references() -> None:
+    assert shorten_authors(FULL.authors) == "O'Neil MA, van den Berg J, The Research and Zinc, Iron Group, et al"
+    assert shorten_authors((Author("Müller", "J.-P."), Author("Smith", "JA"))) == "Müller JP, Smith JA"
+    assert shorten_authors(()) == ""
 
 
 def test_bibtex_braces_balance_even_for_a_reader_that_knows_no_backslash() -> None:

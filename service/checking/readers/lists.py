@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 
+from indexes.readers.exports.table import guess_delimiter
 from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Passage, Writing
 
 COLUMN = "claim"
 """The column that is read where none is named."""
-_DELIMITERS = ",;\t|"
 
 
 def read_lines(text: str) -> Passage:
@@ -29,7 +29,7 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
     """
     wanted = column or COLUMN
     first = text.lstrip("\n").partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = guess_delimiter(first)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:

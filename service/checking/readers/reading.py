@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from indexes.readers.fields import replace_surrogates
+from indexes.readers.base.fields import replace_surrogates
 from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Passage, Writing
 

@@ -74,26 +74,46 @@ export function source(cited, citations) {
 }
 
 /** A card with what every paper has: its number, title and where it appeared. */
-function paper({ pmid, title, year, journal }, place) {
+function paper({ pmid, doi, title, authors, year, journal }, place) {
   const shown = copyOf("card-template").firstElementChild;
   const at = (selector) => shown.querySelector(selector);
   at(".rank").textContent = place;
   at("h3").textContent = title || "(no title)";
-  at(".facts").append(factsOf({ year, journal }), pmidOf(pmid));
+  at(".facts").append(factsOf({ authors, year, journal }), ...idsOf({ pmid, doi }));
   return { shown, at };
 }
 
-/** Year and journal, each followed by a dot in the middle. */
-export const factsOf = ({ year, journal }) => [year, journal].filter(Boolean).map((fact) => `${fact} · `).join("");
+/** First author, year and journal, each followed by a dot in the middle. */
+export const factsOf = ({ authors, year, journal }) =>
+  [authorOf(authors), year, journal].filter(Boolean).map((fact) => `${fact} · `).join("");
 
-/** The document's id; a link to PubMed where it is one of PubMed's. The page itself never asks anything there. */
-export function pmidOf(pmid) {
-  if (!/^[0-9]{1,9}$/.test(pmid)) return element("span", pmid, "id");
-  const link = element("a", `PMID ${pmid}`, "id");
-  link.href = `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`;
+/** The family name of the first of "Family, Given" names, or both where there are two. */
+function authorOf(authors = []) {
+  const names = authors.map((name) => name.split(",")[0]);
+  return names.length > 2 ? `${names[0]} et al.` : names.join(" and ");
+}
+
+/** The document's id, and its DOI where that is another. The page itself never asks anything there. */
+function idsOf({ pmid, doi }) {
+  const id = pmidOf(pmid, doi);
+  if (!doi || id.textContent.endsWith(doi)) return [id];
+  return [id, " · ", linkOf(`doi:${doi}`, addressOf(doi), "Opens at the publisher's")];
+}
+
+/** The document's id; a link to PubMed where it is one of PubMed's, or by its DOI. */
+export function pmidOf(pmid, doi = "") {
+  if (/^[0-9]{1,9}$/.test(pmid)) return linkOf(`PMID ${pmid}`, `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`, "Opens at PubMed");
+  return doi && pmid === doi ? linkOf(`doi:${doi}`, addressOf(doi), "Opens at the publisher's") : element("span", pmid, "id");
+}
+
+const addressOf = (doi) => `https://doi.org/${encodeURIComponent(doi).replaceAll("%2F", "/")}`;
+
+function linkOf(text, address, title) {
+  const link = element("a", text, "id");
+  link.href = address;
   link.target = "_blank";
   link.rel = "noopener noreferrer";
-  link.title = "Opens at PubMed";
+  link.title = title;
   return link;
 }
 

@@ -123,7 +123,7 @@ function bestOf([best], side, label) {
   }
   const cell = element("td", "", `best ${side}`);
   if (best.sentence) cell.append(element("blockquote", `“${best.sentence.text}”`));
-  const facts = holding("p", "facts", `${best.title || "(no title)"} · ${factsOf(best)}`, pmidOf(best.pmid));
+  const facts = holding("p", "facts", `${best.title || "(no title)"} · ${factsOf(best)}`, pmidOf(best.pmid, best.doi));
   facts.dir = "auto";
   if (best.standing === "partial") facts.append(" · ", element("strong", "in part"));
   cell.append(facts);

@@ -107,8 +107,9 @@ def test_every_address_in_the_page_is_relative() -> None:
         for text in FILES.values()
         for found in re.findall(r"(?:https?|wss?|ftp):/*[^\s'\"<>)`]*|(?<=[\"'(`])//[^\s'\"<>)]+", text)
     ]
-    # The icon's name space, and the link to a paper that a reader may follow; neither is loaded.
-    assert set(absolute) == {"http://www.w3.org/2000/svg", "https://pubmed.ncbi.nlm.nih.gov/${pmid}/"}
+    # The icon's name space, and the links to a paper that a reader may follow; none is loaded.
+    links = {"https://pubmed.ncbi.nlm.nih.gov/${pmid}/", "https://doi.org/${encodeURIComponent(doi"}
+    assert set(absolute) == {"http://www.w3.org/2000/svg", *links}
     assert "@import" not in FILES["style.css"] and "url(" not in FILES["style.css"]
     called = [one for text in SCRIPTS.values() for one in re.findall(r"(?:fetch|post|asked|streamed)\(([\"'`][^,)]*)", text)]
     assert called and all(re.match(r"[\"'`](v1/|health)", one) for one in called), called
@@ -141,7 +142,7 @@ def test_text_never_becomes_markup_or_code(way: str) -> None:
     assert not [name for name, text in FILES.items() if way.lower() in text.lower()]
 
 
-def test_an_address_is_made_from_digits_alone() -> None:
+def test_an_address_is_made_from_digits_or_an_encoded_doi_alone() -> None:
     made = [
         (name, line.strip())
         for name, text in SCRIPTS.items()
@@ -149,10 +150,14 @@ def test_an_address_is_made_from_digits_alone() -> None:
         if re.search(r"\.(href|src) = ", line)
     ]
     assert made == [
-        ("evidence.js", "link.href = `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`;"),
+        ("evidence.js", "link.href = address;"),
         ("take.js", "link.href = URL.createObjectURL(new Blob([content], { type }));"),
     ]
-    assert "if (!/^[0-9]{1,9}$/.test(pmid)) return" in SCRIPTS["evidence.js"]
+    given = re.findall(r"(?<!function )linkOf\(`[^`]*`, (`[^`]*`|[^,]*),", SCRIPTS["evidence.js"])
+    assert given == ["addressOf(doi)", "`https://pubmed.ncbi.nlm.nih.gov/${pmid}/`", "addressOf(doi)"]
+    assert "if (/^[0-9]{1,9}$/.test(pmid)) return linkOf(`PMID ${pmid}`" in SCRIPTS["evidence.js"]
+    encoded = "const addressOf = (doi) => `https://doi.org/${encodeURIComponent(doi).replaceAll("
+    assert encoded in SCRIPTS["evidence.js"]
 
 
 def test_every_field_has_a_label_and_every_id_is_there_once(page: _Parsed) -> None:

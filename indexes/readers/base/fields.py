@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from indexes.readers.records import RecordError
+from indexes.readers.base.records import RecordError
 from retrieval.core.values import Section
 
 RETRACTED = "Retracted Publication"
@@ -14,12 +14,26 @@ RETRACTED = "Retracted Publication"
 
 # Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>]+")
+_PMCID = re.compile(r"\bPMC[0-9]{1,10}\b", re.IGNORECASE)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def replace_surrogates(text: str) -> str:
     """`text` with U+FFFD for each half of a surrogate pair: JSON can spell them, UTF-8 cannot."""
     return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def find_doi(text: str) -> str:
+    """The first DOI in `text`, in lower case, for capitals make no difference in one; "" where there is none."""
+    found = _DOI.search(text)
+    return found.group().rstrip(".,;").lower() if found and found.group().isprintable() else ""
+
+
+def find_pmcid(text: str) -> str:
+    """The first PMCID in `text`; "" where there is none."""
+    found = _PMCID.search(text)
+    return found.group().upper() if found else ""
 
 
 def clean_text(text: str) -> str:

@@ -16,7 +16,14 @@ class Deletion:
     pmid: str
 
 
-Record = Document | Deletion
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A record of an export that has no abstract: nothing can be found in it, so it is counted and left out."""
+
+    pmid: str
+
+
+Record = Document | Deletion | Omission
 OnBad = Callable[[BadRecord], None]
 
 

@@ -11,12 +11,18 @@ from pathlib import Path
 
 from retrieval.core.errors import BadInput, BadRecord
 
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".xml")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".xml", ".nbib", ".ris", ".bib", ".csv", ".tsv")
 """Names by which a file in a folder is taken for a source, with or without ".gz": PubMed's hold .md5 files too."""
 
 READ_ERRORS = (EOFError, zlib.error, OSError)
 """What reading may raise in the middle of a file: gzip that ends early, gzip that is damaged, a disk that fails."""
 
+LONGEST = 64 * 2**20
+"""Bytes in a line, at most: a file without line breaks must not be read into memory whole."""
+LARGEST = 512 * 2**20
+"""Bytes, unpacked, in a file that can only be read whole."""
+
+_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _HEAD = 4096
 
@@ -78,12 +84,62 @@ def read_head(path: Path) -> bytes:
             if not start:
                 raise make_broken_error(path, "at its start", error) from error
     if not start.strip():
-        raise BadInput(f"{path} is empty: expected JSON lines or PubMed XML; name a file of documents.")
+        raise BadInput(f"{path} is empty: expected a file of documents; check what wrote it.")
     if start.startswith(_GZIP):
         raise BadInput(f"{path} is gzipped twice: expected one layer; unpack it once (gunzip) and try again.")
     if b"\x00" in start:
-        raise BadInput(f"{path} is binary or UTF-16: expected JSON lines or PubMed XML in UTF-8; convert it first.")
+        raise BadInput(f"{path} is binary or UTF-16: expected text in UTF-8; export or convert it as such.")
     return start
+
+
+def read_lines(path: Path, expected: str = "shorter lines") -> Iterator[tuple[int, bytes]]:
+    """All lines with their numbers from 1, without a byte order mark; `expected` says what a line that is too long should be."""
+    number = 0
+    with open_source(path) as stream:
+        while True:
+            try:
+                line = stream.readline(LONGEST)
+            except READ_ERRORS as error:
+                raise make_broken_error(path, f"after line {number}", error) from error
+            if not line:
+                return
+            number += 1
+            if len(line) == LONGEST and not line.endswith(b"\n"):
+                size = f"a line of over {LONGEST // 2**20} MiB"
+                hint = f"expected {expected}, got {size}; write each object on its own line."
+                raise BadRecord(path, f"line {number}", hint)
+            yield number, line.removeprefix(_BOM) if number == 1 else line
+
+
+def read_text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The same as text; line ends are single newlines. A byte that is not UTF-8 is a fault of the whole file."""
+    for number, line in read_lines(path):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _make_coding_error(path, f"line {number}", error) from error
+        yield number, text.replace("\r\n", "\n")
+
+
+def read_text(path: Path) -> str:
+    """The whole file as text, for formats that cannot be read in parts; one that is too large is refused."""
+    with open_source(path) as stream:
+        try:
+            content = stream.read(LARGEST + 1)
+        except READ_ERRORS as error:
+            raise make_broken_error(path, "as a whole", error) from error
+    if len(content) > LARGEST:
+        raise BadInput(f"{path} has over {LARGEST // 2**20} MiB: expected a smaller file; export your library in parts.")
+    try:
+        return content.removeprefix(_BOM).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _make_coding_error(path, f"line {line}", error) from error
+
+
+def _make_coding_error(path: Path, where: str, error: UnicodeDecodeError) -> BadRecord:
+    byte = error.object[error.start]
+    return BadRecord(path, where, f"expected UTF-8, got the byte 0x{byte:02x}; save or export the file as UTF-8.")
 
 
 def make_broken_error(path: Path, where: str, error: Exception) -> BadRecord:

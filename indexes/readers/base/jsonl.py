@@ -7,20 +7,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexes.readers import source
-from indexes.readers.records import OnBad, RecordError
+from indexes.readers.base import source
+from indexes.readers.base.records import Omission, OnBad, RecordError
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 
-LONGEST = 64 * 2**20
-"""Bytes in a line, at most: a file without line breaks must not be read into memory whole."""
-
 _Read = TypeVar("_Read")
-_BOM = b"\xef\xbb\xbf"
+_Found = TypeVar("_Found", bound=Document | Omission)
 _decode = json.JSONDecoder().decode
 
 
-def read_documents(path: Path, document: Callable[[dict[str, Any]], Document], on_bad: OnBad) -> Iterator[Document]:
+def read_documents(path: Path, document: Callable[[dict[str, Any]], _Found], on_bad: OnBad) -> Iterator[_Found]:
     """Each line of `path` through `document`, which raises RecordError where it cannot use the object; blank lines pass."""
     for number, line in read_lines(path):
         try:
@@ -46,24 +43,7 @@ def read_records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> It
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1."""
-    number = 0
-    with source.open_source(path) as stream:
-        while True:
-            try:
-                line = stream.readline(LONGEST)
-            except source.READ_ERRORS as error:
-                raise source.make_broken_error(path, f"after line {number}", error) from error
-            if not line:
-                return
-            number += 1
-            if len(line) == LONGEST and not line.endswith(b"\n"):
-                size = f"a line of over {LONGEST // 2**20} MiB"
-                hint = f"expected one object per line, got {size}; write each object on its own line."
-                raise BadRecord(path, f"line {number}", hint)
-            if number == 1:
-                line = line.removeprefix(_BOM)
-            if line.strip():
-                yield number, line
+    return ((number, line) for number, line in source.read_lines(path, "one object per line") if line.strip())
 
 
 def parse_line(line: bytes) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Papers brought from PubMed and Europe PMC over their public interfaces."""

@@ -1,0 +1,116 @@
+"""A search brought to disk, part by part, so that a fetch that was stopped goes on where it was.
+
+The parts lie in a folder beside the index, in the form in which the source gave them; `counterpoint index build` reads it, too.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tqdm import tqdm
+
+from indexes.fetch.source import Expired, Search, Source
+from indexes.guard import hold_lock, report_interrupt
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from retrieval.store.manifest import write_atomically
+
+# Hidden, so that an index built of the folder does not take it for a source.
+STATE = ".search.json"
+_TIMES_FORGOTTEN = 3
+
+
+def name_papers_folder(out: Path) -> Path:
+    """Where the papers of the index at `out` are kept."""
+    out = out.resolve()
+    return out.parent / f"{out.name}.papers"
+
+
+def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Callable[[str], None]) -> Search:
+    """Bring the first `most` papers that `query` finds into `folder`, and say how it goes.
+
+    A fetch of the same search that was stopped goes on; once an index was built of it (`mark_built`), the search is made anew.
+    Raises `BadInput` where the query cannot be used, finds nothing, or `folder` holds another search that was stopped,
+    `Unfinished` where the source gives no answer, `Interrupted` where the user stops it.
+    """
+    if not query.strip():
+        raise BadInput("The query is empty; write what you would type into the search box of PubMed.")
+    stopped = "what was fetched so far is saved, and the same command resumes from there"
+    with report_interrupt("the fetch", stopped), translate_write_errors("the papers", folder, GO_ON):
+        folder.mkdir(parents=True, exist_ok=True)
+        with hold_lock(folder):
+            for _ in range(_TIMES_FORGOTTEN):
+                search = _resume(folder, source, query, most, say) or _begin(folder, source, query, most, say)
+                try:
+                    _fetch_parts(folder, source, search)
+                except Expired:
+                    say(f"{source.name} no longer has this search: it is made anew.")
+                    _clear(folder)
+                else:
+                    return search
+            raise BadInput(f"{source.name} forgot the search {_TIMES_FORGOTTEN} times; try again later.")
+
+
+def mark_built(folder: Path, search: Search) -> None:
+    """Note that an index was built, so that the next fetch searches anew."""
+    search.built = True
+    _save(folder, search)
+
+
+def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[str], None]) -> Search | None:
+    """The search that was stopped in `folder`; None where there is none."""
+    try:
+        search = Search(**json.loads((folder / STATE).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    if search.built:
+        return None
+    if (search.query, search.most) != (query, most) or not _is_by(source, search):
+        raise BadInput(
+            f"{folder} holds another search that was stopped (“{search.query}”, --source {search.source}, --max {search.most}); "
+            "finish that one, delete the folder, or name another --out."
+        )
+    say(f"Going on with the search of {search.began}: {search.fetched:,} of {search.wanted:,} papers are here.")
+    return search
+
+
+def _is_by(source: Source, search: Search) -> bool:
+    return source.name.replace(" ", "").lower() == search.source
+
+
+def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[str], None]) -> Search:
+    search = source.begin(query, most)
+    _clear(folder)
+    search.began = datetime.now(UTC).isoformat(timespec="minutes")
+    _save(folder, search)
+    shown = f"; the first {search.wanted:,} are fetched (--max)" if search.wanted < search.found else ""
+    say(f"{source.name} finds {search.found:,} papers for “{query}”{shown}.")
+    for note in search.notes:
+        say(f"  {note}")
+    return search
+
+
+def _fetch_parts(folder: Path, source: Source, search: Search) -> None:
+    bar = tqdm(desc=source.name, total=search.wanted, initial=search.fetched, unit=" papers", disable=None, mininterval=0.5)
+    with bar:
+        while (part := source.fetch_part(search)) is not None:
+            search.parts += 1
+            # The state last: a part that it does not know of is fetched again under the same name.
+            write_atomically(folder / f"part-{search.parts:05d}{source.suffix}", gzip.compress(part, mtime=0))
+            _save(folder, search)
+            bar.update(search.fetched - bar.n)
+
+
+def _save(folder: Path, search: Search) -> None:
+    write_atomically(folder / STATE, json.dumps(asdict(search), indent=1, ensure_ascii=False) + "\n")
+
+
+def _clear(folder: Path) -> None:
+    """Remove an earlier search."""
+    (folder / STATE).unlink(missing_ok=True)
+    for part in folder.glob("part-*.gz"):
+        part.unlink()

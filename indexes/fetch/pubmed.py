@@ -1,0 +1,158 @@
+"""PubMed through NCBI's E-utilities (https://www.ncbi.nlm.nih.gov/books/NBK25501): ESearch keeps a result on NCBI's history
+server, EFetch brings it in parts.
+
+PubMed gives no more than the first 9,999 papers of a result. A larger one is asked for in parts by the date on which papers came
+into PubMed, the latest first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from lxml import etree
+
+from indexes.fetch.remote import NotWhole, Remote
+from indexes.fetch.source import NCBI, Expired, Search
+from retrieval.core.errors import BadInput
+
+BATCH = 200
+MOST_A_SEARCH = 9_999
+_PER_SECOND, _PER_SECOND_WITH_KEY = 3, 10
+# Before the oldest paper in PubMed.
+_FIRST_DAY = date(1700, 1, 1)
+_RECORDS = ("PubmedArticle", "PubmedBookArticle")
+_PASSING = ("backend failed", "rate limit", "temporarily", "timeout", "timed out")
+_FORGOTTEN = ("unable to obtain query", "webenv", "history", "query_key")
+
+
+class PubMed:
+    """NCBI, with the key and the e-mail address that it asks its heavier users for."""
+
+    name, suffix = "PubMed", ".xml.gz"
+
+    def __init__(self, address: str = NCBI, key: str = "", email: str = "", backoff: float = 1.0) -> None:
+        rate = _PER_SECOND_WITH_KEY if key else _PER_SECOND
+        self._remote = Remote("PubMed", address, rate, backoff, secrets=[key] if key else [])
+        self._caller = {"tool": "counterpoint", "email": email, "api_key": key}
+
+    def begin(self, query: str, most: int) -> Search:
+        """Search; raises `BadInput` for a query that PubMed refuses or that finds nothing."""
+        whole = self._search(query)
+        found = int(whole["count"])
+        notes = _list_notes(whole)
+        if not found:
+            read = f", which PubMed read as {translated}" if (translated := whole.get("querytranslation")) else ""
+            because = f" ({'; '.join(notes)})" if notes else ""
+            raise BadInput(f"PubMed finds nothing for “{query}”{read}{because}; change the query.")
+        if min(found, most) <= MOST_A_SEARCH:
+            slices = [_make_slice(whole, min(found, most))]
+        else:
+            slices = list(self._cut_by_date(query, most, _FIRST_DAY, datetime.now(UTC).date() + timedelta(days=1)))
+        wanted = sum(one["wanted"] for one in slices)
+        if wanted < min(found, most):
+            lost = min(found, most) - wanted
+            notes.append(f"{lost:,} papers cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}")
+        return Search("pubmed", query, most, found, wanted, {"slices": slices, "slice": 0, "start": 0}, notes)
+
+    def fetch_part(self, search: Search) -> bytes | None:
+        """The next records as PubMed's XML; raises `Expired` where NCBI no longer has the result."""
+        at = search.at
+        if at["slice"] == len(at["slices"]):
+            return None
+        part = at["slices"][at["slice"]]
+        asked = min(BATCH, part["wanted"] - at["start"])
+        where = {"WebEnv": part["webenv"], "query_key": part["key"], "retstart": str(at["start"]), "retmax": str(asked)}
+        body = self._ask("efetch.fcgi", {**where, "retmode": "xml"}, _count_records)
+        search.fetched += _count_records(body)
+        at["start"] += asked
+        if at["start"] >= part["wanted"]:
+            at.update(slice=at["slice"] + 1, start=0)
+        return body
+
+    def close(self) -> None:
+        """End the connection."""
+        self._remote.close()
+
+    def _cut_by_date(self, query: str, most: int, first: date, last: date) -> Iterator[dict[str, Any]]:
+        """Searches of at most `MOST_A_SEARCH` papers each, the latest first, until `most` are reached."""
+        waiting = [(first, last)]
+        while waiting and most > 0:
+            first, last = waiting.pop()
+            found = self._search(query, datetype="edat", mindate=f"{first:%Y/%m/%d}", maxdate=f"{last:%Y/%m/%d}")
+            count = int(found["count"])
+            if min(count, most) > MOST_A_SEARCH and first < last:
+                middle = first + (last - first) // 2
+                waiting += [(first, middle), (middle + timedelta(days=1), last)]
+            elif count:
+                part = _make_slice(found, min(count, most, MOST_A_SEARCH))
+                most -= part["wanted"]
+                yield part
+
+    def _search(self, query: str, **limits: str) -> dict[str, Any]:
+        fields = {"term": query, "usehistory": "y", "retmax": "0", "retmode": "json", **limits}
+        result: dict[str, Any] = json.loads(self._ask("esearch.fcgi", fields, _check_search))["esearchresult"]
+        if said := result.get("ERROR"):
+            raise self._remote.refuse(str(said), "check the query at pubmed.ncbi.nlm.nih.gov")
+        return result
+
+    def _ask(self, path: str, fields: dict[str, str], check: Any) -> bytes:
+        caller = {name: value for name, value in self._caller.items() if value}
+        return self._remote.ask("POST", path, {"db": "pubmed", **caller, **fields}, check)
+
+
+def _make_slice(found: dict[str, Any], wanted: int) -> dict[str, Any]:
+    return {"webenv": found["webenv"], "key": found["querykey"], "wanted": wanted}
+
+
+def _check_search(body: bytes) -> None:
+    try:
+        answer = json.loads(body)
+        result = answer["esearchresult"]
+        if "ERROR" not in result:
+            int(result["count"]), str(result["webenv"]), str(result["querykey"])
+    except (ValueError, KeyError, TypeError):
+        raise NotWhole(_read_error(body) or "no search result") from None
+    if any(words in str(result.get("ERROR", "")).lower() for words in _PASSING):
+        raise NotWhole(str(result["ERROR"]))
+
+
+def _read_error(body: bytes) -> str:
+    """What NCBI says in place of a result."""
+    try:
+        return str(json.loads(body).get("error", ""))
+    except (ValueError, AttributeError):
+        return ""
+
+
+def _count_records(body: bytes) -> int:
+    """How many records an answer of EFetch holds; raises `NotWhole` where it breaks off or holds none."""
+    parser = etree.XMLParser(load_dtd=False, no_network=True, resolve_entities=False, huge_tree=True)
+    try:
+        root = etree.fromstring(body, parser)
+    except etree.XMLSyntaxError as error:
+        if any(words in body[:2000].decode("utf-8", "replace").lower() for words in _FORGOTTEN):
+            raise Expired from None
+        raise NotWhole(f"XML that breaks off: {error.msg}") from None
+    if root.tag != "PubmedArticleSet":
+        said = " ".join("".join(map(str, root.itertext())).split())
+        if any(words in said.lower() for words in _FORGOTTEN):
+            raise Expired
+        raise NotWhole(said or f"XML of another kind, <{root.tag}>")
+    count = sum(len(root.findall(kind)) for kind in _RECORDS)
+    if not count:
+        raise NotWhole("no records")
+    return count
+
+
+def _list_notes(result: dict[str, Any]) -> list[str]:
+    """What PubMed could not use of a query."""
+    errors, warnings = result.get("errorlist") or {}, result.get("warninglist") or {}
+    lists = {
+        "not found": [*errors.get("phrasesnotfound", []), *warnings.get("quotedphrasesnotfound", [])],
+        "no field of PubMed's": errors.get("fieldsnotfound", []),
+        "ignored": warnings.get("phrasesignored", []),
+    }
+    return [f"{why}: {', '.join(map(str, words))}" for why, words in lists.items() if words]

@@ -1,0 +1,124 @@
+"""A service on the web that gives papers: asked at its own pace, asked again after a fault, its errors told in one sentence.
+
+httpx-retries does the back-off and the waiting that a server asks for (Retry-After), also where an answer breaks off or is not
+what was asked for. Keys travel in the body of a request, never in an address, so that no log holds them.
+"""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import httpx
+from httpx_retries import Retry, RetryTransport
+
+from retrieval.core.errors import BadConfig, BadInput, Unfinished
+from retrieval.runtime.pace import Pace
+
+TRIES = 6
+"""How often one request is made, at most."""
+_AGAIN = "what was fetched so far is saved: run the same command again to resume"
+_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+_SHOWN = 200
+
+
+class NotWhole(Exception):
+    """An answer that is no answer to the question: cut off, or an error in its place. The request is worth another try."""
+
+
+class Remote:
+    """The service called `name` at `address`, asked at most `per_second` times a second.
+
+    After a fault a request is made again, `tries` times in all, after `backoff` seconds, twice that, and so on. `secrets` are cut
+    out of whatever the service says before it is shown.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        address: str,
+        per_second: int,
+        backoff: float = 1.0,
+        tries: int = TRIES,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        if not address.startswith(("http://", "https://")):
+            raise BadConfig(f"The address {address!r} of {name} should begin with http:// or https://.")
+        self.name = name
+        self._address, self._backoff, self._tries, self._secrets = address.rstrip("/"), backoff, tries, secrets
+        self._client = httpx.Client(transport=RetryTransport(_Paced(_connect(self._address), per_second)), timeout=60.0)
+
+    def ask(
+        self, method: Literal["GET", "POST"], path: str, fields: Mapping[str, str], check: Callable[[bytes], object]
+    ) -> bytes:
+        """The body of the answer to a request; `check` raises `NotWhole` for one that should be asked for again.
+
+        Raises `BadInput` where the service refuses the request, `Unfinished` where it gives no answer.
+        """
+
+        def validate(response: httpx.Response) -> None:
+            body = response.read()
+            if response.is_success:
+                check(body)
+
+        retry = Retry(
+            total=self._tries - 1,
+            allowed_methods=["GET", "POST"],
+            status_forcelist=_TRANSIENT,
+            retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole),
+            backoff_factor=self._backoff / 2,
+            backoff_jitter=0.2,
+            validate_response=validate,
+        )
+        given: dict[str, Any] = {"params": fields} if method == "GET" else {"data": fields}
+        try:
+            answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **given)
+            validate(answer)
+        except NotWhole as fault:
+            why = f"no whole answer in {self._tries} tries ({self._clean(str(fault))})"
+            raise Unfinished(f"{self.name} gave {why}; {_AGAIN}.") from None
+        except httpx.TransportError as error:
+            why = f"{type(error).__name__}: {self._clean(str(error))}"
+            raise Unfinished(f"{self.name} cannot be reached at {self._address} ({why}); {_AGAIN}.") from None
+        if answer.status_code in _TRANSIENT:
+            raise Unfinished(f"{self.name} answered {self._tries} times with the error {answer.status_code}; {_AGAIN}.")
+        if not answer.is_success:
+            raise BadInput(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
+        return answer.content
+
+    def refuse(self, said: str, advice: str) -> BadInput:
+        """The error for a request that the service understood and will not do."""
+        return BadInput(f"{self.name} refuses the search ({self._clean(said)}); {advice}.")
+
+    def _clean(self, text: str) -> str:
+        """What a service said, short, on one line, and without a key."""
+        for secret in self._secrets:
+            text = text.replace(secret, "…")
+        line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+        return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+
+class _Paced(httpx.BaseTransport):
+    """Every try counts, not every request."""
+
+    def __init__(self, transport: httpx.BaseTransport, per_second: int) -> None:
+        self._transport, self._pace = transport, Pace(per_second, period=1.0)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self._pace.wait()
+        return self._transport.handle_request(request)
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+def _connect(address: str) -> httpx.HTTPTransport:
+    """A transport through the proxy that the environment names, which httpx itself looks for only where it makes its own."""
+    url = httpx.URL(address)
+    proxy = None if urllib.request.proxy_bypass(url.host) else urllib.request.getproxies().get(url.scheme)
+    return httpx.HTTPTransport(proxy=proxy)

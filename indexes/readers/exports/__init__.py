@@ -1,0 +1,1 @@
+"""What reference managers, databases and spreadsheets export, each format in a module of its own."""

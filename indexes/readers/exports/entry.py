@@ -1,0 +1,113 @@
+"""One record of an export as a document: the parts that these formats write alike, and an id for records without a PMID.
+
+In an export a paper without an abstract is no fault, nor is one that it holds twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from indexes.readers.base.fields import RETRACTED, clean_text, find_doi, find_pmcid
+from indexes.readers.base.kinds import find_kind
+from indexes.readers.base.records import Omission
+from retrieval.core.values import Author, Document, Notice
+
+# Publishers' tags that Crossref passes on, and HTML's few; "p < 0.05 and q > 2" holds none of them.
+_TAGS = "p|b|i|u|em|strong|sub|sup|span|div|br|sec|title|h[1-6]|italic|bold|list|list-item|label|sc"
+_TAG = re.compile(rf"</?(?:jats:)?({_TAGS})(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>", re.IGNORECASE)
+_BREAKING = re.compile("p|div|br|sec|title|h[1-6]|list|list-item", re.IGNORECASE)
+_PMID = re.compile(r"\bPMID\s*:?\s*([0-9]{1,9})\b|ncbi\.nlm\.nih\.gov/(?:pubmed/)?([0-9]{1,9})\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9]{2}\b")
+_RETRACTED_TITLE = re.compile(r"\W*retracted(?: article| paper)?\s*[:\])-]", re.IGNORECASE)
+_RETRACTED_NOTE = "retracted publication"
+# Databases write a person's initials behind the family name: "van den Berg JA".
+_INITIALS = re.compile(r"(?P<family>.+) (?P<given>[A-Z]{1,4}|(?:[A-Z]\.-?){1,4})\.?")
+
+
+@dataclass(slots=True)
+class Fields:
+    """What an export says of a paper, in its own words; `ids` are texts that may name a PMID, a PMCID or a DOI."""
+
+    title: str = ""
+    abstract: str = ""
+    journal: str = ""
+    date: str = ""
+    authors: Iterable[Author] = ()
+    types: Iterable[str] = ()
+    mesh: Iterable[str] = ()
+    notices: Iterable[Notice] = ()
+    pmid: str = ""
+    doi: str = ""
+    pmcid: str = ""
+    ids: Iterable[str] = ()
+    retracted: bool = False
+
+
+def make_document(fields: Fields) -> Document | Omission:
+    """The document, or what is counted in its place where it has no abstract."""
+    title, abstract = clean_prose(fields.title), clean_prose(fields.abstract)
+    ids = [text for text in fields.ids if text]
+    year = _YEAR.search(fields.date)
+    doi = find_doi(fields.doi) or next(filter(None, map(find_doi, ids)), "")
+    pmcid = find_pmcid(fields.pmcid) or next(filter(None, map(find_pmcid, ids)), "")
+    pmid = clean_pmid(fields.pmid) or next(filter(None, map(find_pmid, ids)), "")
+    document_id = pmid or doi or pmcid or _make_id(title, abstract, year.group() if year else "")
+    if not abstract:
+        return Omission(document_id)
+    types = tuple(dict.fromkeys(filter(None, (find_kind(name) or clean_text(name) for name in fields.types))))
+    noted = any(_RETRACTED_NOTE in text.lower() for text in ids)
+    return Document(
+        pmid=document_id,
+        title=title,
+        abstract=abstract,
+        year=int(year.group()) if year else None,
+        journal=clean_prose(fields.journal),
+        types=types,
+        notices=tuple(fields.notices),
+        retracted=fields.retracted or noted or RETRACTED in types or bool(_RETRACTED_TITLE.match(title)),
+        authors=tuple(author for author in fields.authors if author.family),
+        doi=doi,
+        pmcid=pmcid,
+        mesh=tuple(dict.fromkeys(filter(None, map(clean_text, fields.mesh)))),
+    )
+
+
+def _make_id(title: str, abstract: str, year: str) -> str:
+    """An id for a paper that has none: the same for the same title and year, whichever program exported it."""
+    words = "".join(one for one in (title or abstract).casefold() if one.isalnum())
+    return f"ref-{hashlib.sha256(f'{words} {year}'.encode()).hexdigest()[:12]}"
+
+
+def clean_prose(text: str) -> str:
+    """Running text on one line with single blanks, without HTML's and publishers' tags and entities."""
+    if "<" in text:
+        text = _TAG.sub(lambda tag: " " if _BREAKING.fullmatch(tag[1]) else "", text)
+    if "&" in text:
+        text = html.unescape(text)
+    return " ".join(clean_text(text).split())
+
+
+def clean_pmid(text: str) -> str:
+    """A field that holds a PMID and nothing else; "" for anything else."""
+    bare = text.strip().lower().removeprefix("pmid").lstrip(": ").removesuffix(".0")
+    return bare.lstrip("0") if bare.isascii() and bare.isdigit() and len(bare) < 10 else ""
+
+
+def find_pmid(text: str) -> str:
+    """The PMID in a note or an address; "" where there is none."""
+    found = _PMID.search(text)
+    return (found[1] or found[2]).lstrip("0") if found else ""
+
+
+def parse_author(text: str) -> Author:
+    """A name as exports write it: "Family, Given", "Family, Given, Jr.", "Family AB", or the name of a group."""
+    parts = [clean_prose(part) for part in text.split(",")]
+    if len(parts) > 1 and parts[0]:
+        return Author(parts[0], parts[1], ", ".join(filter(None, parts[2:])))
+    name = clean_prose(text).strip(", ")
+    behind = _INITIALS.fullmatch(name)
+    return Author(behind["family"], behind["given"]) if behind else Author(name)

@@ -1,0 +1,195 @@
+"""Papers for reference managers: RIS and BibTeX, with their authors, their ids and the kind of publication that they are.
+
+Titles, names and abstracts are other people's text: every character that means something in a format is escaped in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from indexes.readers.base import kinds
+from retrieval.core.values import Author, Document
+
+if TYPE_CHECKING:
+    from pylatexenc.latexencode import UnicodeToLatexEncoder
+
+# `<`, `>` and braces have commands of their own: BibTeX counts even a brace behind a backslash.
+_LATEX = {
+    "\\": r"{\textbackslash}", "{": r"{\textbraceleft}", "}": r"{\textbraceright}", "<": r"{\textless}", ">": r"{\textgreater}",
+    "^": r"{\textasciicircum}", "~": r"{\textasciitilde}", "`": r"{\textasciigrave}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_",
+}  # fmt: skip
+_KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
+RETRACTED = "Retracted publication"
+"""What a reference says of a paper that was retracted."""
+_NAMED = 3
+# What BibTeX would take for the end of a name.
+_SEPARATING = re.compile(r",|\band\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """How a kind of publication is called in RIS and in BibTeX, and the BibTeX field for what it appeared in."""
+
+    ris: str
+    bibtex: str
+    container: str
+
+
+_ARTICLE, _OTHER = _Entry("JOUR", "article", "journal"), _Entry("GEN", "misc", "howpublished")
+_ENTRIES = {
+    kinds.PREPRINT: _Entry("UNPB", "misc", "howpublished"),
+    kinds.CHAPTER: _Entry("CHAP", "incollection", "booktitle"),
+    kinds.BOOK: _Entry("BOOK", "book", "series"),
+    kinds.CONFERENCE: _Entry("CPAPER", "inproceedings", "booktitle"),
+    kinds.DISSERTATION: _Entry("THES", "phdthesis", "school"),
+    kinds.REPORT: _Entry("RPRT", "techreport", "institution"),
+}
+
+
+def _find_entry(document: Document) -> _Entry:
+    """By its types; what appeared in a journal and has no other kind is an article."""
+    special = next((entry for kind, entry in _ENTRIES.items() if kind in document.types), None)
+    return special or (_ARTICLE if document.journal or kinds.ARTICLE in document.types else _OTHER)
+
+
+def shorten_authors(authors: Sequence[Author]) -> str:
+    """The first three by family name and initials, as a list of references has them; "" where nobody is known."""
+    names = [f"{one.family} {_find_initials(one.given)}".strip() for one in authors[:_NAMED]]
+    return ", ".join([*names, *(["et al"] if len(authors) > _NAMED else [])])
+
+
+def _find_initials(given: str) -> str:
+    """Of full names their first letters; what is initials already stays."""
+    if given.isupper() and len(given) <= _NAMED:
+        return given
+    return "".join(part[0] for part in re.split(r"[\s.-]+", given) if part and part[0].isupper())
+
+
+def ris(listed: Iterable[Document]) -> str:
+    """The documents as RIS, one record each, by rispy."""
+    import rispy
+
+    class Writer(rispy.RisWriter):  # type: ignore[misc]  # rispy ships no types
+        """Without the number that rispy puts before a record: not every reader skips it."""
+
+        def set_header(self, count: int) -> str:
+            return ""
+
+    written: str = rispy.dumps([_ris_record(document) for document in listed], implementation=Writer)
+    return written
+
+
+def bibtex(listed: Iterable[Document]) -> str:
+    """The documents as BibTeX in UTF-8, one entry each, by bibtexparser."""
+    from bibtexparser.entrypoint import write_string
+    from bibtexparser.library import Library
+    from bibtexparser.model import Entry, Field
+
+    library, taken = Library(), set[str]()
+    for document in listed:
+        fields = [Field(name, value) for name, value in _bibtex_fields(document).items()]
+        library.add(Entry(_find_entry(document).bibtex, _bibtex_key(document.pmid, taken), fields))
+    written: str = write_string(library)
+    return written
+
+
+def _ris_record(document: Document) -> dict[str, Any]:
+    entry = _find_entry(document)
+    url = find_url(document)
+    fields: dict[str, Any] = {
+        "type_of_reference": entry.ris,
+        "authors": [to_one_line(str(author)) for author in document.authors],
+        "title": document.title,
+        "journal_name" if entry in (_ARTICLE, _OTHER) else "secondary_title": document.journal,
+        "year": str(document.year or ""),
+        "doi": document.doi,
+        "custom2": document.pmcid,
+        "abstract": document.abstract,
+        "accession_number": document.pmid,
+        "name_of_database": "PubMed" if is_pmid(document.pmid) else "",
+        "keywords": [to_one_line(term) for term in document.mesh],
+        "notes": [RETRACTED] if document.retracted else [],
+        "urls": [url] if url and ";" not in url else [],
+    }
+    # A line break would begin a tag of the text's own.
+    return {name: to_one_line(value) if isinstance(value, str) else value for name, value in fields.items() if value}
+
+
+def _bibtex_key(pmid: str, taken: set[str]) -> str:
+    """A key that no entry has yet, of the characters that every reader takes; BibTeX does not tell capitals apart."""
+    wanted = f"pmid{pmid}" if is_pmid(pmid) else _KEY.sub("-", pmid).strip("-") or "document"
+    keys = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
+    key = next(key for key in keys if key.lower() not in taken)
+    taken.add(key.lower())
+    return key
+
+
+def _bibtex_fields(document: Document) -> dict[str, str]:
+    fields = {
+        "title": document.title,
+        _find_entry(document).container: document.journal if document.journal != document.title else "",
+        "year": str(document.year or ""),
+        "doi": document.doi,
+        "note": RETRACTED if document.retracted else "",
+        "pmid": document.pmid if is_pmid(document.pmid) else "",
+        "pmcid": document.pmcid,
+        "url": find_url(document),
+        "keywords": ", ".join(document.mesh),
+        "abstract": document.abstract,
+    }
+    written = {name: _encode(value) for name, value in fields.items() if value}
+    if "title" in written:
+        # A second pair of braces keeps the title's capitals, which BibTeX's styles would lower.
+        written["title"] = f"{{{written['title']}}}"
+    authors = " and ".join(map(_name_author, document.authors))
+    return {"author": authors, **written} if authors else written
+
+
+def _name_author(author: Author) -> str:
+    """A name in BibTeX's order, "Family, Jr., Given"; braces keep a group's name, or a part with a comma in it, whole."""
+    if not author.given:
+        return f"{{{_encode(author.family)}}}"
+    parts = [author.family, author.suffix, author.given] if author.suffix else [author.family, author.given]
+    return ", ".join(f"{{{_encode(part)}}}" if _SEPARATING.search(part) else _encode(part) for part in parts)
+
+
+def _encode(text: str) -> str:
+    encoded: str = _latex().unicode_to_latex(to_one_line(text))
+    return encoded
+
+
+@cache
+def _latex() -> UnicodeToLatexEncoder:
+    from pylatexenc.latexencode import RULE_DICT, RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
+
+    rules = [
+        UnicodeToLatexConversionRule(RULE_DICT, {ord(one): command for one, command in _LATEX.items()}),
+        # TeX would join two of these to a dash or a quotation mark.
+        UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(r"([-'])(?=\1)"), r"\1{}")]),
+    ]
+    return UnicodeToLatexEncoder(
+        conversion_rules=rules, unknown_char_policy="keep", unknown_char_warning=False, replacement_latex_protection="none"
+    )
+
+
+def to_one_line(text: str) -> str:
+    """White space of every kind, Unicode's line breaks among it, becomes single spaces; control characters go."""
+    return " ".join("".join(" " if one.isspace() else one for one in text if one.isprintable() or one.isspace()).split())
+
+
+def is_pmid(text: str) -> bool:
+    """Whether a document's id is one of PubMed's."""
+    return text.isascii() and text.isdigit()
+
+
+def find_url(document: Document) -> str:
+    """Where the paper can be seen: at PubMed, or by its DOI; "" where neither is known."""
+    if is_pmid(document.pmid):
+        return f"https://pubmed.ncbi.nlm.nih.gov/{document.pmid}/"
+    return f"https://doi.org/{document.doi}" if document.doi else ""

@@ -1,0 +1,316 @@
+"""Searches brought from PubMed and Europe PMC: whole, stopped and resumed, and through every fault that a service has."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from indexes.fetch import pubmed as pubmed_module
+from indexes.fetch.europepmc import EuropePMC
+from indexes.fetch.fetching import STATE, fetch_papers, mark_built
+from indexes.fetch.pubmed import PubMed
+from indexes.fetch.source import Search, Source
+from indexes.readers import Omission, read, sources
+from retrieval.core.errors import BadConfig, BadInput, CounterpointError, Unfinished
+from retrieval.core.values import Author, Document
+from retrieval.index import Index
+from service.cli.commands import app
+from tests.indexes.papers_server import Answer, Asked, PapersServer, serving
+
+KEY = "0123456789abcdef0123456789abcdef0123"
+
+
+@pytest.fixture
+def server() -> Iterator[PapersServer]:
+    yield from serving()
+
+
+def of_pubmed(server: PapersServer, key: str = KEY) -> PubMed:
+    return PubMed(server.url, key, "me@example.org", backoff=0.01)
+
+
+def fetch(source: Source, folder: Path, query: str = "zinc", most: int = 10_000) -> tuple[Search, list[str]]:
+    said: list[str] = []
+    try:
+        return fetch_papers(source, query, folder, most, said.append), said
+    finally:
+        source.close()
+
+
+def pmids(folder: Path) -> list[str]:
+    return [record.pmid for path in sources([folder]) for record in read(path)]
+
+
+def test_pubmed_comes_in_parts_from_the_history_server(server: PapersServer, tmp_path: Path) -> None:
+    search, said = fetch(of_pubmed(server), tmp_path)
+    assert (search.found, search.wanted, search.fetched, search.parts) == (450, 450, 450, 3)
+    assert pmids(tmp_path) == [str(number) for number in range(450, 0, -1)]
+    assert said == ["PubMed finds 450 papers for “zinc”."]
+    searched, *fetched = server.asked
+    assert searched.fields["usehistory"] == "y"
+    assert {one.fields["WebEnv"] for one in fetched} == {"MCID_0"}
+    assert [one.fields["retstart"] for one in fetched] == ["0", "200", "400"]
+    assert {one.fields["email"] for one in server.asked} == {"me@example.org"}
+    assert {one.fields["tool"] for one in server.asked} == {"counterpoint"}
+
+
+def test_max_takes_the_first(server: PapersServer, tmp_path: Path) -> None:
+    search, said = fetch(of_pubmed(server), tmp_path, most=250)
+    assert (search.found, search.fetched) == (450, 250)
+    assert pmids(tmp_path)[-1] == "201"
+    assert "the first 250 are fetched (--max)" in said[0]
+
+
+def test_a_result_that_pubmed_gives_only_in_part_is_cut_by_date(
+    server: PapersServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pubmed_module, "MOST_A_SEARCH", 100)
+    search, said = fetch(of_pubmed(server), tmp_path)
+    assert search.fetched == 450
+    assert sorted(pmids(tmp_path), key=int) == [str(number) for number in range(1, 451)]
+    monkeypatch.setattr(pubmed_module, "MOST_A_SEARCH", 50)
+    search, said = fetch(of_pubmed(server), tmp_path / "days")
+    assert search.fetched == 250
+    assert "200 papers cannot be had" in said[1]
+
+
+FAULTS = {
+    "too many": Answer(b'{"error":"API rate limit exceeded"}', 429, {"Retry-After": "1"}),
+    "500": Answer(b"oops", 500),
+    "503": Answer(b"", 503),
+    "cut short on the wire": Answer(b"<?xml", declared=5000),
+    "cut short inside": Answer(b'<?xml version="1.0"?><PubmedArticleSet><PubmedArticle>'),
+    "an error in place of records": Answer(b"<eFetchResult><ERROR>Search Backend failed</ERROR></eFetchResult>"),
+    "no records": Answer(b"<PubmedArticleSet></PubmedArticleSet>"),
+    "JSON": Answer(b'{"error":"API rate limit exceeded"}'),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_passes_costs_nothing(server: PapersServer, tmp_path: Path, fault: str) -> None:
+    server.fail_once("efetch.fcgi", FAULTS[fault], times=2)
+    search, _ = fetch(of_pubmed(server), tmp_path)
+    assert len(pmids(tmp_path)) == search.fetched == 450
+    times = [one.at for one in server.asked if one.path == "efetch.fcgi"]
+    assert len(times) == 5
+    if "Retry-After" in FAULTS[fault].headers:
+        assert min(times[1] - times[0], times[2] - times[1]) >= 1.0
+
+
+@pytest.mark.parametrize("fault", ["500", "cut short inside", "JSON"])
+def test_a_search_is_tried_again_too(server: PapersServer, tmp_path: Path, fault: str) -> None:
+    server.fail_once("esearch.fcgi", FAULTS[fault])
+    assert fetch(of_pubmed(server), tmp_path)[0].fetched == 450
+
+
+def test_a_fault_that_stays_is_told_and_the_rest_is_kept(server: PapersServer, tmp_path: Path) -> None:
+    def fault(asked: Asked) -> Answer | None:
+        return Answer(b"", 502) if asked.fields.get("retstart") == "200" else None
+
+    server.faults.append(fault)
+    with pytest.raises(Unfinished, match="answered 6 times with the error 502; what was fetched so far is saved"):
+        fetch(of_pubmed(server), tmp_path)
+    server.faults.clear()
+    server.asked.clear()
+    search, said = fetch(of_pubmed(server), tmp_path)
+    assert said[0].startswith("Going on with the search of ")
+    assert "200 of 450 papers are here" in said[0]
+    assert [one.fields.get("retstart") for one in server.asked] == ["200", "400"]
+    assert len(set(pmids(tmp_path))) == search.fetched == 450
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_search_that_ncbi_forgot_is_made_anew(server: PapersServer, tmp_path: Path, status: int) -> None:
+    def fault(asked: Asked) -> Answer | None:
+        if asked.fields.get("WebEnv") != "MCID_0" or asked.fields["retstart"] != "200":
+            return None
+        return Answer(b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>", status)
+
+    server.faults.append(fault)
+    search, said = fetch(of_pubmed(server), tmp_path)
+    assert "PubMed no longer has this search: it is made anew." in said
+    assert len(set(pmids(tmp_path))) == search.fetched == 450
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("nothing", r"PubMed finds nothing for “nothing”, which PubMed read as \"nothing\"\[All Fields\]; change the query"),
+        ("bad", r"PubMed refuses the search \(Unable to parse the query\); check the query"),
+        (" ", "The query is empty"),
+    ],
+)
+def test_a_query_that_cannot_be_used(server: PapersServer, tmp_path: Path, query: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        fetch(of_pubmed(server), tmp_path, query)
+    assert not (tmp_path / STATE).exists()
+
+
+def test_what_pubmed_could_not_use_of_a_query_is_told(server: PapersServer, tmp_path: Path) -> None:
+    assert "  not found: zync" in fetch(of_pubmed(server), tmp_path, "zinc OR zync")[1]
+
+
+def test_the_key_is_nowhere_but_in_the_request(server: PapersServer, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    fetch(of_pubmed(server), tmp_path)
+    assert {one.fields["api_key"] for one in server.asked} == {KEY}
+    said = Answer(f'{{"error":"API key invalid","api-key":"{KEY}"}}'.encode(), 400)
+    server.fail_once("esearch.fcgi", said)
+    with pytest.raises(BadInput, match="API key invalid") as caught:
+        fetch(of_pubmed(server), tmp_path / "second")
+    assert KEY not in str(caught.value)
+    assert KEY not in caplog.text
+    assert not any(KEY in one.line for one in server.asked)
+    kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(KEY.encode() in content for content in kept)
+
+
+def test_no_more_is_asked_a_second_than_ncbi_allows(server: PapersServer, tmp_path: Path) -> None:
+    """Three without a key: the fourth request waits until the first is a second old."""
+    server.count = 1000
+    fetch(of_pubmed(server, key=""), tmp_path)
+    times = [one.at for one in server.asked]
+    assert len(times) == 6
+    assert min(later - earlier for earlier, later in zip(times, times[3:], strict=False)) > 0.9
+    assert not any("api_key" in one.fields for one in server.asked)
+
+
+def test_another_search_that_was_stopped_is_not_lost(server: PapersServer, tmp_path: Path) -> None:
+    fetch(of_pubmed(server), tmp_path)
+    with pytest.raises(BadInput, match=r"holds another search that was stopped \(“zinc”, --source pubmed, --max 10000\)"):
+        fetch(of_pubmed(server), tmp_path, "copper")
+    with pytest.raises(BadInput, match="holds another search"):
+        fetch(EuropePMC(server.url, backoff=0.01), tmp_path)
+
+
+def test_once_it_is_built_the_search_is_made_anew(server: PapersServer, tmp_path: Path) -> None:
+    search, _ = fetch(of_pubmed(server), tmp_path)
+    mark_built(tmp_path, search)
+    server.count = 150
+    assert fetch(of_pubmed(server), tmp_path, "copper")[0].fetched == 150
+    assert len(pmids(tmp_path)) == 150
+
+
+def test_a_service_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(Unfinished, match=r"PubMed cannot be reached at http://127.0.0.1:9 \(ConnectError"):
+        fetch(PubMed("http://127.0.0.1:9", backoff=0.001), tmp_path)
+    with pytest.raises(BadConfig, match="should begin with http"):
+        PubMed("ftp://127.0.0.1")
+
+
+# --- Europe PMC
+
+
+def test_europe_pmc_comes_in_pages(server: PapersServer, tmp_path: Path) -> None:
+    server.count = 1200
+    search, said = fetch(EuropePMC(server.url, backoff=0.01), tmp_path, most=1100)
+    assert said[0] == "Europe PMC finds 1,200 papers for “zinc”; the first 1,100 are fetched (--max)."
+    assert (search.fetched, search.parts) == (1100, 3)
+    records = [record for path in sources([tmp_path]) for record in read(path)]
+    assert [one.pmid for one in records if isinstance(one, Omission)] == ["7"]
+    first, *_ = records
+    assert first == Document(
+        pmid="1",
+        title="Zinc 1.",
+        abstract="Background Tried. Results It helped 1 people.",
+        year=2019,
+        journal="Lancet",
+        types=("Journal Article",),
+        authors=(Author("Smith", "Jo"), Author("Zinc Group")),
+        doi="10.1000/1",
+        mesh=("Zinc",),
+    )
+    assert records[9].pmid == "10.1000/10"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Answer(b"", 429, {"Retry-After": "0"}),
+        Answer(b"", 500),
+        Answer(b'{"hitCount": 3', 200),
+        Answer(b'{"hitCount": 3', declared=900),
+        Answer(b"<html>busy</html>"),
+    ],
+)
+def test_europe_pmc_faults_pass(server: PapersServer, tmp_path: Path, fault: Answer) -> None:
+    server.fail_once("search", fault, times=2)
+    assert fetch(EuropePMC(server.url, backoff=0.01), tmp_path)[0].fetched == 450
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [("nothing", "Europe PMC finds nothing for “nothing”"), ("bad", r"Europe PMC refuses the search \(Invalid query\)")],
+)
+def test_europe_pmc_queries_that_cannot_be_used(server: PapersServer, tmp_path: Path, query: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        fetch(EuropePMC(server.url, backoff=0.01), tmp_path, query)
+
+
+# --- the command
+
+
+def run(server: PapersServer, *arguments: object, key: str = KEY) -> Result:
+    env = {"COUNTERPOINT_NCBI_URL": server.url, "COUNTERPOINT_EUROPEPMC_URL": server.url, "COUNTERPOINT_NCBI_API_KEY": key}
+    return CliRunner().invoke(app, ["index", "fetch", *map(str, arguments)], env=env)
+
+
+@pytest.mark.parametrize(("source", "documents"), [("pubmed", 450), ("europepmc", 449)])
+def test_the_command_fetches_and_builds(server: PapersServer, tmp_path: Path, source: str, documents: int) -> None:
+    out = tmp_path / "zinc"
+    result = run(server, "zinc", "--out", out, "--source", source)
+    assert result.exit_code == 0, result.output
+    index = Index(out)
+    assert index.manifest.counts.documents == documents
+    assert KEY not in (out / "manifest.json").read_text("utf-8") + result.output
+    again = run(server, "zinc", "--out", out, "--source", source)
+    assert again.exit_code == 2
+    assert "already exists" in again.output
+    server.count = 20
+    assert run(server, "copper", "--out", out, "--source", source, "--overwrite").exit_code == 0
+    assert Index(out).manifest.counts.documents < 21
+
+
+def test_a_killed_fetch_goes_on(server: PapersServer, tmp_path: Path) -> None:
+    out = tmp_path / "zinc"
+
+    def stall(asked: Asked) -> Answer | None:
+        if asked.fields.get("retstart") == "400":
+            time.sleep(1.0)
+        return None
+
+    server.faults.append(stall)
+    command = [sys.executable, "-c", "from service.cli.commands import app; app()", "index", "fetch", "zinc", "--out", str(out)]
+    process = subprocess.Popen(command, env={**os.environ, "COUNTERPOINT_NCBI_URL": server.url}, stderr=subprocess.PIPE)
+    state = tmp_path / "zinc.papers" / STATE
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (state.exists() and json.loads(state.read_text("utf-8"))["parts"] == 2):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not out.exists()
+    server.faults.clear()
+    server.asked.clear()
+    result = run(server, "zinc", "--out", out, key="")
+    assert result.exit_code == 0, result.output
+    assert [one.fields.get("retstart") for one in server.asked] == ["400"]
+    assert Index(out).manifest.counts.documents == 450
+
+
+def test_the_command_says_in_one_sentence_what_is_wrong(server: PapersServer, tmp_path: Path) -> None:
+    result = run(server, "bad", "--out", tmp_path / "x")
+    assert result.exit_code == 2
+    assert [line for line in result.output.splitlines() if line.startswith("Error: ")] == [
+        "Error: PubMed refuses the search (Unable to parse the query); check the query at pubmed.ncbi.nlm.nih.gov."
+    ]
+    assert issubclass(Unfinished, CounterpointError)
