@@ -89,6 +89,19 @@ def history_delete(
             print_note(f"Deleted {id}.")
 
 
+@history_app.command("forget")
+def history_forget(holder: HolderOption = "") -> None:
+    """Delete everything that is stored for a holder: history, saved claims, alerts, feedback and the address of the feed."""
+    with report_errors():
+        memory = read_memory()
+        about = memory.about(holder)
+        memory.forget(holder)
+        print_note(
+            f"Deleted {about.entries:,} entries of the history, {about.saved:,} saved claims, {about.alerts:,} alerts and "
+            f"{about.feedback:,} pieces of feedback."
+        )
+
+
 @saved_app.callback()
 def saved(context: typer.Context, holder: HolderOption = "", as_json: JsonOption = False) -> None:
     """List the saved claims, newest first."""

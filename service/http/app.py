@@ -14,9 +14,10 @@ from fastapi.responses import JSONResponse, Response
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.grounding.schemas import Health, Provenance
-from service.http import memory_routes, page_files, problems, routes, text_routes
+from service.http import memory_routes, problems, routes, text_routes
 from service.http.access import AccessControl, require_key
 from service.http.middleware import OuterMiddleware
+from service.http.page import files
 from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
 from service.memory.memory import open_memory
@@ -101,7 +102,7 @@ async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watche
 
 
 def _add_routes(app: FastAPI) -> None:
-    app.include_router(page_files.router)
+    app.include_router(files.router)
     app.include_router(docs_page.router)
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})

@@ -14,4 +14,4 @@ from typing import Any
 @cache
 def example(name: str) -> Any:
     """The example of this name."""
-    return json.loads(files("service.http.examples").joinpath(f"{name}.json").read_text("utf-8"))
+    return json.loads(files("service.http").joinpath("examples", f"{name}.json").read_text("utf-8"))
