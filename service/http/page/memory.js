@@ -49,7 +49,8 @@ function makePlace() {
   place.id = "memory";
   place.hidden = true;
   place.setAttribute("aria-label", "Alerts, saved claims and history");
-  byId("form").after(place);
+  // Last in the page: in a narrow window the answer comes before it. Where there is room it stands beside the form.
+  document.querySelector("main").append(place);
   return place;
 }
 
