@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from indexes.build import build, update
-from retrieval.core.values import Claim
+from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse, Provenance
+from service.memory.changes import find_changes
 from service.memory.memory import Memory, open_memory
 from service.memory.schemas import SavedOut
 from service.memory.watching import WatchReport, watch
@@ -128,6 +133,46 @@ def test_an_index_built_anew_is_compared_with_the_one_before(memory: Memory, fol
     assert run(memory, folder) == WatchReport(1, 0, 0, 0)
     build([write_corpus(SUPPORTS, NEUTRAL, OTHER, AGAINST, name="more.jsonl")], folder, overwrite=True)
     assert run(memory, folder).alerts == 1 and told(memory) == [("first contradiction", "3")]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_watch_killed_before_or_after_its_commit_tells_once(
+    memory: Memory, folder: Path, write_corpus: WriteCorpus, moment: str
+) -> None:
+    saved = Opened(folder).save(memory)
+    update(folder, [write_corpus(AGAINST, OTHER, RETRACTED)])
+    grounder = Opened(folder).grounder
+    [due] = memory.saved.due(folder, grounder.index.manifest)
+    # Java does not survive a fork: the child is given what it would find.
+    found = grounder.ground(due.claim, only=find_changes(grounder.index, due.seen))
+    if not (child := os.fork()):
+        _watch_and_die(memory, grounder, found, moment)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    expected = [("first contradiction", "3"), ("support retracted", "1")]
+    assert sorted(told(memory)) == ([] if moment == "before" else expected)
+    assert memory.saved.get("", saved.id).index_version == (1 if moment == "before" else 2)
+    run(memory, folder)
+    assert sorted(told(memory)) == expected
+
+
+def _watch_and_die(memory: Memory, grounder: Grounder, found: Grounding, moment: str) -> NoReturn:
+    """The watch, killed as by `kill -9` in its first transaction: with all written and nothing committed, or right after."""
+    try:
+        grounder.ground = lambda *_, **__: found  # type: ignore[method-assign]
+        whole = memory.database.change
+
+        @contextmanager
+        def change() -> Iterator[sqlite3.Connection]:
+            with whole() as connection:
+                yield connection
+                if moment == "before":
+                    os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        object.__setattr__(memory.database, "change", change)
+        watch(memory.saved, grounder)
+    finally:
+        os._exit(1)
 
 
 def test_each_holder_is_told_of_their_own_claims(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
