@@ -9,6 +9,7 @@ from eval.commands.beir import beir
 from eval.commands.claims import claims, titles
 from eval.commands.crossgenre import crossgenre
 from eval.commands.evidencebench import evidencebench
+from eval.commands.feedback import feedback
 from eval.commands.leads import leads
 from eval.commands.litsearch import litsearch
 from eval.commands.report import report
@@ -18,7 +19,7 @@ from service.cli.commands import app
 eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 for command in (
-    evidencebench, beir, crossgenre, litsearch, claims, titles, leads, scifact, predictions, report, answers,
+    evidencebench, beir, crossgenre, litsearch, claims, feedback, titles, leads, scifact, predictions, report, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)
 

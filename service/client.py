@@ -14,6 +14,17 @@ from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse, Problem
 from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
+from service.memory.schemas import (
+    AlertList,
+    AlertOut,
+    FeedbackOut,
+    HistoryOut,
+    HistoryPage,
+    MemoryOut,
+    Right,
+    SavedList,
+    SavedOut,
+)
 from service.reading.schemas import EvidenceResponse
 
 _Response = TypeVar("_Response", bound=BaseModel)
@@ -93,17 +104,79 @@ class Counterpoint:
             yield from found.hits
             cursor = found.next_cursor
 
+    def memory(self) -> MemoryOut:
+        """What the service remembers for you, in numbers, and the address of your feed."""
+        return self._call(MemoryOut, "GET", "/v1/memory")
+
+    def forget(self) -> None:
+        """Delete all that the service remembers for you."""
+        self._send("DELETE", "/v1/memory")
+
+    def history(self, page: int = 50) -> Iterator[HistoryOut]:
+        """What you asked, newest first; `page` entries are fetched at a time."""
+        before: str | None = ""
+        while before is not None:
+            found = self._call(HistoryPage, "GET", "/v1/history", params={"limit": page, "before": before})
+            yield from found.entries
+            before = found.next_before
+
+    def history_entry(self, id: str) -> HistoryOut:
+        """One entry, with what has changed since."""
+        return self._call(HistoryOut, "GET", f"/v1/history/{quote(id, safe='')}")
+
+    def delete_history(self, id: str = "") -> None:
+        """Delete an entry, or without an id the whole history."""
+        self._send("DELETE", f"/v1/history/{quote(id, safe='')}" if id else "/v1/history")
+
+    def save(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = (), note: str = "") -> SavedOut:
+        """Ground a claim and save it with the result; it is watched from now on."""
+        body = {"claim": claim, "question": question, "known_pmids": list(known_pmids), "note": note}
+        return self._call(SavedOut, "POST", "/v1/saved", json=body)
+
+    def saved(self) -> list[SavedOut]:
+        """Your saved claims, newest first."""
+        return self._call(SavedList, "GET", "/v1/saved").saved
+
+    def delete_saved(self, id: str) -> None:
+        """Delete a saved claim and its alerts."""
+        self._send("DELETE", f"/v1/saved/{quote(id, safe='')}")
+
+    def feedback(self, found: GroundResponse, pmid: str, right: Right, comment: str = "") -> FeedbackOut:
+        """Say what a paper that was shown for a claim really says of it: support, contradict or neutral."""
+        shown = [*found.contradicting, *found.supporting, *found.uncertain]
+        card = next((one for one in shown if one.pmid == pmid), None)
+        if card is None:
+            raise CounterpointProblem(f"The result shows no document {pmid!r}; give the pmid of one that it shows.", 422)
+        side = "uncertain" if card in found.uncertain else card.stance
+        sentence = card.sentence.text if card.sentence else ""
+        body = {"claim": found.claim.text, "question": found.claim.question, "pmid": pmid, "sentence": sentence}
+        body |= {"shown": side, "right": right, "comment": comment}
+        sent = {**body, "provenance": found.provenance.model_dump()}
+        return self._call(FeedbackOut, "POST", "/v1/feedback", json=sent)
+
+    def alerts(self, since: str = "") -> list[AlertOut]:
+        """What turned for your saved claims, newest first; `since` is a date or time (UTC)."""
+        return self._call(AlertList, "GET", "/v1/alerts", params={"since": since}).alerts
+
+    def delete_alert(self, id: str) -> None:
+        """Delete an alert."""
+        self._send("DELETE", f"/v1/alerts/{quote(id, safe='')}")
+
     def _call(self, model: type[_Response], method: str, path: str, **what: Any) -> _Response:
         try:
-            response = self._http.request(method, path, headers=self._headers, **what)
-            if response.is_success:
-                return model.model_validate_json(response.content)
-        except httpx.HTTPError as error:
-            raise CounterpointProblem(f"The service did not answer: {error or type(error).__name__}.") from error
+            return model.model_validate_json(self._send(method, path, **what).content)
         except ValidationError as error:
             raise CounterpointProblem(
                 "The service sent a response that this client does not understand; install the service's version of counterpoint."
             ) from error
+
+    def _send(self, method: str, path: str, **what: Any) -> httpx.Response:
+        try:
+            response = self._http.request(method, path, headers=self._headers, **what)
+        except httpx.HTTPError as error:
+            raise CounterpointProblem(f"The service did not answer: {error or type(error).__name__}.") from error
+        if response.is_success:
+            return response
         raise _problem(response)
 
 

@@ -239,6 +239,14 @@ class Store:
             held.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
         return held
 
+    def written(self, pmids: Sequence[str]) -> dict[str, int]:
+        """The version of the index that brought the stored text of each of `pmids`; one that the index lacks is left out."""
+        found: dict[str, int] = {}
+        for at in range(0, len(pmids), self._CHUNK):
+            rows = self._fetch("pmid, written", pmids[at : at + self._CHUNK])
+            found.update((pmid, int(row[1])) for pmid, row in rows.items())
+        return found
+
     def _fetch(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
         marks = ",".join("?" * len(pmids))
         rows = self._query(f"SELECT {columns} FROM documents WHERE pmid IN ({marks})", pmids)

@@ -15,8 +15,10 @@ from service.cli.check_run import check_app
 from service.cli.evidence import evidence
 from service.cli.ground import ground
 from service.cli.index import index_app
+from service.cli.memory import feedback_app, history_app, saved_app
 from service.cli.run import run_app
 from service.cli.serve import config, mcp, serve
+from service.cli.watch import watch_app
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -31,6 +33,10 @@ for command in (ground, check, answer, serve, config, mcp, evidence):
 app.add_typer(index_app, name="index")
 app.add_typer(run_app, name="run")
 app.add_typer(check_app, name="check-run")
+app.add_typer(history_app, name="history")
+app.add_typer(saved_app, name="saved")
+app.add_typer(watch_app, name="watch")
+app.add_typer(feedback_app, name="feedback")
 
 
 def _tell_version(asked: bool) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import report_errors
+from service.cli.messages import print_note, report_errors
 from service.cli.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from service.grounding.schemas import GroundResponse
 
 
 def ground(
@@ -38,7 +41,24 @@ def ground(
 
         grounder = assemble(index, config, profile)
         response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))
+        _remember(response)
         if as_json:
             typer.echo(response.model_dump_json(indent=2))
         else:
             print_grounding(response)
+
+
+def _remember(response: GroundResponse) -> None:
+    """Add the claim to the history, where there is one; a history that cannot be written keeps no result back."""
+    from retrieval.core.errors import CounterpointError
+    from service.memory.history import entry_of_claim
+    from service.memory.memory import open_memory
+    from service.operating.settings import load_settings
+
+    try:
+        settings = load_settings()
+        memory = open_memory(settings.state_folder(shared=False), settings.history)
+        if memory and memory.history_on:
+            memory.history.add("", entry_of_claim(response))
+    except CounterpointError as error:
+        print_note(f"The history was not written: {error}")

@@ -14,7 +14,7 @@ from service.configuration.models import Models
 from service.grounding import rules
 from service.grounding.judging import decide_documents, judge_texts
 from service.grounding.ranking import find, rank
-from service.grounding.request import OnStage, Request, tell_nobody
+from service.grounding.request import Only, OnStage, Request, tell_nobody
 from service.grounding.showing import show
 from service.grounding.values import RankedDocument, Selection, Side
 
@@ -31,16 +31,17 @@ class Grounder:
             index.dense(encoder.name)
         return Grounder(index, self.config, self.models)
 
-    def ground(self, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
+    def ground(self, claim: Claim, on_stage: OnStage | None = None, only: Only | None = None) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support.
 
-        `on_stage` is told each step as it begins; what it raises ends the work there.
+        `on_stage` is told each step as it begins; what it raises ends the work there. With `only`, the documents that it leaves
+        are all that is read; their probabilities are those that they have beside the whole index.
         """
         # Both sides read much the same: the models remember what they said as long as this claim is grounded.
         models, tell = self.models.with_caches(), on_stage or tell_nobody
-        against = run(Request(claim, "contradict", self.index, self.config, models, tell))
+        against = run(Request(claim, "contradict", self.index, self.config, models, tell, only=only))
         taken, close = _pmids(against.evidence), _pmids(against.uncertain)
-        for_it = run(Request(claim, "support", self.index, self.config, models, tell, without=taken, close=close))
+        for_it = run(Request(claim, "support", self.index, self.config, models, tell, without=taken, close=close, only=only))
         return Grounding(
             claim,
             against.evidence,

@@ -8,9 +8,13 @@ from retrieval.core.values import Claim
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.lexical import find_most_alike
+from service.configuration.config import Retrieve
 from service.grounding.request import Request
 from service.grounding.retrieve import describe_ranking, retrieve
 from service.grounding.values import RankedDocument
+
+DEEPER = 10
+"""Where few documents may be chosen, they are looked for so many times deeper in the ranking."""
 
 
 def find(request: Request) -> list[RankedDocument]:
@@ -18,31 +22,44 @@ def find(request: Request) -> list[RankedDocument]:
     # The likeliest are chosen by how far they lie behind the best match, which must be the same document on both sides: there
     # what is on the other side is left out when all is decided (service.grounding.rules), elsewhere before anything is read.
     without = frozenset[str]() if request.branch.select.rule == "likeliest" else request.without
+    if request.only:
+        step = request.branch.retrieve
+        deeper = step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
+        return _retrieve(request, request.known, without, deeper)[: step.k]
     return _retrieve(request, request.known, without)
 
 
 def rank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
     """The same in the reranker's order, each with how far it lies behind the best match; as found where nothing reranks."""
-    if request.branch.rerank is None:
+    if request.branch.rerank is None or not found:
         return found
     ranked = _rerank(request, found)
-    best = _rerank(request, _retrieve(request)) if _known_one_may_lead(request) else ranked
-    return [replace(one, behind=best[0].score - one.score) for one in ranked]
+    others = _rerank(request, _retrieve(replace(request, only=None))) if _another_may_lead(request) else []
+    best = max(one.score for one in (*ranked[:1], *others[:1]))
+    return [replace(one, behind=best - one.score) for one in ranked]
 
 
-def _known_one_may_lead(request: Request) -> bool:
-    """Whether the best match must be looked for among the known documents too: where a decision weighs how far behind it lies."""
-    return request.branch.select.rule == "likeliest" and bool(request.known) and request.judge.decision.gap != 0.0
+def _another_may_lead(request: Request) -> bool:
+    """Whether the best match must be looked for among documents that cannot be chosen too: where a decision weighs how far behind
+    it lies."""
+    hidden = bool(request.known) or request.only is not None
+    return request.branch.select.rule == "likeliest" and hidden and request.judge.decision.gap != 0.0
 
 
 def _retrieve(
-    request: Request, known: frozenset[str] = frozenset(), without: frozenset[str] = frozenset()
+    request: Request,
+    known: frozenset[str] = frozenset(),
+    without: frozenset[str] = frozenset(),
+    step: Retrieve | None = None,
 ) -> list[RankedDocument]:
     """The ranking of the first step: others stand in the place of the `known`, none in that of those `without`."""
-    step, claim, encoders = request.branch.retrieve, request.claim, request.models.encoders
+    step, claim, encoders = step or request.branch.retrieve, request.claim, request.models.encoders
     texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
     queries = [_query(replace(claim, text=text), step.query) for text in texts]
     hits = [hit for hit in retrieve(step, queries, request.index, encoders, known) if hit.pmid not in without]
+    if request.only:
+        left = request.only([hit.pmid for hit in hits])
+        hits = [hit for hit in hits if hit.pmid in left]
     entries, scored_by = request.index.entries([hit.pmid for hit in hits]), describe_ranking(step, encoders)
     return [RankedDocument(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(zip(hits, entries, strict=True))]
 

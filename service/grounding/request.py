@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import tee
 from typing import Literal
@@ -28,6 +28,8 @@ class GroundStage:
 
 
 OnStage = Callable[[GroundStage], None]
+Only = Callable[[Sequence[str]], Collection[str]]
+"""Which of these PMIDs a claim is grounded against: the others are looked at by nobody."""
 
 
 def tell_nobody(_stage: GroundStage) -> None:
@@ -39,8 +41,8 @@ class Request:
     """One side of a claim, what answers it, and how much was judged for it so far.
 
     `tell` is told each step as it begins; what it raises ends the work there. The documents in `without` are on the other side
-    already; those in `close` came close there. `judged` counts the texts whose verdicts were used, `read` holds the places of
-    the documents that these are of.
+    already; those in `close` came close there; with `only`, nothing else is chosen from. `judged` counts the texts whose verdicts
+    were used, `read` holds the places of the documents that these are of.
     """
 
     claim: Claim
@@ -51,6 +53,7 @@ class Request:
     tell: OnStage = tell_nobody
     without: frozenset[str] = frozenset()
     close: frozenset[str] = frozenset()
+    only: Only | None = None
     judged: int = 0
     read: set[int] = field(default_factory=set)
 

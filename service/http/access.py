@@ -18,8 +18,8 @@ from service.http.problems import Refused
 from service.operating import metrics
 from service.operating.settings import Settings
 
-_bearer = HTTPBearer(auto_error=False, description="An API key, if the operator requires one.")
-_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key in its own header.")
+bearer_key = HTTPBearer(auto_error=False, description="An API key, if the operator requires one.")
+header_key = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key in its own header.")
 
 
 class AccessControl:
@@ -49,6 +49,7 @@ class AccessControl:
                 raise Refused(told, 401, {"WWW-Authenticate": "Bearer"})
             who = f"key {name}"
             request.scope.setdefault("state", {}).setdefault("told", {})["key"] = name
+            request.scope["state"]["holder"] = name
         request.scope.setdefault("state", {})["who"] = who
 
     def spend(self, request: Request, claims: int) -> None:
@@ -69,10 +70,15 @@ class AccessControl:
             self._counts.hit(limit, who, cost=claims)
 
 
+def holder_of(request: Request) -> str:
+    """The name of the key that a request came with; "" where no keys are set."""
+    return str(request.scope.get("state", {}).get("holder", ""))
+
+
 async def require_key(
     request: Request,
-    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
-    header: Annotated[str | None, Security(_header)],
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(bearer_key)],
+    header: Annotated[str | None, Security(header_key)],
 ) -> None:
     """The dependency of every call that needs a key."""
     gate: AccessControl = request.app.state.gate

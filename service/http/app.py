@@ -14,11 +14,14 @@ from fastapi.responses import JSONResponse, Response
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.grounding.schemas import Health, Provenance
-from service.http import page_files, problems, routes, text_routes
+from service.http import memory_routes, problems, routes, text_routes
 from service.http.access import AccessControl, require_key
 from service.http.middleware import OuterMiddleware
+from service.http.page import files
 from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
+from service.memory.memory import open_memory
+from service.memory.watcher import Watcher
 from service.operating import metrics
 from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
@@ -51,13 +54,17 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         live, workers = CurrentService(load, answering), Workers(chosen.limits())
-        app.state.parts = Parts(live, workers, metrics.TokenMeter(), chosen.log_claims)
+        memory = await asyncio.to_thread(open_memory, chosen.state_folder(), chosen.history, chosen.watch)
+        app.state.parts = Parts(live, workers, metrics.TokenMeter(), chosen.log_claims, memory)
+        watcher = Watcher(memory.saved, live) if memory and chosen.watch else None
         if when_loaded:
             await asyncio.to_thread(live.load)
             when_loaded()
-        task = asyncio.create_task(_keep_up_to_date(live, chosen.reload_seconds, loaded=when_loaded is not None))
+        task = asyncio.create_task(_keep_up_to_date(live, chosen.reload_seconds, watcher, loaded=when_loaded is not None))
         yield
         task.cancel()
+        if watcher:
+            await asyncio.to_thread(watcher.stop)
         await asyncio.to_thread(workers.close)
         await asyncio.to_thread(live.close)
 
@@ -72,24 +79,30 @@ def create_app(
     problems.install(app)
     app.include_router(routes.router)
     app.include_router(text_routes.router)
+    app.include_router(memory_routes.router)
+    app.include_router(memory_routes.feed_router)
     _add_routes(app)
     return app
 
 
-async def _keep_up_to_date(live: CurrentService, seconds: float, loaded: bool) -> None:
-    """Load, then look for a changed index for as long as the service runs."""
+async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watcher | None, loaded: bool) -> None:
+    """Load, then look for a changed index for as long as the service runs, and for saved claims that it bears on."""
     if not loaded:
         await asyncio.to_thread(live.load)
+    if watcher:
+        watcher.begin()
     while seconds and not live.failure:
         await asyncio.sleep(seconds)
         try:
             await asyncio.to_thread(live.refresh)
+            if watcher:
+                watcher.begin()
         except Exception:
             _log.exception("checking for a changed index failed")
 
 
 def _add_routes(app: FastAPI) -> None:
-    app.include_router(page_files.router)
+    app.include_router(files.router)
     app.include_router(docs_page.router)
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 from fastapi import Request
 
+from retrieval.core.errors import CounterpointError
+from service.http.access import holder_of
+from service.memory.memory import Memory
+from service.memory.schemas import Entry
 from service.operating.live_index import CurrentService
 from service.operating.metrics import TokenMeter
 from service.operating.work import Workers
+
+_log = logging.getLogger("counterpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,7 @@ class Parts:
     workers: Workers
     tokens: TokenMeter
     log_claims: bool = False
+    memory: Memory | None = None
 
 
 def parts_of(request: Request) -> Parts:
@@ -31,3 +40,13 @@ def note(request: Request, parts: Parts, **told: str | int) -> None:
     """Add to the request's line in the log; texts only where the operator asked for them."""
     kept = {name: value for name, value in told.items() if parts.log_claims or not isinstance(value, str)}
     request.scope.setdefault("state", {}).setdefault("told", {}).update(kept)
+
+
+def remember(request: Request, parts: Parts, make_entry: Callable[[], Entry]) -> None:
+    """Add what was asked to the history, where there is one; a history that cannot be written keeps no answer back."""
+    if parts.memory is None or not parts.memory.history_on:
+        return
+    try:
+        parts.memory.history.add(holder_of(request), make_entry())
+    except CounterpointError as error:
+        _log.warning("the history was not written: %s", error)

@@ -19,6 +19,7 @@ from service.checking.schemas import TextRequest
 from service.grounding.schemas import GroundRequest, Problem
 from service.http import faults
 from service.http.schemas import BatchRequest
+from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.operating.work import Gone
 from service.reading.schemas import EvidenceRequest
 
@@ -52,6 +53,8 @@ _BODIES: dict[str, type[BaseModel]] = {
     "answer": AnswerRequest,
     "evidence": EvidenceRequest,
     "text": TextRequest,
+    "saved": SaveRequest,
+    "feedback": FeedbackRequest,
 }
 """What a request's body should be, by the last part of the address that says so."""
 

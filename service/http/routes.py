@@ -18,9 +18,10 @@ from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut,
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest, GroundResponse, Provenance
-from service.http import examples, faults, problems
+from service.http import faults, problems
 from service.http.access import AccessControl, admit_request
-from service.http.parts import Parts, note, parts_of
+from service.http.parts import Parts, note, parts_of, remember
+from service.http.reference import examples
 from service.http.responses import describe_events, describe_formats, write_json, write_response
 from service.http.schemas import (
     MOST_HITS,
@@ -33,6 +34,7 @@ from service.http.schemas import (
     SearchResponse,
 )
 from service.http.streams import Event, Tell, stream_events
+from service.memory.history import entry_of_claim, entry_of_question
 from service.operating import metrics
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
@@ -68,7 +70,9 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             found = grounded(parts, serving, claim, job.check)
-            return write_response(GroundResponse.of(found, Provenance.of(serving.grounder)), found, format)
+            response = GroundResponse.of(found, Provenance.of(serving.grounder))
+            remember(request, parts, lambda: entry_of_claim(response))
+            return write_response(response, found, format)
 
     return await while_there(request, parts.workers.run(work))
 
@@ -119,7 +123,9 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
             found = grounded(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
-            return "grounding", GroundResponse.of(found, Provenance.of(serving.grounder))
+            response = GroundResponse.of(found, Provenance.of(serving.grounder))
+            remember(request, parts, lambda: entry_of_claim(response))
+            return "grounding", response
 
     return await while_there(request, stream_events(parts.workers, work))
 
@@ -137,7 +143,9 @@ async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "j
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             made = _answer(parts, serving, topic, job.check)
-            return write_response(AnswerResponse.of(made, serving.answering()), made, format)
+            response = AnswerResponse.of(made, serving.answering())
+            remember(request, parts, lambda: entry_of_question(response))
+            return write_response(response, made, format)
 
     return await while_there(request, parts.workers.run(work))
 
@@ -161,7 +169,9 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
             made = _answer(parts, serving, topic, lambda event: tell(*event_out(event)))
-            return "answer", AnswerResponse.of(made, serving.answering())
+            response = AnswerResponse.of(made, serving.answering())
+            remember(request, parts, lambda: entry_of_question(response))
+            return "answer", response
 
     return await while_there(request, stream_events(parts.workers, work))
 

@@ -30,6 +30,8 @@ JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge 
 LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens by the language model's own counts.", ["kind"])
 LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests to a language model.")
 KEPT = Counter("counterpoint_kept_results_total", "Lookups in the cache on disk, by kind of result.", ["kind", "outcome"])
+WATCHED = Counter("counterpoint_watched_claims_total", "Saved claims grounded again since the index changed.")
+ALERTS = Counter("counterpoint_alerts_total", "Alerts told for saved claims.")
 RELOADS = Counter("counterpoint_index_reloads_total", "Checks for a changed index, by outcome.", ["outcome"])
 
 

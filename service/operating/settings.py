@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import platformdirs
 from limits import parse_many
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -31,6 +32,7 @@ FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
 Origin = Literal["command line", "environment", "file", "default"]
 
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
+_OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 _SECONDS = Field(gt=0, le=86_400)
 
 
@@ -76,6 +78,13 @@ class Settings(BaseSettings):
     cache_mb: float = Field(
         default=disk_cache.DEFAULT_MB, ge=1, le=1e9, description="The size limit of cached results, in megabytes."
     )
+    state: str = Field(
+        default="",
+        description="The folder for history, saved claims and feedback; empty: the user's own state folder, unless others can "
+        'reach the service without a key; "off": remember nothing.',
+    )
+    history: bool = Field(default=True, description="Whether claims and questions go into the history.")
+    watch: bool = Field(default=True, description="Whether to ground saved claims again when the index changes.")
     jvm_heap: str = Field(default=java.DEFAULT_HEAP, description="The size of Java's heap, such as 512m or 4g.")
     log_format: Literal["text", "json"] = Field(
         default="text", description="The format of the log: one line of text or of JSON for each request."
@@ -120,6 +129,17 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The command line before the environment before the file."""
         return init_settings, env_settings, YamlConfigSettingsSource(settings_cls, _file())
+
+    def state_folder(self, shared: bool = True) -> Path | None:
+        """Where to remember what is asked, None for nowhere. A service that others can reach without keys (`shared`) would show
+        each what the others asked: it remembers nothing unless a folder is named."""
+        if self.state.lower() == disk_cache.OFF:
+            return None
+        if self.state:
+            return Path(self.state)
+        if shared and not self.keys and self.host not in _OWN_MACHINE:
+            return None
+        return Path(platformdirs.user_state_dir("counterpoint"))
 
     def limits(self) -> Limits:
         """How much may be worked on and wait."""

@@ -25,6 +25,8 @@ export const READS_AS = { contradict: "contradicts", neutral: "neutral", support
 /** Evidence for or against `what`, as a list item; `says` is a badge to go before the others. */
 export function card(evidence, says = "", what = "the claim") {
   const { shown, at } = paper(evidence, evidence.rank);
+  // For whoever adds to the card later (wrong.js).
+  shown.evidence = evidence;
   const doubts = [...(says ? [says] : []), ...doubtsOf(evidence)];
   fillBadges(at(".badges"), [...badgesOf(evidence), ...doubts.map((label) => [label, "doubt"])]);
   if (evidence.sentence) {

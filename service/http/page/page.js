@@ -5,6 +5,7 @@ import { chosen, chosenText } from "./chosen.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { asked, fromHash, markExample, setMode, modeOf, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
+import { remember, showMemory } from "./memory.js";
 import { answer as askAnswer, evidence as askEvidence, forgetDocuments, ground as askGround, health, text as askText, Told, useKey } from "./service.js";
 import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
@@ -53,6 +54,7 @@ function showAnswer(wanted, found) {
   const place = byId("answer");
   place.replaceChildren(shown);
   place.hidden = false;
+  remember(wanted, found);
   if (tall(wanted.mode)) reveal(place, "start");
   document.title = `${mode.topic(found)} · Counterpoint`;
   if (!byId("health").classList.contains("ready")) showHealth();
@@ -237,4 +239,5 @@ watchForm(submit, (fault) => (fault && !(fault instanceof Told) ? console.error(
 byId("stop").addEventListener("click", stopWaiting);
 addEventListener("hashchange", open);
 watchHealth();
+showMemory();
 open();

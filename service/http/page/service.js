@@ -118,6 +118,13 @@ export async function exported(mode, body, format) {
   return { content: await response.blob(), type };
 }
 
+/** What the service remembers for the reader: read, added to or deleted from, as `method` says. */
+export async function remembered(what, method = "GET", body = undefined) {
+  const options = body ? { method, headers: JSON_BODY, body: JSON.stringify(body) } : { method };
+  const response = await asked(`v1/${what}`, options);
+  return response.status === 204 ? undefined : json(response);
+}
+
 const documents = new Map();
 
 /** A document with its abstract, fetched once; a fetch that failed is tried again the next time. */

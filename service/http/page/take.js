@@ -2,6 +2,7 @@
 
 import { announce, byId, copyOf } from "./dom.js";
 import { topicOf } from "./form.js";
+import { linkTo } from "./links.js";
 import { exported } from "./service.js";
 
 const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib", html: "html", csv: "csv", xlsx: "xlsx" };
@@ -13,7 +14,7 @@ const ONLY_OF_TEXT = ["html", "csv", "xlsx"];
 export function addActions(shown, asked, answer, text) {
   shown.querySelector(".bar").append(copyOf("actions-template"));
   const name = slug(topicOf(asked.body));
-  const link = location.href;
+  const link = linkTo(asked, answer);
   const actions = {
     link: (pressed) => copy(link, pressed),
     text: (pressed) => copy(text, pressed),

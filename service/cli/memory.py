@@ -1,0 +1,204 @@
+"""`counterpoint history`, `saved` and `feedback`; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.messages import print_note, report_errors
+from service.cli.options import ConfigOption, IndexOption, ProfileOption
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from service.memory.memory import Memory
+
+HolderOption = Annotated[
+    str, typer.Option("--holder", metavar="NAME", help="Whose: the name of an API key. Without it: what was asked without a key.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id that the list shows.", show_default=False)]
+
+history_app = typer.Typer(help="What was asked: list it, show an entry, delete.", invoke_without_command=True)
+saved_app = typer.Typer(help="Saved claims, which are watched: list, add, show, delete.", invoke_without_command=True)
+feedback_app = typer.Typer(help="What readers say of verdicts.", no_args_is_help=True)
+
+
+def read_memory() -> Memory:
+    """The memory that the settings name; raises `BadConfig` where there is none."""
+    from retrieval.core.errors import BadConfig
+    from service.memory.database import Database
+    from service.memory.memory import Memory
+    from service.operating.settings import load_settings
+
+    settings = load_settings()
+    folder = settings.state_folder(shared=False)
+    if folder is None:
+        raise BadConfig("Nothing is remembered: the setting state is off; name a folder with COUNTERPOINT_STATE.")
+    return Memory(Database(folder), settings.history, settings.watch)
+
+
+@history_app.callback()
+def history(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of entries.")] = 20,
+    holder: HolderOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List what was asked, newest first."""
+    if context.invoked_subcommand:
+        return
+    with report_errors():
+        from service.output.terminal_memory import entry_line
+
+        entries = read_memory().history.find(holder, limit).entries
+        _print_all(entries, [entry_line(one) for one in entries], as_json, "The history is empty.")
+
+
+@history_app.command("show")
+def history_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = False) -> None:
+    """Show an entry: what was asked, what was listed, and the command that asks it again."""
+    with report_errors():
+        from service.output.terminal_memory import entry_lines
+
+        found = read_memory().history.get(holder, id)
+        _print_all([found], entry_lines(found), as_json)
+
+
+@history_app.command("delete")
+def history_delete(
+    id: Annotated[str, typer.Argument(metavar="[ID]", help="The id that the list shows.", show_default=False)] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Delete the whole history.")] = False,
+    holder: HolderOption = "",
+) -> None:
+    """Delete an entry, or with --all the whole history."""
+    with report_errors():
+        from retrieval.core.errors import BadInput
+
+        if bool(id) == everything:
+            raise BadInput("Give the id of an entry, or --all to delete the whole history.")
+        kept = read_memory().history
+        if everything:
+            print_note(f"Deleted {kept.clear(holder):,} entries.")
+        else:
+            kept.delete(holder, id)
+            print_note(f"Deleted {id}.")
+
+
+@history_app.command("forget")
+def history_forget(holder: HolderOption = "") -> None:
+    """Delete everything that is stored for a holder: history, saved claims, alerts, feedback and the address of the feed."""
+    with report_errors():
+        memory = read_memory()
+        about = memory.about(holder)
+        memory.forget(holder)
+        print_note(
+            f"Deleted {about.entries:,} entries of the history, {about.saved:,} saved claims, {about.alerts:,} alerts and "
+            f"{about.feedback:,} pieces of feedback."
+        )
+
+
+@saved_app.callback()
+def saved(context: typer.Context, holder: HolderOption = "", as_json: JsonOption = False) -> None:
+    """List the saved claims, newest first."""
+    if context.invoked_subcommand:
+        return
+    with report_errors():
+        from service.output.terminal_memory import saved_line
+
+        found = read_memory().saved.find(holder).saved
+        _print_all(found, [saved_line(one) for one in found], as_json, "No claim is saved.")
+
+
+@saved_app.command("add")
+def saved_add(
+    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false.")],
+    index: IndexOption,
+    question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
+    known: Annotated[str, typer.Option("--known", metavar="PMID,...", help="PMIDs already known to support the claim.")] = "",
+    note: Annotated[str, typer.Option("--note", help="A note of your own.")] = "",
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    holder: HolderOption = "",
+) -> None:
+    """Ground CLAIM and save it with the result; `counterpoint watch run` grounds it again when the index has changed."""
+    from service.grounding.claims import check_claim
+
+    with report_errors():
+        checked, kept = check_claim(claim, question, known.split(",")), read_memory()
+        from service.assembly import assemble
+        from service.grounding.schemas import GroundResponse, Provenance
+
+        grounder = assemble(index, config, profile)
+        response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))
+        made = kept.saved.add(holder, index, grounder.index.manifest, response, note)
+        print_note(f"Saved as {made.id}. {made.summary}")
+
+
+@saved_app.command("show")
+def saved_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = False) -> None:
+    """Show a saved claim with the papers that stand on its sides now."""
+    with report_errors():
+        from service.output.terminal_memory import entry_lines
+
+        found = read_memory().saved.get(holder, id)
+        _print_all([found], entry_lines(found), as_json)
+
+
+@saved_app.command("delete")
+def saved_delete(id: IdArgument, holder: HolderOption = "") -> None:
+    """Delete a saved claim and its alerts."""
+    with report_errors():
+        read_memory().saved.delete(holder, id)
+        print_note(f"Deleted {id}.")
+
+
+@feedback_app.command("export")
+def feedback_export(
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="A .csv for `eval claims` and `eval feedback`, or a .jsonl with everything that is stored.",
+            show_default=False,
+        ),
+    ],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
+) -> None:
+    """Write what readers said with *Wrong side?*, of all holders, as evaluation data."""
+    with report_errors():
+        from retrieval.core.errors import BadInput, translate_write_errors
+        from retrieval.store.manifest import write_atomically
+        from service.memory.feedback import write_csv, write_jsonl
+        from service.trec.journal import check_target
+
+        if out.suffix not in (".csv", ".jsonl"):
+            raise BadInput(f"{out} has no ending that names a format; end it in .csv or .jsonl.")
+        check_target(out, overwrite)
+        every = read_memory().feedback.every()
+        labelled = write_csv([one for _, one in every])
+        text = labelled.text if out.suffix == ".csv" else write_jsonl(every)
+        with translate_write_errors("the feedback", out):
+            write_atomically(out, text)
+        if out.suffix == ".jsonl":
+            print_note(f"Wrote {out}: {len(every):,} opinions.")
+        else:
+            print_note(
+                f"Wrote {out}: {labelled.rows:,} labelled claims. Left out: {labelled.neutral:,} that the reader calls neutral "
+                f"(the .jsonl has them), {labelled.disputed:,} on which readers disagree."
+            )
+
+
+def _print_all(found: Sequence[BaseModel], lines: Sequence[str], as_json: bool, none: str = "") -> None:
+    import json
+
+    if as_json:
+        typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+    elif lines:
+        typer.echo("\n".join(lines))
+    else:
+        print_note(none)

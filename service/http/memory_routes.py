@@ -1,0 +1,227 @@
+"""What is remembered, over HTTP: history, saved claims, feedback, alerts and their feed; each asker sees their own alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Security
+from fastapi.responses import Response
+from fastapi.security import HTTPAuthorizationCredentials
+
+from retrieval.core.errors import BadInput
+from service.grounding.claims import check_claim
+from service.grounding.schemas import GroundResponse, Provenance
+from service.http import problems
+from service.http.access import admit_request, bearer_key, header_key, holder_of, require_key
+from service.http.parts import Parts, note, parts_of
+from service.http.responses import write_json
+from service.http.routes import grounded
+from service.memory.feed import MEDIA_TYPE, write_feed
+from service.memory.history import Now
+from service.memory.memory import Memory
+from service.memory.schemas import (
+    AlertList,
+    FeedbackList,
+    FeedbackOut,
+    FeedbackRequest,
+    HistoryOut,
+    HistoryPage,
+    MemoryOut,
+    Opinion,
+    SavedList,
+    SavedOut,
+    SaveRequest,
+)
+from service.operating.live_index import NotReady, Serving
+from service.operating.work import Job, while_there
+
+router = APIRouter(dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503))
+feed_router = APIRouter(responses=problems.responses(401, 404, 422, 500, 503))
+
+NOTHING = "This service remembers nothing: its operator turned that off, or its folder cannot be written."
+_WORK = {**problems.responses(400, 408, 413, 429, 507)}
+Id = Annotated[str, Path(max_length=64, description="The id of a row in the list.", examples=["0123456789ab"])]
+Since = Annotated[
+    str, Query(max_length=64, description="From this date or time on (UTC), such as 2026-11-22.", examples=["2026-11-22"])
+]
+
+
+@router.get("/v1/memory", response_model=MemoryOut)
+def about_memory(request: Request) -> MemoryOut:
+    """What this service remembers for you, in numbers; `on` is false where it remembers nothing."""
+    memory = parts_of(request).memory
+    if memory is None:
+        return MemoryOut(holder=holder_of(request))
+    return memory.about(holder_of(request))
+
+
+@router.delete("/v1/memory", status_code=204, response_class=Response)
+def forget_everything(request: Request) -> None:
+    """Delete all that is remembered for you: history, saved claims, alerts, feedback and the address of your feed."""
+    _memory(request).forget(holder_of(request))
+
+
+@router.get("/v1/history", response_model=HistoryPage)
+def list_history(
+    request: Request,
+    limit: Annotated[int, Query(ge=1, le=100, description="Entries per page.")] = 20,
+    before: Annotated[str, Query(max_length=64, description="`next_before` of the previous page.")] = "",
+) -> HistoryPage:
+    """The claims and questions that you asked, newest first."""
+    return _memory(request).history.find(holder_of(request), limit, before, _now(request))
+
+
+@router.get("/v1/history/{id}", response_model=HistoryOut)
+def read_history(id: Id, request: Request) -> HistoryOut:
+    """One of them: what was asked, what was listed, and what has changed since."""
+    return _memory(request).history.get(holder_of(request), id, _now(request))
+
+
+@router.delete("/v1/history/{id}", status_code=204, response_class=Response)
+def delete_history(id: Id, request: Request) -> None:
+    """Delete one entry."""
+    _memory(request).history.delete(holder_of(request), id)
+
+
+@router.delete("/v1/history", status_code=204, response_class=Response)
+def clear_history(request: Request) -> None:
+    """Delete your whole history; saved claims stay."""
+    _memory(request).history.clear(holder_of(request))
+
+
+@router.post("/v1/saved", response_model=SavedOut, dependencies=[Depends(admit_request)], responses=_WORK)
+async def save_claim(body: SaveRequest, request: Request) -> Response:
+    """Ground a claim and save it with the result; it is watched from now on. Saved again, it takes the new result and note."""
+    parts, holder = parts_of(request), holder_of(request)
+    memory = _memory(request)
+    parts.live.ready()
+    claim = check_claim(body.claim, body.question, body.known_pmids)
+    note(request, parts, claim=claim.text)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            response = GroundResponse.of(grounded(parts, serving, claim, job.check), Provenance.of(serving.grounder))
+            index = serving.index
+            return write_json(memory.saved.add(holder, index.folder, index.manifest, response, body.note))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.get("/v1/saved", response_model=SavedList)
+def list_saved(request: Request) -> SavedList:
+    """Your saved claims, newest first."""
+    return _memory(request).saved.find(holder_of(request), _now(request))
+
+
+@router.get("/v1/saved/{id}", response_model=SavedOut)
+def read_saved(id: Id, request: Request) -> SavedOut:
+    """One of them, with the papers that stand on its sides now."""
+    return _memory(request).saved.get(holder_of(request), id, _now(request))
+
+
+@router.delete("/v1/saved/{id}", status_code=204, response_class=Response)
+def delete_saved(id: Id, request: Request) -> None:
+    """Delete a saved claim and its alerts."""
+    _memory(request).saved.delete(holder_of(request), id)
+
+
+@router.post("/v1/feedback", response_model=FeedbackOut, dependencies=[Depends(admit_request)], responses=_WORK)
+async def give_feedback(body: FeedbackRequest, request: Request) -> Response:
+    """Say which side a paper is really on. One opinion is kept for each claim and paper, the last."""
+    parts, memory, holder = parts_of(request), _memory(request), holder_of(request)
+    parts.live.ready()
+    claim = check_claim(body.claim, body.question)
+
+    def work(_job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            _check_held(serving, body.pmid, body.sentence)
+            made = body.provenance or Provenance.of(serving.grounder)
+        said = body.model_dump(include={"pmid", "sentence", "shown", "right", "comment"})
+        opinion = Opinion(claim=claim.text, question=claim.question, provenance=made, **said)
+        return write_json(memory.feedback.add(holder, opinion))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.get("/v1/feedback", response_model=FeedbackList)
+def list_feedback(request: Request) -> FeedbackList:
+    """The feedback that you gave, newest first."""
+    return _memory(request).feedback.find(holder_of(request))
+
+
+@router.delete("/v1/feedback/{id}", status_code=204, response_class=Response)
+def delete_feedback(id: Id, request: Request) -> None:
+    """Delete a piece of feedback."""
+    _memory(request).feedback.delete(holder_of(request), id)
+
+
+@router.get("/v1/alerts", response_model=AlertList)
+def list_alerts(request: Request, since: Since = "") -> AlertList:
+    """What turned for your saved claims, newest first: a first or a strong contradiction, a supporting paper retracted."""
+    return _memory(request).alerts.find(holder_of(request), since)
+
+
+@router.delete("/v1/alerts/{id}", status_code=204, response_class=Response)
+def delete_alert(id: Id, request: Request) -> None:
+    """Delete an alert; it does not come back."""
+    _memory(request).alerts.delete(holder_of(request), id)
+
+
+_FEED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "An Atom feed", "content": {"application/atom+xml": {"schema": {"type": "string"}}}}
+}
+
+
+@feed_router.get("/v1/alerts.atom", response_class=Response, responses=_FEED)
+def alerts_feed(
+    request: Request,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(bearer_key)],
+    header: Annotated[str | None, Security(header_key)],
+    token: Annotated[str, Query(max_length=64, description="From `feed` of /v1/memory; it stands in for the key.")] = "",
+    since: Since = "",
+) -> Response:
+    """Your alerts as an Atom feed. Feed readers send no key: /v1/memory gives the address of your own feed."""
+    memory = _memory(request)
+    if token:
+        found = memory.alerts.holder_of(token)
+        if found is None:
+            raise problems.Refused("This feed's address is not valid; /v1/memory gives the address of your own.", 404)
+        holder = found
+    else:
+        request.app.state.gate.know(request, bearer.credentials if bearer else header or "")
+        holder = holder_of(request)
+    alerts = memory.alerts.find(holder, since).alerts
+    name = f"Counterpoint alerts{f' for {holder}' if holder else ''}"
+    id = f"urn:counterpoint:alerts:{memory.alerts.feed_id(holder)}"
+    return Response(write_feed(alerts, str(request.base_url), name, id), media_type=MEDIA_TYPE)
+
+
+def _memory(request: Request) -> Memory:
+    memory = parts_of(request).memory
+    if memory is None:
+        raise problems.Refused(NOTHING, 404)
+    return memory
+
+
+def _now(request: Request) -> Now:
+    """What answers claims and questions now, for results to be compared with; nothing while the service is loading."""
+    parts: Parts = parts_of(request)
+    try:
+        serving = parts.live.ready()
+    except NotReady:
+        return {}
+    now = {"claim": Provenance.of(serving.grounder)}
+    if serving.answerer:
+        now["question"] = Provenance.of(serving.answerer)
+    return now
+
+
+def _check_held(serving: Serving, pmid: str, sentence: str) -> None:
+    """Raise `BadInput` where the index has no such paper, or the paper no such sentence."""
+    entry = serving.index.store.get(pmid)
+    if entry is None:
+        raise BadInput(f"The index has no document {pmid[:40]!r}; give the pmid of a document that was shown.")
+    if sentence not in entry.document.abstract:
+        raise BadInput(
+            "The document's abstract does not contain this sentence; the index may have changed, so check the claim again."
+        )

@@ -1,0 +1,115 @@
+"""The file behind all that is remembered: SQLite, readable by its owner alone, opened for each piece of work.
+
+It is never needed to answer: where it cannot be opened, the service goes on without it and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import CounterpointError, translate_write_errors
+
+_log = logging.getLogger("counterpoint")
+NAME = "memory.sqlite"
+_VERSION = 1
+_BUSY_SECONDS = 10.0
+# at: UTC, as ISO 8601, so that texts sort by time. data: the rest of the row as JSON. What stands in columns of its own is
+# searched for. A saved claim's version, index_id and sources say up to which state of its index it was grounded.
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS history (id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS history_by_time ON history (holder, at);
+CREATE TABLE IF NOT EXISTS saved (
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, folder TEXT NOT NULL, asked TEXT NOT NULL,
+    version INTEGER NOT NULL, index_id TEXT NOT NULL, sources TEXT NOT NULL, data TEXT NOT NULL,
+    UNIQUE (holder, folder, asked)
+);
+CREATE TABLE IF NOT EXISTS alerts (
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, saved TEXT NOT NULL, kind TEXT NOT NULL, pmid TEXT NOT NULL,
+    data TEXT NOT NULL, UNIQUE (saved, kind, pmid)
+);
+CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (holder, at);
+CREATE TABLE IF NOT EXISTS feedback (
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, claim TEXT NOT NULL, pmid TEXT NOT NULL, data TEXT NOT NULL,
+    UNIQUE (holder, claim, pmid)
+);
+CREATE TABLE IF NOT EXISTS feeds (holder TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE);
+"""
+TABLES = ("history", "saved", "alerts", "feedback", "feeds")
+
+
+class MemoryUnusable(CounterpointError):
+    """The file cannot be opened, read or written."""
+
+    status = 503
+
+
+class Database:
+    """The file in a folder, which is made where it is missing; safe to use from several threads and processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `MemoryUnusable` where the folder or the file cannot be written."""
+        self.path = folder / NAME
+        try:
+            # What was asked is nobody else's to read.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.touch(mode=0o600)
+            with closing(self._open()) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+                if found > _VERSION:
+                    raise MemoryUnusable(
+                        f"{self.path} was written by a newer Counterpoint; install that, or name another folder."
+                    )
+                for statement in _SCHEMA.split(";\n"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={_VERSION}")
+                connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from error
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """What a SELECT finds."""
+        try:
+            with closing(self._open()) as connection:
+                return connection.execute(statement, values).fetchall()
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from error
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: what is done in the block is kept when it ends, none of it where it raises or the process dies."""
+        try:
+            with translate_write_errors("what is remembered", self.path.parent, "free some space"), closing(self._open()) as open:
+                open.execute("BEGIN IMMEDIATE")
+                yield open
+                open.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from error
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
+        # What is deleted is overwritten, not only unlinked.
+        connection.execute("PRAGMA secure_delete=ON")
+        return connection
+
+    def _unusable(self, error: Exception) -> MemoryUnusable:
+        return MemoryUnusable(
+            f"{self.path} cannot be used ({error}); make its folder writable, name another with COUNTERPOINT_STATE, or move a "
+            "damaged file away."
+        )
+
+
+def open_database(folder: Path | None) -> Database | None:
+    """The file in a folder; None where nothing is to be remembered, or nothing can be, which the log says once."""
+    if folder is None:
+        return None
+    try:
+        return Database(folder)
+    except MemoryUnusable as error:
+        _log.warning("nothing is remembered: %s", error)
+        return None

@@ -1,0 +1,92 @@
+"""What readers say of verdicts, and the same as evaluation data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from retrieval.core.errors import BadInput
+from service.memory.database import Database
+from service.memory.history import NoSuch, make_id, tell_time
+from service.memory.schemas import FeedbackList, FeedbackOut, Opinion
+
+MOST = 10_000
+"""Pieces of feedback that are kept for a holder."""
+
+
+class Feedback:
+    """The feedback in the file: one piece for each holder, claim and paper, the last that was given."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, holder: str, opinion: Opinion) -> FeedbackOut:
+        """Keep a piece of feedback in place of what the same holder said of the paper before; raises `BadInput` beyond `MOST`."""
+        with self._database.change() as change:
+            count = change.execute("SELECT count(*) FROM feedback WHERE holder = ?", (holder,)).fetchone()[0]
+            if count >= MOST:
+                raise BadInput(f"{MOST:,} pieces of feedback are stored, which is the most; delete some first.")
+            row = (make_id(), holder, tell_time(), opinion.claim, opinion.pmid, opinion.model_dump_json())
+            change.execute("INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?)", row)
+        return _out(row[0], row[2], row[5])
+
+    def find(self, holder: str) -> FeedbackList:
+        """All that a holder said, newest first."""
+        rows = self._database.rows("SELECT id, at, data FROM feedback WHERE holder = ? ORDER BY at DESC, id", (holder,))
+        return FeedbackList(feedback=[_out(*row) for row in rows])
+
+    def delete(self, holder: str, id: str) -> None:
+        """Delete one piece; raises `NoSuch`."""
+        with self._database.change() as change:
+            if not change.execute("DELETE FROM feedback WHERE holder = ? AND id = ?", (holder, id)).rowcount:
+                raise NoSuch("There is no feedback with this id.")
+
+    def every(self) -> list[tuple[str, FeedbackOut]]:
+        """All that anybody said, oldest first, each with its holder."""
+        rows = self._database.rows("SELECT holder, id, at, data FROM feedback ORDER BY at, id")
+        return [(holder, _out(*row)) for holder, *row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Feedback as a CSV for `eval claims`; how many of its rows there are, how many opinions say "neutral", which that CSV cannot
+    hold, and on how many papers of a claim the readers disagree: these are left out."""
+
+    text: str
+    rows: int
+    neutral: int
+    disputed: int
+
+
+def find_agreed(every: Iterable[FeedbackOut]) -> tuple[list[FeedbackOut], int]:
+    """The last opinion on each paper of a claim on which all readers agree, and on how many they do not."""
+    said: dict[tuple[str, str], list[FeedbackOut]] = defaultdict(list)
+    for one in every:
+        said[one.pmid, one.claim].append(one)
+    agreed = [own[-1] for own in said.values() if len({one.right for one in own}) == 1]
+    return agreed, len(said) - len(agreed)
+
+
+def write_csv(every: Iterable[FeedbackOut]) -> Labelled:
+    """One row for each claim and paper: pmid, claim, the stance that the readers say is right, and the side it was shown on."""
+    agreed, disputed = find_agreed(every)
+    sided = [one for one in agreed if one.right != "neutral"]
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["pmid", "claim", "stance", "kind"])
+    table.writerows([one.pmid, one.claim, one.right, f"shown as {one.shown}"] for one in sided)
+    return Labelled(out.getvalue(), len(sided), len(agreed) - len(sided), disputed)
+
+
+def write_jsonl(every: Sequence[tuple[str, FeedbackOut]]) -> str:
+    """Everything that is stored, a piece a line, with the holder of the key that it was given with."""
+    lines = [{**one.model_dump(mode="json"), "holder": holder} for holder, one in every]
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+
+def _out(id: str, at: str, data: str) -> FeedbackOut:
+    return FeedbackOut(**dict(Opinion.model_validate_json(data)), id=id, at=at)

@@ -1,0 +1,152 @@
+"""Saved claims, and how far each has been grounded: a claim moves on from one state of its index to the next with what turned, in
+one transaction, so that every alert is told exactly once whenever the process dies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Claim
+from retrieval.store.journal import hash_json
+from retrieval.store.manifest import Manifest
+from service.grounding.schemas import GroundResponse
+from service.memory.database import Database
+from service.memory.history import NOTHING, NoSuch, Now, entry_of_claim, make_id, tell_time
+from service.memory.links import list_changes, make_link
+from service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
+
+MOST = 1000
+"""Claims that a holder may save."""
+_COLUMNS = "id, holder, at, version, index_id, sources, data"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The state of an index: its version, its id, and the sources that it was made of (their number and a hash)."""
+
+    version: int
+    index: str
+    sources: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Seen:
+        """The state that a manifest describes."""
+        return cls(manifest.version, manifest.id, hash_sources(manifest, len(manifest.sources)))
+
+
+def hash_sources(manifest: Manifest, first: int) -> str:
+    """The number and the hash of an index's first sources: an update adds to them, a new build begins anew."""
+    return f"{first}:{hash_json([[one.path, one.bytes, one.records] for one in manifest.sources[:first]])[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A saved claim as the watch sees it."""
+
+    id: str
+    holder: str
+    seen: Seen
+    saved: Saved
+
+    @property
+    def claim(self) -> Claim:
+        """What is grounded again."""
+        return Claim(self.saved.text, self.saved.question, tuple(self.saved.known_pmids))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Something that turned for a claim, before it is told."""
+
+    kind: Kind
+    data: AlertData
+
+
+class SavedClaims:
+    """The saved claims in the file; each belongs to the index in whose folder it was grounded."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.folder = database.path.parent
+
+    def add(self, holder: str, folder: Path, manifest: Manifest, response: GroundResponse, note: str = "") -> SavedOut:
+        """Save a claim with what was found for it; saved before, it keeps its id and takes the new note and result.
+
+        Raises `BadInput` beyond `MOST`.
+        """
+        saved = Saved(**dict(entry_of_claim(response)), note=note)
+        asked = json.dumps([saved.text, saved.question, saved.known_pmids])
+        seen, where = Seen.of(manifest), str(folder.resolve())
+        with self._database.change() as change:
+            same = (holder, where, asked)
+            found = change.execute("SELECT id FROM saved WHERE holder = ? AND folder = ? AND asked = ?", same).fetchone()
+            count = change.execute("SELECT count(*) FROM saved WHERE holder = ?", (holder,)).fetchone()[0]
+            if not found and count >= MOST:
+                raise BadInput(f"{MOST:,} claims are saved, which is the most; delete one first.")
+            id = found[0] if found else make_id()
+            change.execute(
+                "INSERT INTO saved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, version = "
+                "excluded.version, index_id = excluded.index_id, sources = excluded.sources, data = excluded.data",
+                (id, holder, tell_time(), where, asked, seen.version, seen.index, seen.sources, saved.model_dump_json()),
+            )
+        return self.get(holder, id)
+
+    def find(self, holder: str, now: Now = NOTHING) -> SavedList:
+        """All of a holder's, newest first."""
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? ORDER BY at DESC, id", (holder,))
+        return SavedList(saved=[_out(row, now) for row in rows])
+
+    def get(self, holder: str, id: str, now: Now = NOTHING) -> SavedOut:
+        """One of them; raises `NoSuch`."""
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? AND id = ?", (holder, id))
+        if not rows:
+            raise NoSuch("There is no saved claim with this id.")
+        return _out(rows[0], now)
+
+    def delete(self, holder: str, id: str) -> None:
+        """Delete one with its alerts; raises `NoSuch`."""
+        with self._database.change() as change:
+            if not change.execute("DELETE FROM saved WHERE holder = ? AND id = ?", (holder, id)).rowcount:
+                raise NoSuch("There is no saved claim with this id.")
+            change.execute("DELETE FROM alerts WHERE saved = ?", (id,))
+
+    def due(self, folder: Path, manifest: Manifest) -> list[Watched]:
+        """The claims saved on the index in this folder, of every holder, that were not yet grounded on its present state."""
+        statement = f"SELECT {_COLUMNS} FROM saved WHERE folder = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
+        rows = self._database.rows(statement, (str(folder.resolve()), manifest.version, manifest.id))
+        return [
+            Watched(id, holder, Seen(version, index, sources), Saved.model_validate_json(data))
+            for id, holder, _at, version, index, sources, data in rows
+        ]
+
+    def count(self, folder: Path) -> tuple[int, int]:
+        """How many claims were saved on the index in this folder, and how many on others."""
+        here = "sum(folder = ?), sum(folder != ?)"
+        [(own, others)] = self._database.rows(f"SELECT {here} FROM saved", (str(folder.resolve()),) * 2)
+        return own or 0, others or 0
+
+    def move_on(self, one: Watched, to: Seen, saved: Saved, turns: Sequence[Turn]) -> int:
+        """Tell what turned and say up to which state the claim was grounded, both or neither; how many alerts are new.
+
+        Where another process was faster, or the claim was deleted meanwhile, nothing is done.
+        """
+        told = 0
+        with self._database.change() as change:
+            moved = change.execute(
+                "UPDATE saved SET version = ?, index_id = ?, sources = ?, data = ? WHERE id = ? AND version = ? AND index_id = ?",
+                (to.version, to.index, to.sources, saved.model_dump_json(), one.id, one.seen.version, one.seen.index),
+            ).rowcount
+            for turn in turns if moved else ():
+                row = (make_id(), one.holder, tell_time(), one.id, turn.kind, turn.data.paper.pmid, turn.data.model_dump_json())
+                told += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)", row).rowcount
+        return told
+
+
+def _out(row: tuple[str, str, str, int, str, str, str], now: Now) -> SavedOut:
+    id, _holder, at, version, _index, _sources, data = row
+    saved = Saved.model_validate_json(data)
+    changed = list_changes(saved.provenance, now.get("claim"))
+    return SavedOut(**dict(saved), id=id, at=at, index_version=version, link=make_link(saved), changed=changed)

@@ -1,0 +1,205 @@
+"""What is remembered, as it lies in the file and goes over the wire."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.grounding.claims import MAX_CHARACTERS
+from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse, Provenance, Rounded
+
+MOST_NOTE = 1000
+Kind = Literal["first contradiction", "new contradiction", "support retracted"]
+Shown = Literal["support", "contradict", "uncertain"]
+Right = Literal["support", "contradict", "neutral"]
+
+
+class KeptPaper(BaseModel):
+    """A paper that a result listed on one of its sides."""
+
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    retracted: bool
+    stance: Literal["support", "contradict"]
+    score: Rounded
+    sentence: str = Field(description="Its evidence sentence, empty if it had none.")
+
+    @classmethod
+    def of(cls, evidence: EvidenceOut) -> KeptPaper:
+        """From a card."""
+        return cls(
+            pmid=evidence.pmid,
+            title=evidence.title,
+            year=evidence.year,
+            journal=evidence.journal,
+            retracted=evidence.retracted,
+            stance="contradict" if evidence.stance == "contradict" else "support",
+            score=evidence.score,
+            sentence=evidence.sentence.text if evidence.sentence else "",
+        )
+
+
+def papers_of(response: GroundResponse) -> list[KeptPaper]:
+    """The papers on both sides, contradictions first."""
+    return [KeptPaper.of(one) for one in (*response.contradicting, *response.supporting)]
+
+
+class Entry(BaseModel):
+    """Something that was asked, what came of it, and with which index, configuration and models."""
+
+    mode: Literal["claim", "question"]
+    text: str = Field(description="The claim, or the question.")
+    question: str = Field(default="", description="The question that a claim answers.")
+    known_pmids: list[str] = []
+    narrative: str = ""
+    summary: str
+    papers: list[KeptPaper] = Field(default=[], description="The papers listed for a claim, contradictions first.")
+    provenance: Provenance
+
+
+class HistoryOut(Entry):
+    """An entry of the history."""
+
+    id: str
+    at: str = Field(description="UTC, ISO 8601.")
+    link: str = Field(
+        description="Open the page with this behind its address: it asks the same again, and says what has changed."
+    )
+    changed: list[str] = Field(description="What has changed since, one sentence each: the index, the configuration, the models.")
+
+
+class HistoryPage(BaseModel):
+    """Entries, newest first."""
+
+    entries: list[HistoryOut]
+    next_before: str | None = Field(description="Pass it as `before` to get older entries; null where there are none.")
+
+
+class SaveRequest(GroundRequest):
+    """A claim to save and watch."""
+
+    note: str = Field(default="", max_length=MOST_NOTE, description="A note of your own.")
+
+
+class Saved(Entry):
+    """A saved claim as it is stored: `papers` are those that stand on its sides now, `provenance` is of the last grounding."""
+
+    note: str = ""
+
+
+class SavedOut(Saved):
+    """A saved claim. It is grounded again when its index changes, against new and changed documents alone."""
+
+    id: str
+    at: str = Field(description="When it was saved: UTC, ISO 8601.")
+    index_version: int = Field(description="The version of the index up to which it was grounded.")
+    link: str
+    changed: list[str]
+
+
+class SavedList(BaseModel):
+    """All saved claims, newest first."""
+
+    saved: list[SavedOut]
+
+
+class AlertData(BaseModel):
+    """What turned for a saved claim."""
+
+    claim: str
+    detail: str = Field(description="What turned, in one sentence.")
+    paper: KeptPaper
+    link: str
+    index: str
+    index_version: int
+    models: dict[str, str]
+
+
+class AlertOut(AlertData):
+    """An alert: told once for a claim, a kind and a paper."""
+
+    id: str
+    at: str = Field(description="UTC, ISO 8601.")
+    kind: Kind
+    saved: str = Field(description="The saved claim's id.")
+
+
+class AlertList(BaseModel):
+    """Alerts, newest first."""
+
+    alerts: list[AlertOut]
+
+
+class FeedbackRequest(BaseModel):
+    """What a reader says of one card: the side that the paper is really on."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "claim": "Hormone therapy prevents coronary heart disease in postmenopausal women.",
+                    "pmid": "demo-hrt-hers-1998",
+                    "sentence": "",
+                    "shown": "support",
+                    "right": "contradict",
+                }
+            ]
+        },
+    )
+
+    claim: str = Field(max_length=MAX_CHARACTERS)
+    question: str = Field(default="", max_length=MAX_CHARACTERS)
+    pmid: str = Field(max_length=200)
+    sentence: str = Field(default="", max_length=20_000, description="The evidence sentence of the card, word for word.")
+    shown: Shown = Field(description="The side that the paper was shown on.")
+    right: Right = Field(description="What the paper says of the claim; `neutral`: neither.")
+    comment: str = Field(default="", max_length=MOST_NOTE)
+    provenance: Provenance | None = Field(
+        default=None, description="Of the result that was shown; by default, of what serves now."
+    )
+
+
+class Opinion(BaseModel):
+    """Feedback as it is stored, with the index and the models behind what was shown."""
+
+    claim: str
+    question: str = ""
+    pmid: str
+    sentence: str
+    shown: Shown
+    right: Right
+    comment: str = ""
+    provenance: Provenance
+
+
+class FeedbackOut(Opinion):
+    """Feedback that was given."""
+
+    id: str
+    at: str
+
+
+class FeedbackList(BaseModel):
+    """All feedback that was given with this key, newest first."""
+
+    feedback: list[FeedbackOut]
+
+
+class MemoryOut(BaseModel):
+    """What this service remembers for whoever asks."""
+
+    on: bool = Field(default=False, description="Whether anything is kept.")
+    history: bool = Field(default=False, description="Whether what is asked goes into the history.")
+    watching: bool = Field(default=False, description="Whether saved claims are grounded again when the index changes.")
+    holder: str = Field(description="Whose it is: the name of the API key, or empty where no keys are set.")
+    entries: int = Field(default=0, description="Entries of the history.")
+    saved: int = 0
+    alerts: int = 0
+    feedback: int = 0
+    feed: str = Field(
+        default="", description="The address of your own Atom feed, relative to the service; whoever has it can read your alerts."
+    )

@@ -1,0 +1,91 @@
+"""The watch inside the service: a thread beside the requests, at work only while a saved claim lags behind the index."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from retrieval.core.errors import CounterpointError
+from retrieval.store.manifest import read_manifest
+from service.memory.saved import SavedClaims, Watched
+from service.memory.watching import watch_claim
+from service.operating import metrics
+from service.operating.live_index import CurrentService, NotReady
+
+_log = logging.getLogger("counterpoint")
+LOCK = "watch.lock"
+
+
+class Watcher:
+    """Grounds the saved claims of the index that serves, one at a time; of several processes one is at work."""
+
+    def __init__(self, claims: SavedClaims, live: CurrentService) -> None:
+        self._claims, self._live = claims, live
+        self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
+        # A claim that cannot be grounded is left until the index changes again, or the service is started again.
+        self._failed: set[tuple[str, int]] = set()
+
+    def begin(self) -> None:
+        """Look for claims to ground, in a thread; where one is at it still, it goes on."""
+        if not self._stopped.is_set() and not (self._thread and self._thread.is_alive()):
+            self._thread = threading.Thread(target=self.run, name="watch", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End after the claim that is being grounded, and wait for that."""
+        self._stopped.set()
+        if self._thread:
+            self._thread.join()
+
+    def run(self) -> int:
+        """Ground what is due; how many alerts came of it."""
+        told = 0
+        try:
+            with suppress(Timeout, NotReady), _make_lock(self._claims.folder):
+                while due := self._find_due():
+                    for one in due:
+                        if self._stopped.is_set():
+                            return told
+                        told += self._ground(one)
+        except CounterpointError as error:
+            _log.warning("saved claims were not checked: %s", error)
+        except Exception:
+            _log.exception("watching saved claims failed")
+        return told
+
+    def _find_due(self) -> list[Watched]:
+        """The claims that lag behind the index; none while another than the one that serves is on the disk already."""
+        with self._live.lease() as serving:
+            folder, manifest = serving.index.folder, serving.index.manifest
+        if read_manifest(folder) != manifest:
+            return []
+        return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failed]
+
+    def _ground(self, one: Watched) -> int:
+        """Ground a claim on what serves now; how many alerts are new."""
+        with self._live.lease() as serving:
+            try:
+                alerts = watch_claim(self._claims, one, serving.grounder)
+            except Exception as error:
+                self._note_failure(one, serving.index.manifest.version, error)
+                return 0
+        metrics.WATCHED.inc()
+        metrics.ALERTS.inc(alerts)
+        return alerts
+
+    def _note_failure(self, one: Watched, version: int, error: Exception) -> None:
+        self._failed.add((one.id, version))
+        if isinstance(error, CounterpointError):
+            _log.warning("the saved claim %s was not checked: %s", one.id, error)
+        else:
+            _log.error("checking the saved claim %s failed", one.id, exc_info=error)
+
+
+def _make_lock(folder: Path) -> FileLock:
+    """The lock of a watch; to take it raises `Timeout` where another process has it."""
+    return FileLock(folder / LOCK, blocking=False, fallback_to_soft=False)

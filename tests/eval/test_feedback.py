@@ -1,0 +1,95 @@
+"""Feedback as evaluation data: exported as CSV and JSON lines, and measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import eval.cli  # noqa: F401  (registers the commands)
+from eval.claims.reading import read_paper_claims
+from retrieval.index import Index
+from service.cli.commands import app
+from service.grounding.schemas import Provenance
+from service.memory.memory import open_memory
+from service.memory.schemas import Opinion
+from tests.helpers.fakes import make_index, make_reading_grounder
+
+DOCUMENTS: list[dict[str, Any]] = [
+    {"pmid": "1", "title": "One", "abstract": "Zeta is for pressure."},
+    {"pmid": "2", "title": "Two", "abstract": "Omega is against sleep."},
+    {"pmid": "3", "title": "Three", "abstract": "Theta and growth were measured."},
+]
+MADE = Provenance(config="v5", profile="embedded", models={"stance": "word-judge@1"}, index="abc-f1", documents=3)
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "state"
+    monkeypatch.setenv("COUNTERPOINT_STATE", str(folder))
+    memory = open_memory(folder)
+    assert memory
+    for holder, claim, pmid, shown, right in [
+        ("ann", "Zeta changes pressure, greatly.", "1", "contradict", "support"),
+        ("bob", "Zeta changes pressure, greatly.", "1", "contradict", "support"),
+        ("ann", "Omega changes sleep.", "2", "contradict", "support"),
+        ("ann", "Theta changes growth.", "3", "support", "neutral"),
+        ("ann", "Zeta is high pressure.", "1", "support", "contradict"),
+        ("bob", "Zeta is high pressure.", "1", "support", "neutral"),
+    ]:
+        said = {"claim": claim, "pmid": pmid, "sentence": "", "shown": shown, "right": right}
+        memory.feedback.add(holder, Opinion(**said, provenance=MADE))  # type: ignore[arg-type]
+    return folder
+
+
+def call(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+@pytest.mark.usefixtures("state")
+def test_the_csv_is_what_eval_claims_reads(tmp_path: Path) -> None:
+    out = tmp_path / "feedback.csv"
+    done = call("feedback", "export", out)
+    assert done.exit_code == 0, done.output
+    assert "2 labelled claims. Left out: 1 that the reader calls neutral (the .jsonl has them), 1 on which readers" in done.stderr
+    assert out.read_text("utf-8").splitlines() == [
+        "pmid,claim,stance,kind",
+        '1,"Zeta changes pressure, greatly.",support,shown as contradict',
+        "2,Omega changes sleep.,support,shown as contradict",
+    ]
+    assert len(read_paper_claims(out)) == 2
+    assert call("feedback", "export", out).exit_code == 2
+    assert "end it in .csv or .jsonl" in call("feedback", "export", tmp_path / "x.txt").stderr
+
+
+@pytest.mark.usefixtures("state")
+def test_the_json_lines_hold_everything_and_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, report = tmp_path / "feedback.jsonl", tmp_path / "report.json"
+    assert call("feedback", "export", out).exit_code == 0
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert len(lines) == 6 and {one["holder"] for one in lines} == {"ann", "bob"}
+    assert lines[0]["provenance"] == MADE.model_dump() and lines[0]["shown"] == "contradict"
+
+    folder = make_index(tmp_path / "made", DOCUMENTS).folder
+    monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(folder)))
+    done = call("eval", "feedback", out, "--index", folder, "--work", tmp_path / "work", "--json", report)
+    assert done.exit_code == 0, done.output
+    found = json.loads(report.read_text("utf-8"))
+    whole = found["groups"][0]
+    # By now paper 1 is on the side that its readers say it is on; paper 2 is still on the other.
+    assert (whole["claims"], whole["shares"]["right"]["value"], whole["shares"]["wrong"]["value"]) == (2, 0.5, 0.5)
+    assert found["notes"] == [
+        "Neutral by their readers: 1 of 1 are listed on neither side.",
+        "Left out: 1 on which readers disagree.",
+    ]
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    for text, told in [('{"a": 1}\n', "line 1: expected a line that"), ("", "names a side")]:
+        file = tmp_path / "other.jsonl"
+        file.write_text(text, "utf-8")
+        done = call("eval", "feedback", file, "--index", tmp_path)
+        assert done.exit_code == 2 and told in done.stderr
