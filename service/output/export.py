@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval.core.answers import Answer, Citation
 from retrieval.core.values import Document, Evidence, Grounding
+from service.balance.weighing import weigh_balance
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -183,7 +184,8 @@ def _describe_checks(answer: Answer) -> str:
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
-    blocks = [f"# {escaped(grounding.claim.text)}"]
+    balance = weigh_balance(grounding)
+    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(balance.detail)}".strip()]
     sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
     if grounding.uncertain:
         sides.append(("Uncertain", grounding.uncertain))
