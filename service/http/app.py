@@ -13,12 +13,13 @@ from fastapi.responses import JSONResponse, Response
 
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
-from service.grounding.schemas import Health, Provenance
-from service.http import page_files, problems, routes, text_routes
+from service.grounding.schemas import Provenance
+from service.http import example_routes, page_files, problems, routes, text_routes
 from service.http.access import AccessControl, require_key
 from service.http.middleware import OuterMiddleware
 from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
+from service.http.schemas import Health
 from service.operating import metrics
 from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
@@ -72,6 +73,7 @@ def create_app(
     problems.install(app)
     app.include_router(routes.router)
     app.include_router(text_routes.router)
+    app.include_router(example_routes.router)
     _add_routes(app)
     return app
 

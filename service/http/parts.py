@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from asyncio import Lock
+from dataclasses import dataclass, field
 from typing import cast
 
 from fastapi import Request
@@ -20,6 +21,7 @@ class Parts:
     workers: Workers
     tokens: TokenMeter
     log_claims: bool = False
+    finding_examples: Lock = field(default_factory=Lock)
 
 
 def parts_of(request: Request) -> Parts:

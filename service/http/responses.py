@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from retrieval.core.answers import Answer
 from retrieval.core.values import Grounding
 from service.grounding.schemas import Problem
-from service.http import examples
+from service.http.reference import examples
 from service.output.export import Format, export_text
 
 MEDIA_TYPES: dict[Format, str] = {

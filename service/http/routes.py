@@ -18,9 +18,10 @@ from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut,
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest, GroundResponse, Provenance
-from service.http import examples, faults, problems
+from service.http import faults, problems
 from service.http.access import AccessControl, admit_request
 from service.http.parts import Parts, note, parts_of
+from service.http.reference import examples
 from service.http.responses import describe_events, describe_formats, write_json, write_response
 from service.http.schemas import (
     MOST_HITS,

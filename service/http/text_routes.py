@@ -14,9 +14,10 @@ from service.checking.check import Checker, Reading
 from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, written
 from service.checking.readers.reading import read_text
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
-from service.http import examples, problems
+from service.http import problems
 from service.http.access import AccessControl, admit_request
 from service.http.parts import Parts, note, parts_of
+from service.http.reference import examples
 from service.http.responses import describe_events, write_json
 from service.http.routes import grounded
 from service.http.streams import Event, Tell, stream_events
