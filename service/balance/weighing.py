@@ -122,6 +122,8 @@ def _say(leans: Leaning, papers: Tally, grounding: Grounding) -> str:
         case "unjudged":
             return "These papers match the claim; no model judged whether they contradict or support it."
         case "nothing":
+            if any(one.evidence.document.retracted for one in place_papers(grounding)):
+                return "Only retracted papers were found for this claim."
             found = any(counts.documents for counts in grounding.checked.values())
             return "No paper found is about this claim." if found else "No paper in the index matches this claim."
     verb, other = ("contradicts", "supports") if leans == "contradict" else ("supports", "contradicts")
@@ -129,7 +131,8 @@ def _say(leans: Leaning, papers: Tally, grounding: Grounding) -> str:
     if papers.contradict and papers.support:
         return f"Most evidence found {verb} this claim."
     if on_side > 1:
-        return f"All {on_side:,.0f} papers that take a side {verb.removesuffix('s')} this claim."
+        every = "Both" if on_side == 2 else f"All {on_side:,.0f}"
+        return f"{every} papers that take a side {verb.removesuffix('s')} this claim."
     return f"One paper {verb} this claim; none {other} it."
 
 

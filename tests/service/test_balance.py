@@ -39,7 +39,8 @@ QUIET = paper("support", label="neutral")
     ("grounding", "leans", "says"),
     [
         (grounded(AGAINST), "contradict", "One paper contradicts this claim; none supports it."),
-        (grounded(FOR, FOR), "support", "All 2 papers that take a side support this claim."),
+        (grounded(FOR, FOR), "support", "Both papers that take a side support this claim."),
+        (grounded(FOR, FOR, FOR), "support", "All 3 papers that take a side support this claim."),
         (grounded(AGAINST, AGAINST, AGAINST, FOR), "contradict", "Most evidence found contradicts this claim."),
         (grounded(AGAINST, FOR, FOR), "mixed", "The evidence found is mixed"),
         (grounded(AGAINST, FOR, FOR, FOR), "support", "Most evidence found supports this claim."),
@@ -48,6 +49,7 @@ QUIET = paper("support", label="neutral")
         (grounded(paper("contradict", "review"), paper("support", "animal")), "mixed", "mixed"),
         (grounded(QUIET), "uncertain", "No paper found clearly"),
         (grounded(silent=[QUIET]), "silent", "The papers read say nothing"),
+        (grounded(paper("support", retracted=True)), "nothing", "Only retracted papers were found for this claim."),
         (grounded(), "nothing", "No paper found is about this claim."),
         (grounded(found=0), "nothing", "No paper in the index matches this claim."),
         (grounded(paper("support", judged=False)), "unjudged", "no model judged"),
