@@ -218,6 +218,11 @@ def make_past(verb: str) -> str:
     return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2:-1] not in _VOWEL else f"{verb}ed"
 
 
+def list_verbs() -> frozenset[str]:
+    """The base forms of the verbs that questions about medicine ask with."""
+    return _load_section("verbs")
+
+
 @cache
 def _load_section(name: str) -> frozenset[str]:
     return frozenset(_load_sections()[name].split())

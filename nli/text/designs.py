@@ -18,6 +18,8 @@ from retrieval.core.values import Document
 _FILE = Path(__file__).with_name("designs.yaml")
 ANIMAL = "animal"
 """The kind of studies in animals, in cells and in the test tube."""
+_STRONG = frozenset({"review", "trial"})
+"""The groups whose word counts most, and may stand against each other's: systematic reviews and randomised trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class Design:
     weight: float
     group: str
     says: str
+
+    @property
+    def strong(self) -> bool:
+        """Whether it is one of the strongest: a systematic review or a randomised trial."""
+        return self.group in _STRONG
 
 
 def find_design(document: Document) -> Design:
@@ -55,8 +62,7 @@ def names_animals(text: str) -> bool:
 
 def are_comparable(one: Design, other: Design) -> bool:
     """Whether two papers of these designs can disagree: trials and reviews with each other, observations among themselves."""
-    high = {"review", "trial"}
-    return one.group != "none" and (one.group == other.group or {one.group, other.group} <= high)
+    return one.group != "none" and (one.group == other.group or (one.strong and other.strong))
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,8 @@ class Grounding:
     """The answer to a claim: evidence on both sides and how much was checked to find it.
 
     `uncertain` is what came close on either side, contradictions first, for readers who must not miss one: most of it is neither.
+    `more` is what was called or came close, but stands behind the first few of its list; `silent` is what was read and came close
+    to neither side. Together they are every document that was decided on.
     """
 
     claim: Claim
@@ -241,3 +243,5 @@ class Grounding:
     supporting: tuple[Evidence, ...]
     checked: dict[Stance, BranchCounts]
     uncertain: tuple[Evidence, ...] = ()
+    more: tuple[Evidence, ...] = ()
+    silent: tuple[Evidence, ...] = ()

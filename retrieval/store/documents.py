@@ -232,6 +232,14 @@ class Store:
             yield found
             last = found[-1][0]
 
+    def sample(self, most: int) -> list[Entry]:
+        """At most `most` documents, spread evenly over the index; the same ones each time."""
+        last = int(self._query("SELECT coalesce(max(rowid), 0) FROM documents")[0][0])
+        step = max(1, last // most)
+        places = ",".join(str(place) for place in range(1, last + 1, step))
+        rows = self._query(f"SELECT {COLUMNS} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
+        return [Entry(row, self._cue_names) for row in rows]
+
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""
         held: set[str] = set()

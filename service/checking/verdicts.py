@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from retrieval.core.values import Evidence, Grounding
+from service.balance.weighing import find_place
 from service.grounding.summary import format_count
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
@@ -40,7 +41,7 @@ def weighed(grounding: Grounding) -> Weighed:
 
 def takes_side(evidence: Evidence) -> bool:
     """Whether a paper counts for the side it was found on."""
-    return evidence.standing != "retracted" and evidence.verdict is not None and evidence.verdict.label == evidence.stance
+    return evidence.standing != "retracted" and find_place(evidence) == evidence.stance
 
 
 def _verdict(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence]) -> TextVerdict:

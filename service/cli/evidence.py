@@ -70,6 +70,7 @@ def print_evidence(response: EvidenceResponse, console: Console | None = None) -
 
     console = console or Console(highlight=False)
     console.print(Text(response.hypothesis, style="bold"))
+    console.print(response.says)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}
     for one in response.evidence:
         stance, section = one.stance, one.section or one.kind

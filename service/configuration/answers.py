@@ -10,6 +10,8 @@ from retrieval.core.errors import BadConfig
 from service.configuration.files import Count, Strict, is_path, list_shipped, load_yaml, read_yaml
 
 Share = Annotated[float, Field(ge=0, le=1)]
+MIXED = 0.5
+"""The share of the heavier side's weight from which the lighter side makes a verdict mixed."""
 
 
 class AnswerRetrieve(Strict):
@@ -66,7 +68,7 @@ class LeadStep(Strict):
     near: Share = 0.2
     met: Share = 0.5
     takes: Share = 0.5
-    mixed: Share = 0.5
+    mixed: Share = MIXED
     halves: Annotated[float, Field(gt=0)] = 20.0
     certainty: Certainty
 

@@ -42,12 +42,16 @@ class Grounder:
         against = run(Request(claim, "contradict", self.index, self.config, models, tell, only=only))
         taken, close = _pmids(against.evidence), _pmids(against.uncertain)
         for_it = run(Request(claim, "support", self.index, self.config, models, tell, without=taken, close=close, only=only))
+        listed = [*against.evidence, *for_it.evidence, *against.uncertain, *for_it.uncertain]
+        more = _drop_listed(listed, [*against.more, *for_it.more])
         return Grounding(
             claim,
             against.evidence,
             for_it.evidence,
             checked={"contradict": against.counts, "support": for_it.counts},
             uncertain=against.uncertain + for_it.uncertain,
+            more=more,
+            silent=_drop_listed([*listed, *more], [*against.silent, *for_it.silent]),
         )
 
     def run_branch(
@@ -69,7 +73,8 @@ def run(request: Request) -> Side:
         request.begin("judge", len(ranked), sum(len(one.entry) for one in ranked))
     selection = _select(request, ranked)
     evidence, uncertain = show(request, selection.chosen), show(request, selection.uncertain)
-    return Side(evidence, uncertain, request.finish(found, len(evidence)))
+    more, silent = show(request, selection.more, first=len(evidence) + 1), show(request, selection.silent)
+    return Side(evidence, uncertain, more, silent, request.finish(found, len(evidence)))
 
 
 def _select(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
@@ -83,6 +88,16 @@ def _select(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
             return rules.choose_likeliest(request, decide_documents(request, ranked))
         case "penalised":
             return rules.choose_penalised(request, ranked, judge_texts(request, ranked))
+
+
+def _drop_listed(listed: Iterable[Evidence], found: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Each document that is not listed yet once, as the side has it that it leans to, in the order found."""
+    seen, best = _pmids(listed), dict[str, Evidence]()
+    for one in found:
+        pmid = one.document.pmid
+        if pmid not in seen and (pmid not in best or one.score > best[pmid].score):
+            best[pmid] = one
+    return tuple(best.values())
 
 
 def _pmids(evidence: Iterable[Evidence]) -> frozenset[str]:

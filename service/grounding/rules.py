@@ -52,17 +52,21 @@ def choose_likeliest(request: Request, decided: Iterable[Decided]) -> Selection:
     """The documents that the judge's decision gives the label, the most probable first, each by its strongest sentence.
 
     Those that it leaves neutral though the label has the rule's `uncertain` probability, and at least what the opposite has, came
-    close.
+    close; the other neutral ones are silent.
     """
     called: list[ChosenDocument] = []
     close: list[ChosenDocument] = []
+    silent: list[ChosenDocument] = []
     for one in decided:
         doubtful = _doubtful(request, one.verdict)
         # As likely on either side, a document comes close on both: it is told once.
         left_out = request.without | request.close if doubtful else request.without
         if one.candidate.entry.pmid not in left_out and (doubtful or one.verdict.label == request.label):
             (close if doubtful else called).append(_by_strongest(request, one))
-    return Selection(_most_likely(request, called), _most_likely(request, close))
+        elif one.verdict.label == "neutral":
+            silent.append(_by_strongest(request, one))
+    called, close, most = _order_likeliest(request, called), _order_likeliest(request, close), request.branch.select.n
+    return Selection(called[:most], close[:most], [*called[most:], *close[most:]], _order_likeliest(request, silent))
 
 
 def choose_penalised(request: Request, ranked: Sequence[RankedDocument], judged: Iterable[JudgedText]) -> Selection:
@@ -106,12 +110,12 @@ def find_strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
     return max(one.sentences, key=fitness)
 
 
-def _most_likely(request: Request, found: list[ChosenDocument]) -> list[ChosenDocument]:
-    """The n most probable, best first: a retracted paper leads nobody, and of near equals the newer leads."""
+def _order_likeliest(request: Request, found: list[ChosenDocument]) -> list[ChosenDocument]:
+    """The most probable first: a retracted paper leads nobody, and of near equals the newer leads."""
     step = request.branch.select.recency
 
     def place(one: ChosenDocument) -> tuple[bool, float, int, float]:
         document = one.candidate.entry.document
         return document.retracted, -floor(one.score / step) if step else -one.score, -(document.year or 0), -one.score
 
-    return sorted(found, key=place)[: request.branch.select.n]
+    return sorted(found, key=place)

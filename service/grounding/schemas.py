@@ -6,8 +6,12 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from nli.text.designs import find_design
+from nli.text.subjects import Subjects, find_subjects
 from retrieval.core.values import Document, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from retrieval.index import Index
+from service.balance.schemas import BalanceOut, DesignOut
+from service.balance.weighing import Place, find_place, weigh_balance
 from service.configuration.models import Models
 from service.grounding.reasons import directions
 from service.grounding.summary import summary
@@ -141,7 +145,13 @@ class EvidenceOut(BaseModel):
     pmcid: str
     types: list[str]
     retracted: bool
+    design: DesignOut
+    subjects: Subjects = Field(description="Whom the paper studied, by its words.")
     stance: str
+    place: Place = Field(
+        description="Where the paper belongs: on the side of its stance only if the judge's own label says so, else "
+        "`uncertain`; `silent` if it says nothing about the claim; `unjudged` if no judge was asked."
+    )
     sentence: SentenceOut | None
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
@@ -161,12 +171,15 @@ class EvidenceOut(BaseModel):
     why: str
 
     @classmethod
-    def of(cls, evidence: Evidence, claim: str) -> EvidenceOut:
-        """From the value; `claim` is the text that it is evidence for or against."""
+    def of(cls, evidence: Evidence, claim: str, place: Place | None = None) -> EvidenceOut:
+        """From the value; `claim` is the text that it is evidence for or against, `place` where its list says it belongs."""
         return cls(
             rank=evidence.rank,
             **facts_of(evidence.document),
+            design=DesignOut.of(find_design(evidence.document)),
+            subjects=find_subjects(evidence.document),
             stance=evidence.stance,
+            place=place or find_place(evidence),
             sentence=SentenceOut.model_validate(evidence.sentence) if evidence.sentence else None,
             negations=[NegationOut.of(scope) for scope in evidence.negations],
             qualifiers=[QualifierOut.model_validate(one) for one in evidence.qualifiers],
@@ -255,12 +268,15 @@ class GroundResponse(BaseModel):
     """Both sides of a claim, contradictions first."""
 
     claim: ClaimOut
+    balance: BalanceOut
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
         description="Documents that came close on either side, contradictions first, for readers who must not miss one; "
         "most are neutral."
     )
+    more: list[EvidenceOut] = Field(description="Documents that belong to these lists, after the first few of each.")
+    silent: list[EvidenceOut] = Field(description="Documents that were read and say nothing about the claim.")
     checked: CheckedOut
     summary: str
     provenance: Provenance
@@ -271,9 +287,12 @@ class GroundResponse(BaseModel):
         claim = grounding.claim
         return cls(
             claim=ClaimOut.model_validate(claim),
+            balance=BalanceOut.model_validate(weigh_balance(grounding)),
             contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
             uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],
+            more=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.more],
+            silent=[EvidenceOut.of(evidence, claim.text, "silent") for evidence in grounding.silent],
             checked=CheckedOut(
                 contradict=CountsOut.model_validate(grounding.checked["contradict"]),
                 support=CountsOut.model_validate(grounding.checked["support"]),
@@ -281,17 +300,6 @@ class GroundResponse(BaseModel):
             summary=summary(grounding),
             provenance=provenance,
         )
-
-
-class Health(BaseModel):
-    """Whether requests can be answered now."""
-
-    status: str
-    documents: int
-    index: str
-    config: str
-    profile: str
-    models: dict[str, str]
 
 
 class Problem(BaseModel):

@@ -18,14 +18,14 @@ from service.grounding.values import ChosenDocument
 _WORD = re.compile(r"\w+")
 
 
-def show(request: Request, chosen: Sequence[ChosenDocument]) -> tuple[Evidence, ...]:
-    """The chosen documents as evidence, in their order, each with a sentence where it has any."""
+def show(request: Request, chosen: Sequence[ChosenDocument], first: int = 1) -> tuple[Evidence, ...]:
+    """The chosen documents as evidence, in their order, each with a sentence where it has any; ranks begin at `first`."""
     return tuple(
         evidence_for(
             request.claim.text, request.stance, one.candidate.entry.document, one.sentence, one.verdict, rank, one.score,
             scored_by=one.scored_by,
         )
-        for rank, one in enumerate((_with_sentence(request, one) for one in chosen), 1)
+        for rank, one in enumerate((_with_sentence(request, one) for one in chosen), first)
     )  # fmt: skip
 
 

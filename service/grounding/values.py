@@ -64,16 +64,23 @@ class ChosenDocument:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a rule chose, and what came close to being chosen; both best first."""
+    """What a rule chose, and what came close to being chosen; `more` of both, behind the first n; what was read for nothing.
+
+    All best first.
+    """
 
     chosen: Sequence[ChosenDocument]
     uncertain: Sequence[ChosenDocument] = ()
+    more: Sequence[ChosenDocument] = ()
+    silent: Sequence[ChosenDocument] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one branch found: its evidence, what came close to being called so, both best first; and how much was looked at."""
+    """What one branch found, as its `Selection` has it; and how much was looked at."""
 
     evidence: tuple[Evidence, ...]
     uncertain: tuple[Evidence, ...]
+    more: tuple[Evidence, ...]
+    silent: tuple[Evidence, ...]
     counts: BranchCounts

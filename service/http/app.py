@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse, Response
 
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
-from service.grounding.schemas import Health, Provenance
-from service.http import memory_routes, problems, routes, text_routes
+from service.grounding.schemas import Provenance
+from service.http import example_routes, memory_routes, problems, routes, text_routes
 from service.http.access import AccessControl, require_key
 from service.http.middleware import OuterMiddleware
 from service.http.page import files
@@ -22,6 +22,7 @@ from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
 from service.memory.memory import open_memory
 from service.memory.watcher import Watcher
+from service.http.schemas import Health
 from service.operating import metrics
 from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
@@ -81,6 +82,7 @@ def create_app(
     app.include_router(text_routes.router)
     app.include_router(memory_routes.router)
     app.include_router(memory_routes.feed_router)
+    app.include_router(example_routes.router)
     _add_routes(app)
     return app
 

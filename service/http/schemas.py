@@ -179,3 +179,14 @@ class Cursor(BaseModel):
         if made_for != index:
             raise BadInput("The index has changed since this cursor was made; start again without a cursor.")
         return cursor
+
+
+class Health(BaseModel):
+    """Whether requests can be answered now."""
+
+    status: str
+    documents: int
+    index: str
+    config: str
+    profile: str
+    models: dict[str, str]

@@ -15,6 +15,7 @@ from retrieval.core.errors import CounterpointError
 from retrieval.index import Index
 from retrieval.store.manifest import NAME, read_manifest
 from service.answering.answer import Answerer
+from service.examples.finding import Examples
 from service.grounding.ground import Grounder
 from service.operating import metrics
 from service.reading.evidence import EvidenceFinder, make_finder_beside
@@ -32,13 +33,17 @@ class NotReady(CounterpointError):
 
 @dataclass(eq=False)
 class Serving:
-    """One opened index with what works on it; `no_answers` and `no_evidence` say why there is no answerer, and no finder."""
+    """One opened index with what works on it; `no_answers` and `no_evidence` say why there is no answerer, and no finder.
+
+    `examples` are None until they are first asked for.
+    """
 
     grounder: Grounder
     answerer: Answerer | None
     finder: EvidenceFinder | None
     no_answers: str = NO_ANSWERS
     no_evidence: str = ""
+    examples: Examples | None = None
     leases: int = 0
     retired: bool = False
 

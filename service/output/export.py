@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from retrieval.core.answers import Answer, Citation
 from retrieval.core.values import Document, Evidence, Grounding
+from service.balance.weighing import weigh_balance
 from service.output.references import RETRACTED, bibtex, find_url, is_pmid, ris, shorten_authors, to_one_line
 
 Format = Literal["markdown", "ris", "bibtex"]
@@ -88,7 +89,8 @@ def _describe_checks(answer: Answer) -> str:
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
-    blocks = [f"# {escaped(grounding.claim.text)}"]
+    balance = weigh_balance(grounding)
+    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(balance.detail)}".strip()]
     sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
     if grounding.uncertain:
         sides.append(("Uncertain", grounding.uncertain))

@@ -9,6 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from retrieval.store.manifest import Manifest
+from service.balance.schemas import PapersOut
+from service.balance.weighing import COUNTED, Counted
 from service.grounding.schemas import EvidenceOut, GroundResponse
 
 _HEADINGS = (
@@ -18,10 +20,21 @@ _HEADINGS = (
 )
 
 
+_COLOURS = {"contradict": "red", "support": "green"}
+_CELLS: dict[Counted, tuple[str, str]] = {
+    "contradict": ("█", "red"), "uncertain": ("▒", "yellow"), "support": ("▓", "green"), "silent": ("░", "dim"),
+}  # fmt: skip
+_BAR = 40
+
+
 def print_grounding(response: GroundResponse, console: Console | None = None) -> None:
     """Both sides of a claim, contradictions first, with each sentence's negation cues marked."""
     console = console or Console(highlight=False)
     console.print(Text(response.claim.text, style="bold"))
+    console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
+    if any(getattr(response.balance.papers, place) for place in COUNTED):
+        console.print(_draw_bar(response.balance.papers))
+    console.print(Text(response.balance.detail, style="dim"))
     for field, heading, colour in _HEADINGS:
         evidence: list[EvidenceOut] = getattr(response, field)
         if field == "uncertain" and not evidence:
@@ -43,6 +56,15 @@ def print_grounding(response: GroundResponse, console: Console | None = None) ->
             style="dim",
         )
     )
+
+
+def _draw_bar(papers: PapersOut) -> Text:
+    """The papers as a bar, some forty cells wide, each place in its colour and with its sign."""
+    total, bar = sum(getattr(papers, place) for place in COUNTED), Text()
+    for place in COUNTED:
+        sign, colour = _CELLS[place]
+        bar.append(sign * round(_BAR * getattr(papers, place) / total), style=colour)
+    return bar
 
 
 def _models(response: GroundResponse) -> str:

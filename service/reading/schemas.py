@@ -13,6 +13,7 @@ from nli.evidence import EvidenceSentence
 from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
 from service.grounding.schemas import OfValue
+from service.reading.conclusion import conclude
 from service.reading.evidence import How, PaperEvidence
 
 
@@ -101,6 +102,7 @@ class EvidenceResponse(BaseModel):
     """The sentences that together carry the most evidence, in the order selected; `read` counts all candidate sentences."""
 
     hypothesis: str
+    says: str = Field(description="What the sentences chosen make of the hypothesis, in one sentence.")
     title: str
     results_only: bool
     how: How
@@ -113,7 +115,8 @@ class EvidenceResponse(BaseModel):
     def of(cls, found: PaperEvidence) -> EvidenceResponse:
         """From the value."""
         return cls(
-            hypothesis=found.hypothesis, title=found.paper.title, results_only=found.results_only, how=found.how,
+            hypothesis=found.hypothesis, says=conclude(found.evidence), title=found.paper.title,
+            results_only=found.results_only, how=found.how,
             models=found.models, read=found.read, judged=found.judged,
             evidence=[EvidenceSentenceOut.of(one) for one in found.evidence],
         )  # fmt: skip

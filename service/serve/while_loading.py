@@ -14,8 +14,8 @@ from contextlib import suppress
 from select import select
 from threading import Event, Thread
 
-from service.grounding.schemas import Health
 from service.http.problems import MEDIA_TYPE, problem
+from service.http.schemas import Health
 
 RETRY_AFTER = 3
 """Seconds; as while a single process loads."""

@@ -127,7 +127,8 @@ def test_a_claim_is_typed_and_both_columns_come(open_page: Open) -> None:
     expect(first.locator("blockquote mark")).to_have_text("not")
     expect(first.locator(".badges")).to_contain_text("Randomized trial")
     expect(for_it.filter(has_text="A paper taken back").locator(".retracted")).to_have_text("Retracted")
-    expect(page.locator(".sum")).to_contain_text("may contradict the claim")
+    expect(page.locator("#answer .says")).to_have_text("Both papers that take a side contradict this claim.")
+    expect(page.locator("#answered")).to_be_focused()
     assert page.title() == f"{CLAIM} · Counterpoint"
 
 
@@ -250,7 +251,8 @@ def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float,
     verdict = {"of": "document", "label": label, "contradict": shares[0], "neutral": shares[1], "support": shares[2],
                "quote": "", "reason": ""}  # fmt: skip
     why = f"{score:.0%} likely that the paper {verb} the claim; “not” negates “it”"
-    judged = {"stance": stance, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
+    place = stance if label == stance else "uncertain"
+    judged = {"stance": stance, "place": place, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
     return {**evidence, "qualifiers": [], **judged}
 
 
@@ -260,6 +262,7 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     of_sentence = {**apart["verdict"], "of": "sentence", "support": 0.64, "neutral": 0.3, "contradict": 0.06}
     grounding["supporting"] = [{**apart, "verdict": of_sentence, "score": 0.39, "why": "", "qualifiers": []}]
     grounding["contradicting"] = [of_paper(apart, "contradict", "contradict", (0.8312, 0.12, 0.0488))]
+    grounding["more"] = grounding["silent"] = []
     grounding["uncertain"] = [
         of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1)),
         of_paper(apart, "support", "neutral", (0.1, 0.62, 0.28)),
@@ -268,21 +271,22 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", events))
     card = page.locator(".side.contradict .card")
     expect(card.locator(".likely")).to_have_text("83% likely that this paper contradicts the claim")
-    expect(card.locator(".split .c")).to_have_css("flex-grow", "0.8312")
     expect(card.locator("blockquote")).to_contain_text(apart["sentence"]["text"])
-    expect(card.locator(".why")).to_have_text("“not” negates “it”")
-    expect(card.locator(".score")).to_have_text("Judged by reader@1")
     expect(card.locator(".badges .doubt")).to_have_count(0)
     assert re.findall(r"\d+%|\d\.\d+", card.inner_text()) == ["83%"]
-    page.locator(".uncertain summary").first.click()
-    doubts = page.locator(".uncertain .doubt")
+    card.get_by_text("Why, and all figures").click()
+    expect(card.locator(".split .c")).to_have_css("flex-grow", "0.8312")
+    expect(card.locator(".key .n dd")).to_have_text("12%")
+    expect(card.locator(".why")).to_have_text("“not” negates “it”")
+    expect(card.locator(".score")).to_have_text("Judged by reader@1")
+    doubts = page.locator(".side.uncertain .doubt")
     expect(doubts).to_have_text(
         ["May contradict", "Uncertain: the paper and its best sentence disagree", "May support", "Uncertain: too close to call"]
     )
     other = page.locator(".side.support .card")
-    expect(other.locator(".likely")).to_have_count(0)
+    expect(other.locator(".likely")).to_have_text("Score 0.390")
+    other.get_by_text("Why, and all figures").click()
     expect(other.locator(".key .s dd")).to_have_text("64%")
-    expect(other.locator(".score")).to_contain_text("Score 0.390")
     assert faults_for_readers(page) == []
 
 
@@ -495,16 +499,6 @@ def test_a_key_is_asked_for_and_sent(open_page: Open) -> None:
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_examples_are_asked_by_a_click(open_page: Open) -> None:
-    page = open_page()
-    page.get_by_role("button", name="Beta-carotene").click()
-    expect(page.locator(".asked")).to_have_text("Beta-carotene reduces the risk of lung cancer.")
-    expect(page.get_by_role("button", name="Beta-carotene")).to_have_attribute("aria-pressed", "true")
-    page.get_by_text("Answer a question").click()
-    page.get_by_role("button", name="Peanut in infancy").click()
-    expect(page.locator(".asked")).to_have_text("Should infants avoid peanut to prevent allergy?")
-
-
 HYPOTHESIS = "Zeta lowers pressure."
 # Characters beyond the first 65,536 stand before every sentence: offsets in UTF-16 units would miss them.
 PAPER = f"""Abstract
@@ -512,6 +506,13 @@ PAPER = f"""Abstract
 
 Results
 {HOSTILE} Zeta was best against pressure in 12 adults. Nothing else was seen in any of them."""
+EXAMPLES = {
+    "claims": [], "questions": [], "text": "", "grounding": None,
+    "paper": {
+        "hypothesis": HYPOTHESIS,
+        "text": "# A tiny trial\n\n## Abstract\n" + " ".join(f"Zeta was best for pressure in group {one}." for one in "ABCDEFG"),
+    },
+}  # fmt: skip
 JATS = """<?xml version="1.0"?>
 <article><front><article-meta><title-group><article-title>A tiny trial</article-title></title-group>
 <abstract><p>Zeta was given to rats. It is for pressure.</p></abstract></article-meta></front>
@@ -545,15 +546,17 @@ def asked_of_evidence(page: Page) -> list[Any]:
 
 
 def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_page: Open) -> None:
-    page = open_page()
+    page = open_page(before=lambda page: page.route("**/v1/examples", lambda route: route.fulfill(json=EXAMPLES)))
     page.get_by_text("Read a paper").click()
-    page.get_by_role("button", name="A trial of beta-carotene").click()
+    page.get_by_role("button", name=HYPOTHESIS).click()
     shown = found_in(page)
     paper = page.locator("#paper").input_value()
     assert len(shown) == 5 and all(sentence in paper for sentence in shown)
-    expect(page.locator(".asked")).to_have_text("Beta-carotene reduces the risk of lung cancer in smokers.")
-    expect(page.locator(".sum")).to_contain_text("5 of 13 sentences chosen; the stance model judged 13.")
-    expect(page.get_by_role("button", name="A trial of beta-carotene")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".asked")).to_have_text(HYPOTHESIS)
+    expect(page.locator("#answer .says")).to_have_text(re.compile("the hypothesis|both ways"))
+    expect(page.locator(".sum")).to_contain_text("5 of 7 sentences chosen; the stance model judged 7.")
+    example = page.locator("#examples button")
+    expect(example).to_have_attribute("aria-pressed", "true")
     for card, sentence in zip(page.locator(".chosen .card").all(), shown, strict=True):
         card.get_by_text("In context").click()
         expect(card.locator(".here")).to_have_text(f"Here: {sentence}")
@@ -570,7 +573,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     assert [one["text"] for one in saved["evidence"]] == shown
     page.get_by_label("Paper pasted").fill(PAPER)
     page.get_by_role("button", name="Find evidence").click()
-    expect(page.get_by_role("button", name="A trial of beta-carotene")).to_have_attribute("aria-pressed", "false")
+    expect(example).to_have_attribute("aria-pressed", "false")
 
 
 def test_a_file_is_read_and_sent_as_what_it_is(open_page: Open, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nli.text.designs import are_comparable, find_design, has_findings, names_animals
+from nli.text.subjects import find_subjects
 from retrieval.core.values import Document
 
 
@@ -47,3 +48,15 @@ def test_a_protocol_has_no_findings() -> None:
 def test_a_question_may_name_animals() -> None:
     assert names_animals("Does zeta lower weight in mice?")
     assert not names_animals("Does zeta lower weight in sailors?")
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract", "subjects"),
+    [
+        ("Zeta in hypertension", "We gave 40 patients zeta.", "humans"),
+        ("Zeta lowers pressure in rats", "Patients may profit.", "animals"),
+        ("Zeta binds to its receptor", "The structure was solved.", "unknown"),
+    ],
+)
+def test_people_and_animals_are_told_apart(title: str, abstract: str, subjects: str) -> None:
+    assert find_subjects(Document("1", title, abstract)) == subjects

@@ -65,6 +65,9 @@ def test_a_verdict_on_the_whole_paper_is_printed_with_one_number(index: Index, m
     assert "80% likely that the paper contradicts the claim; “not” negates “against pressure” (judged by word-reader@1)" in output
     assert "70% likely that the paper supports the claim (judged by word-reader@1)" in output
     assert "score" not in output
+    bar = next(word for word in output.split() if "█" in word)
+    assert set(bar) <= set("█▒▓░") and 38 <= len(bar) <= 42
+    assert output.index("this claim.") < output.index(bar) < output.index("read, ") < output.index("Contradicting: ")
 
 
 @pytest.mark.usefixtures("with_fakes")

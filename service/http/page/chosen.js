@@ -13,20 +13,15 @@ export function chosen(answer, body) {
   at(".asked").textContent = answer.hypothesis;
   at(".entitled").textContent = answer.title;
   at(".entitled").hidden = !answer.title;
+  at(".says").textContent = answer.says;
   at(".sum").textContent = summaryOf(answer);
   at(".sentences").append(...answer.evidence.map((one) => card(one, characters, answer.results_only)));
   fillTerms(at(".origin"), originOf(answer, body));
-  announce(summaryOf(answer));
+  announce(answer.says);
   return shown;
 }
 
-function summaryOf({ evidence, read, judged }) {
-  const first = `${number(evidence.length)} of ${count(read, "sentence")} chosen; the stance model judged ${number(judged)}.`;
-  const those = (label) => evidence.filter((one) => one.stance?.label === label).length;
-  const [against, forIt] = [those("contradict"), those("support")];
-  const sides = [...(against ? [`${number(against)} as contradicting`] : []), ...(forIt ? [`${number(forIt)} as supporting`] : [])];
-  return sides.length ? `${first} Of those chosen, it reads ${sides.join(" and ")} the hypothesis.` : first;
-}
+const summaryOf = ({ evidence, read, judged }) => `${number(evidence.length)} of ${count(read, "sentence")} chosen; the stance model judged ${number(judged)}.`;
 
 // ---- A sentence ------------------------------------------------------------------------------------------------
 
@@ -53,10 +48,13 @@ function card(one, characters, resultsOnly) {
   at(".quotes").append(quoted(one, characters));
   if (one.stance) fillVerdict(shown, one.stance);
   else at(".verdict").replaceWith(element("p", "Not judged: the stance model reads only the abstract and the sentences most relevant to the hypothesis.", "unjudged"));
+  at(".likely").textContent = `Score ${one.score.toFixed(2)}`;
+  at(".likely").title = "Scores of different papers are not comparable.";
   at(".why").textContent = one.why;
-  at(".score").textContent = `Score ${one.score.toFixed(2)}`;
-  at(".score").title = "Scores of different papers are not comparable.";
-  shown.append(holding("div", "beside", at(".verdict, .unjudged"), at(".why"), at(".score"), partsOf(one, resultsOnly)));
+  at(".score").remove();
+  const parts = partsOf(one, resultsOnly);
+  if (one.stance) parts.append(at(".verdict"));
+  at(".numbers").replaceWith(holding("div", "beside", at(".likely"), ...shown.querySelectorAll(".unjudged"), at(".why"), parts));
   return shown;
 }
 
@@ -84,7 +82,7 @@ function partsOf({ parts, score, repeats, rank }, resultsOnly) {
   // Without results-only these words count nothing.
   const counted = Object.entries(parts).filter(([name]) => name !== "reporting" || resultsOnly);
   fillTerms(list, [...counted.map(([name, value]) => [PARTS[name] ?? name, signed(value)]), ["Score", signed(score)]]);
-  const made = holding("details", "folded", element("summary", "Parts of the score"), list);
+  const made = holding("details", "folded", element("summary", "Parts of the score, and the verdict"), list);
   if (rank > 1) made.append(element("p", `Similarity to the closest sentence above: ${repeats.toFixed(2)}. Repetition lowers a sentence's rank.`, "reason"));
   return made;
 }
@@ -135,5 +133,5 @@ export function chosenText(answer) {
     const where = placeOf(one).filter(Boolean).join(", ");
     return `${one.rank}. “${one.text}” (${where}${takesSide(one) ? `; judged: ${READS_AS[one.stance.label]}` : ""})`;
   };
-  return `${[answer.hypothesis, answer.title, summaryOf(answer), answer.evidence.map(line).join("\n")].filter(Boolean).join("\n\n")}\n`;
+  return `${[answer.hypothesis, answer.title, answer.says, summaryOf(answer), answer.evidence.map(line).join("\n")].filter(Boolean).join("\n\n")}\n`;
 }

@@ -20,6 +20,13 @@ export function holding(tag, className, ...children) {
   return made;
 }
 
+/** A new element of a drawing, with its attributes. */
+export function drawn(tag, attributes = {}) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
 /** A button that does something, and nothing else: no form is sent by it. */
 export function button(text, className, act) {
   const made = element("button", text, className);

@@ -28,7 +28,7 @@ export function card(evidence, says = "", what = "the claim") {
   // For whoever adds to the card later (wrong.js).
   shown.evidence = evidence;
   const doubts = [...(says ? [says] : []), ...doubtsOf(evidence)];
-  fillBadges(at(".badges"), [...badgesOf(evidence), ...doubts.map((label) => [label, "doubt"])]);
+  fillBadges(at(".badges"), [...strengthOf(badgesOf(evidence), evidence), ...doubts.map((label) => [label, "doubt"])]);
   if (evidence.sentence) {
     const marks = { negations: evidence.negations, directions: evidence.directions };
     at(".quotes").append(quoted(evidence, evidence.sentence, marks));
@@ -41,29 +41,26 @@ export function card(evidence, says = "", what = "the claim") {
 /** Whether the judge's verdict is on the whole paper: then its probability is the score, and the only number of the card. */
 const isOfPaper = ({ verdict }) => verdict?.of === "document";
 
-/** A verdict on the paper: how likely it takes its stance, over the bar. */
+/** A verdict on the paper: how likely it takes its stance, which is what ranked it. */
 function fillWhole(shown, { stance, score, verdict, why, scored_by }, what) {
   const at = (selector) => shown.querySelector(selector);
-  fillBar(shown, verdict);
-  at(".verdict").prepend(element("p", `${percent(score)} likely that this paper ${READS_AS[stance]} ${what}`, "likely"));
-  const colours = [...shown.querySelectorAll(".key dt")].map((term) => element("div", term.textContent, term.parentNode.className));
-  const legend = holding("div", "key", ...colours);
-  legend.setAttribute("aria-hidden", "true");
-  at(".key").replaceWith(legend);
+  fillVerdict(shown, verdict);
+  at(".likely").textContent = `${percent(score)} likely that this paper ${READS_AS[stance]} ${what}`;
   // The service's own words begin with the same probability.
   at(".why").textContent = why.replace(/^\d+% likely that the paper [^;]*(; |$)/, "");
   if (!at(".why").textContent) at(".why").remove();
   at(".score").textContent = `Judged by ${scored_by}`;
-  at(".score").removeAttribute("title");
 }
 
-/** A verdict on the sentence alone, if there is one, beside the score that ranked the paper. */
+/** The score that ranked the paper; a verdict on the sentence alone, if there is one, among the rest. */
 function fillApart(shown, { score, verdict, why, scored_by }) {
   const at = (selector) => shown.querySelector(selector);
   if (verdict) fillVerdict(shown, verdict);
   else at(".verdict").remove();
   at(".why").textContent = why;
-  at(".score").textContent = `Score ${score.toFixed(3)} by ${scored_by}`;
+  at(".likely").textContent = `Score ${score.toFixed(3)}`;
+  at(".likely").title = "Scores of different models are not comparable.";
+  at(".score").textContent = `Scored by ${scored_by}`;
 }
 
 /** A paper that an answer cites, under its number, with each sentence that bears the answer out. */
@@ -71,7 +68,7 @@ export function source(cited, citations) {
   const { shown, at } = paper(cited, cited.number);
   fillBadges(at(".badges"), badgesOf(cited));
   for (const { sentence, note } of citations) at(".quotes").append(quoted(cited, sentence, {}, note));
-  for (const part of [".verdict", ".why", ".score"]) at(part).remove();
+  for (const part of [".likely", ".numbers"]) at(part).remove();
   return shown;
 }
 
@@ -129,6 +126,17 @@ function badgesOf({ types, retracted = false }) {
   }
   for (const label of [...labels]) labels.delete(BROADER[label]);
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
+}
+
+const STRONG = { review: "Systematic review", trial: "Randomized trial" };
+const STRONGEST = ["Meta-analysis", ...Object.values(STRONG)];
+
+/** The strongest designs with their mark, those too that only the paper's words tell; and studies of animals. */
+function strengthOf(badges, { design, subjects }) {
+  const named = badges.some(([label]) => STRONGEST.includes(label));
+  const told = design?.strong && !named ? [...badges, [STRONG[design.name], ""]] : badges;
+  const marked = told.map(([label, kind]) => (design?.strong && STRONGEST.includes(label) ? [label, "strong"] : [label, kind]));
+  return subjects === "animals" ? [...marked, ["Animals or cells", ""]] : marked;
 }
 
 /** What makes the sentence, or the paper, say less than it seems to. */

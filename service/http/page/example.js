@@ -1,27 +1,72 @@
-// The paper of the example: nothing is fetched for it, so it works wherever the page does.
+// What to begin with: examples that the service makes of its own index. Where it has none, nothing is offered.
 
-/** A summary in our own words, written for demonstration; its hypothesis is in the button that fills it in. */
-export const EXAMPLE_PAPER = `# Beta-carotene and lung cancer in male smokers (a summary for demonstration)
+import { balanceOf } from "./balance.js";
+import { button, byId, element, holding } from "./dom.js";
+import { card } from "./evidence.js";
+import { examples as askExamples } from "./service.js";
+import { timelineOf } from "./timeline.js";
 
-## Abstract
-Diets rich in carotene had been linked to a lower risk of lung cancer, so supplements were hoped to protect smokers. \
-We randomly assigned 29,133 male smokers in Finland to beta-carotene, alpha-tocopherol, both or placebo for five to eight years. \
-Lung cancer was 18 percent more frequent in men who took beta-carotene than in men who did not. \
-Beta-carotene did not reduce the risk of lung cancer in smokers, and may have raised it.
+const NONE = { claims: [], questions: [], paper: null, text: "", grounding: null };
 
-## Introduction
-Men who eat many fruits and vegetables have fewer lung cancers, but they also differ from others in much else.
+const place = byId("example");
 
-## Methods
-The men were 50 to 69 years old and smoked at least five cigarettes a day. \
-Those assigned to beta-carotene took 20 mg of it every day. \
-New cancers were found through the national cancer registry.
+let found = NONE;
 
-## Results
-During the trial 876 men developed lung cancer, more of them with beta-carotene than without it. \
-Deaths from any cause were 8 percent more frequent with beta-carotene. \
-Alpha-tocopherol neither raised nor lowered the number of lung cancers.
+/** Asks the service for its examples and puts the first one, with its answer, into the first view. */
+export async function loadExamples(ask) {
+  found = (await askExamples()) ?? NONE;
+  place.querySelector(".wait").hidden = true;
+  if (!found.grounding) return place.replaceChildren();
+  const whole = place.querySelector("#whole");
+  whole.addEventListener("click", () => ask(found.grounding.claim.text));
+  fillFirst(found.grounding, whole);
+  return undefined;
+}
 
-## Discussion
-Whatever protects those who eat many vegetables, it is not beta-carotene taken as a pill. \
-Smokers should not take beta-carotene in the hope of preventing lung cancer.`;
+/** Puts the example on the page or takes it off: beside an answer it would only be in the way. */
+export function showFirst(wanted, mode) {
+  place.hidden = !place.dataset.for.split(" ").includes(mode);
+  if (wanted) byId("intro").before(place);
+  else place.remove();
+}
+
+/** The verdict on the example, and the first paper of each side. */
+function fillFirst(answer, whole) {
+  const { contradicting, supporting, uncertain, claim } = answer;
+  place.querySelector(".claimed").textContent = claim.text;
+  place.querySelector(".glance").append(...[balanceOf(answer), timelineOf(answer, () => whole.click())].filter(Boolean));
+  const best = [["contradict", "Contradicts", contradicting[0]], ["support", "Supports", supporting[0]]].filter(([, , one]) => one);
+  if (!best.length && uncertain.length) best.push(["uncertain", "Uncertain", uncertain[0]]);
+  const sides = best.map(([side, name, one]) => holding("section", `side ${side}`, element("h3", name), holding("ol", "", card(one, side === "uncertain" ? `May ${one.stance}` : ""))));
+  place.querySelector(".sides").dataset.columns = String(Math.max(1, sides.length));
+  place.querySelector(".sides").append(...sides);
+  whole.hidden = false;
+}
+
+/** The paper of the example; the hypothesis is in the button that fills it in. */
+export const examplePaper = () => found.paper?.text ?? "";
+
+/** What each mode offers: what is asked, and what the button says where that is too long. */
+const OFFERED = {
+  claim: () => found.claims.map((one) => [one]),
+  question: () => found.questions.map((one) => [one]),
+  paper: () => (found.paper ? [[found.paper.hypothesis]] : []),
+  text: () => (found.text ? [[found.text, "A text made from this index"]] : []),
+};
+
+/** The buttons of a mode; `choose(asked)` is called when one is pressed. */
+export function offerExamples(mode, choose) {
+  const list = byId("examples");
+  // Called at every letter that is typed.
+  if (list.dataset.mode === mode && list.children.length > 1) return;
+  list.dataset.mode = mode;
+  const made = OFFERED[mode]().map(([asked, words]) => {
+    const one = button(words ?? asked, "", () => choose(asked));
+    one.dataset.example = asked;
+    if (!words) one.title = asked;
+    one.setAttribute("aria-pressed", "false");
+    return one;
+  });
+  list.replaceChildren(list.firstElementChild, ...made);
+  list.hidden = !made.length;
+}

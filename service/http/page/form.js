@@ -1,7 +1,7 @@
 // The form: what is asked, and the link that asks it again.
 
 import { byId } from "./dom.js";
-import { EXAMPLE_PAPER } from "./example.js";
+import { examplePaper, offerExamples } from "./example.js";
 import { fillPaper, notePaper, partOf, watchFiles } from "./paper.js";
 
 const WORDS = {
@@ -18,6 +18,8 @@ const LINKED = ["claim", "question", "narrative", "hypothesis", "k", "results_on
 
 // What the reader chose by hand stays until the box is empty again.
 let chosen = false;
+// Called when an example is chosen.
+let submitted = () => {};
 
 export const words = (mode = modeOf()) => WORDS[mode];
 
@@ -38,6 +40,22 @@ export function setMode(mode) {
   placeButton(byId(mode === "paper" ? "options" : "ask"));
   byId("ask").classList.toggle("long", mode === "text");
   byId("text").enterKeyHint = mode === "text" ? "enter" : "search";
+  offerExamples(mode, askExample);
+}
+
+/** The examples of this mode, once the service has made them. */
+export const showExamples = () => offerExamples(modeOf(), askExample);
+
+/** Asks an example, with nothing else that may stand in the form. */
+function askExample(asked) {
+  for (const id of ["question", "known", "narrative"]) byId(id).value = "";
+  if (modeOf() === "paper") {
+    byId("count").value = SENTENCES;
+    byId("results-only").checked = false;
+    fillPaper(examplePaper());
+  }
+  byId("text").value = asked;
+  submitted();
 }
 
 /** The button comes after all that is asked with it, for the eye and for the keyboard. */
@@ -106,7 +124,8 @@ export function fromHash() {
 
 /** Shows which example was asked; another paper with the same hypothesis is none. */
 export function markExample({ body } = { body: {} }) {
-  const own = body.hypothesis !== undefined && body.text !== EXAMPLE_PAPER;
+  // As the form sends it: without white space at its ends.
+  const own = body.hypothesis !== undefined && body.text !== examplePaper().trim();
   for (const example of document.querySelectorAll("[data-example]")) {
     example.setAttribute("aria-pressed", String(!own && example.dataset.example === topicOf(body)));
   }
@@ -114,6 +133,7 @@ export function markExample({ body } = { body: {} }) {
 
 /** Listens to the form; `submit` is called when the reader wants an answer, `told` with what is wrong with a file, or nothing. */
 export function watchForm(submit, told) {
+  submitted = submit;
   for (const mode of Object.keys(WORDS)) {
     byId(`mode-${mode}`).addEventListener("change", () => {
       chosen = true;
@@ -135,17 +155,4 @@ export function watchForm(submit, told) {
     event.preventDefault();
     submit();
   });
-  for (const example of document.querySelectorAll("[data-example]")) {
-    if (example.dataset.example.length < 200) example.title = example.dataset.example;
-    example.addEventListener("click", () => {
-      for (const id of ["question", "known", "narrative"]) byId(id).value = "";
-      if (modeOf() === "paper") {
-        byId("count").value = SENTENCES;
-        byId("results-only").checked = false;
-        fillPaper(EXAMPLE_PAPER);
-      }
-      byId("text").value = example.dataset.example;
-      submit();
-    });
-  }
 }

@@ -1,23 +1,28 @@
 // Both sides of a claim.
 
-import { announce, copyOf, count, element, number } from "./dom.js";
-import { card, fillTerms, originOf } from "./evidence.js";
+import { balanceOf } from "./balance.js";
+import { watchChoices } from "./choosing.js";
+import { fillColumns } from "./columns.js";
+import { announce, copyOf, element, number } from "./dom.js";
+import { fillTerms, originOf } from "./evidence.js";
+import { papersOf } from "./papers.js";
+import { timelineOf } from "./timeline.js";
 
 /** The answer to a claim, ready to be put on the page. */
 export function grounding(answer) {
   const shown = copyOf("grounding-template");
   const at = (selector) => shown.querySelector(selector);
-  const all = [...answer.contradicting, ...answer.supporting, ...answer.uncertain];
+  const papers = papersOf(answer);
   at(".asked").textContent = answer.claim.text;
   at(".sum").textContent = answer.summary;
-  at(".notice").hidden = !all.length || all.some((one) => one.verdict);
-  fillLegend(at(".legend"), all);
-  fillSide(at(".side.contradict"), answer.contradicting, answer.checked.contradict, "contradiction");
-  fillSide(at(".side.support"), answer.supporting, answer.checked.support, "support");
-  fillUncertain(at(".uncertain"), answer.uncertain);
+  // Found now: once it is on the page nothing is left in what the template held.
+  const columns = fillColumns(at, answer);
+  at(".glance").append(...[balanceOf(answer), timelineOf(answer, columns.open)].filter(Boolean));
+  watchChoices(at(".tools"), papers, columns.choose);
+  fillLegend(at(".legend"), papers);
   at("tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer.provenance));
-  announce(answer.summary);
+  announce(answer.balance.says);
   return shown;
 }
 
@@ -28,37 +33,6 @@ function fillLegend(legend, evidence) {
   legend.hidden = !negated && !turned;
   legend.querySelector(".of-negation").hidden = !negated;
   legend.querySelector(".of-turning").hidden = !turned;
-}
-
-/** One column: its cards, or a sentence that says how much was looked at in vain. */
-function fillSide(side, evidence, counts, noun) {
-  side.querySelector("h2 span").textContent = evidence.length ? count(evidence.length, "document") : "none found";
-  if (!evidence.length) {
-    side.append(element("p", nothingFound(counts, noun), "none"));
-    return;
-  }
-  // Without a judge nothing was found to contradict or support: the heading must not say more than was computed.
-  if (!evidence.some((one) => one.verdict)) side.querySelector("h2").firstChild.data = noun === "support" ? "May support " : "May contradict ";
-  const list = document.createElement("ol");
-  list.append(...evidence.map((one) => card(one)));
-  side.append(list);
-}
-
-/** What came close, folded away; gone where nothing did. */
-function fillUncertain(side, evidence) {
-  if (!evidence.length) return side.remove();
-  side.querySelector("summary span").textContent = count(evidence.length, "document");
-  const list = document.createElement("ol");
-  list.append(...evidence.map((one) => card(one, `May ${one.stance}`)));
-  side.append(list);
-  return undefined;
-}
-
-function nothingFound(counts, noun) {
-  if (!counts.documents) return "Nothing could be checked: no document in the index matches this claim.";
-  const where = counts.judged ? `${count(counts.judged, "sentence")} checked` : count(counts.candidates, "candidate sentence");
-  const some = counts.read && counts.read < counts.documents ? `${number(counts.read)} of ` : "";
-  return `No ${noun} found among ${where} in ${some}${count(counts.documents, "document")}.`;
 }
 
 const CHECKED = [
@@ -101,6 +75,6 @@ export function groundingText(answer) {
   const line = ({ sentence, title, year, journal, pmid, retracted }) =>
     [`- ${sentence ? `“${sentence.text}” ` : ""}${title || "(no title)"} (${[journal, year, pmid].filter(Boolean).join(", ")})`, retracted ? " RETRACTED" : ""].join("");
   const part = (heading, evidence) => [`${heading}: ${evidence.length || "none found"}`, ...evidence.map(line)].join("\n");
-  const parts = [answer.claim.text, answer.summary, part("Contradicts", answer.contradicting), part("Supports", answer.supporting)];
+  const parts = [answer.claim.text, `${answer.balance.says} ${answer.balance.detail}`.trim(), answer.summary, part("Contradicts", answer.contradicting), part("Supports", answer.supporting)];
   return `${parts.join("\n\n")}\n`;
 }

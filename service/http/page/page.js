@@ -3,7 +3,8 @@
 import { answered, answerText, draftIn } from "./answer.js";
 import { chosen, chosenText } from "./chosen.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
-import { asked, fromHash, markExample, setMode, modeOf, toHash, watchForm, words } from "./form.js";
+import { loadExamples, showFirst } from "./example.js";
+import { asked, fromHash, markExample, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
 import { remember, showMemory } from "./memory.js";
 import { answer as askAnswer, evidence as askEvidence, forgetDocuments, ground as askGround, health, text as askText, Told, useKey } from "./service.js";
@@ -32,7 +33,7 @@ async function ask() {
   const { signal } = (running = new AbortController());
   const wanted = asked();
   markExample(wanted);
-  byId("intro").hidden = true;
+  showIntro(false);
   showProblem();
   forgetDocuments();
   const busy = showBusy(wanted.mode);
@@ -55,7 +56,9 @@ function showAnswer(wanted, found) {
   place.replaceChildren(shown);
   place.hidden = false;
   remember(wanted, found);
-  if (tall(wanted.mode)) reveal(place, "start");
+  // A screen reader goes on there, and Tab leads into the answer.
+  byId("answered").focus({ preventScroll: true });
+  reveal(place, "start");
   document.title = `${mode.topic(found)} · Counterpoint`;
   if (!byId("health").classList.contains("ready")) showHealth();
 }
@@ -65,6 +68,13 @@ function reveal(place, block) {
   if (place.getBoundingClientRect().top < innerHeight * 0.75) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   place.scrollIntoView({ block, behavior: calm ? "auto" : "smooth" });
+}
+
+/** What stands there before anything was asked. */
+function showIntro(wanted) {
+  byId("intro").hidden = !wanted;
+  showFirst(wanted, modeOf());
+  document.body.classList.toggle("asked-something", !wanted);
 }
 
 // ---- States of the page ----------------------------------------------------------------------------------------
@@ -117,7 +127,7 @@ function stopWaiting() {
   byId("go").textContent = words().go;
   byId("answer").removeAttribute("aria-busy");
   byId("answer").hidden = !byId("answer").firstElementChild;
-  byId("intro").hidden = !byId("answer").hidden;
+  showIntro(byId("answer").hidden);
   announce("Stopped.");
   byId("text").focus();
 }
@@ -206,6 +216,19 @@ async function showHealth() {
 async function watchHealth() {
   const state = await showHealth();
   if (state?.status === "loading") setTimeout(watchHealth, 2000);
+  if (state?.status === "ready") beginWithExamples();
+}
+
+/** The examples of the index, in the form and in the first view. */
+async function beginWithExamples() {
+  const claim = (text) => {
+    setMode("claim");
+    byId("text").value = text;
+    submit();
+  };
+  await loadExamples(claim);
+  showExamples();
+  if (!byId("answer").hidden) markExample(asked());
 }
 
 // ---- Start -----------------------------------------------------------------------------------------------------
@@ -230,7 +253,7 @@ function open() {
   setMode(modeOf());
   byId("busy").hidden = true;
   byId("answer").hidden = true;
-  byId("intro").hidden = false;
+  showIntro(true);
   document.title = "Counterpoint";
   byId(modeOf() === "paper" ? "paper" : "text").focus();
 }

@@ -140,6 +140,15 @@ export function documentOf(pmid) {
 /** A newer answer may come from a newer index, with other abstracts. */
 export const forgetDocuments = () => documents.clear();
 
+/** Examples made from the index; null where the service gives none, or not without a key. */
+export async function examples() {
+  try {
+    return await json(await asked("v1/examples"));
+  } catch {
+    return null;
+  }
+}
+
 /** Whether the service is ready; null where it cannot be reached. */
 export async function health() {
   try {

@@ -10,7 +10,6 @@ from importlib.resources import files
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.readers.paper import parse_paper
 from service.checking.export.rows import REASONS, SIGNS
 from service.grounding.ground import Grounder
 from service.http.app import create_app
@@ -94,9 +93,9 @@ def test_nothing_but_these_files_is_served(client: TestClient, path: str) -> Non
 
 def test_every_file_is_asked_for_and_none_that_is_not_there(page: _Parsed) -> None:
     named = {*page.attributes("src"), *(value for value in page.attributes("href") if not value.startswith("data:"))}
-    assert named == {"page/style.css", "page/page.js"}, "no leading slash: the page may be served below a path"
+    assert named == {"page/style.css", "page/theme.js", "page/page.js"}, "no leading slash: the page may be served below a path"
     imported = {name for text in SCRIPTS.values() for name in re.findall(r'^import .* from "([^"]+)";$', text, re.M)}
-    assert {f"./{name}" for name in SCRIPTS} == {*imported, "./page.js"}
+    assert {f"./{name}" for name in SCRIPTS} == {*imported, "./page.js", "./theme.js"}
     # Nothing else is: an import in the middle of a script would not be seen here.
     assert not re.search(r"\bimport\(", "".join(SCRIPTS.values()))
 
@@ -191,12 +190,10 @@ def test_a_paper_is_asked_with_fields_that_the_service_knows_and_no_link_holds_i
     assert {name for names in sent for name in names if name} == {"jats", "sentences", "text"} <= fields
 
 
-def test_the_example_is_a_paper_whose_headings_are_understood(page: _Parsed) -> None:
-    written = re.findall(r"EXAMPLE_PAPER = `(.*)`;", SCRIPTS["example.js"], re.S)[0]
-    paper = parse_paper(written.replace("\\\n", "").encode(), "text")
-    assert {one.kind for one in paper.body} == {"abstract", "introduction", "methods", "results", "discussion"}
-    assert len(paper.body) >= 5, "as many as are asked for"
-    assert len(page.attributes("data-example")) == len(set(page.attributes("data-example")))
+def test_no_example_is_written_into_the_page(page: _Parsed) -> None:
+    """They are made of the index at hand."""
+    assert page.attributes("data-example") == []
+    assert "hormone" not in "".join(FILES.values()).lower()
 
 
 def test_a_checked_text_has_the_same_words_on_the_page_as_elsewhere() -> None:
@@ -208,4 +205,5 @@ def test_a_checked_text_has_the_same_words_on_the_page_as_elsewhere() -> None:
 
 def test_problems_and_results_are_announced(page: _Parsed) -> None:
     roles = {attributes["id"]: attributes["role"] for _tag, attributes in page.tags if {"id", "role"} <= attributes.keys()}
-    assert roles == {"problem": "alert", "status": "status", "trouble": "alert"}
+    told = {name: role for name, role in roles.items() if role not in ("switch", "group")}
+    assert told == {"problem": "alert", "status": "status", "trouble": "alert", "chosen-count": "status"}

@@ -1,0 +1,72 @@
+"""Statements of an index's own papers that stand alone as claims: findings, short, in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from generation.leads.asking import write_question
+from nli.text.designs import has_findings
+from nli.text.roles import find_findings
+from retrieval.core.values import Document
+from retrieval.store.documents import Entry
+from service.checking.checkable import claim_in
+
+FEWEST_WORDS, MOST_WORDS = 5, 14
+_UNCLEAR = re.compile(
+    # What needs its abstract to be understood: figures, brackets, groups, comparisons without their other half.
+    r"[\d()\[\]%=:;,/“”\"]|\b(?:we|our|us|study|studies|trial|trials|groups?|both|respectively|also|however|thus|compared|results?"
+    r"|findings?|analys[ei]s|authors?|suggest\w*|there|placebo|control|baseline|primary|secondary|similar|other|another|former|latter"
+    r"|expected|assigned|but|than)\b",
+    re.IGNORECASE,
+)
+_ABBREVIATED = re.compile(r"\b(?!HDL|LDL|HIV|DNA|RNA|BMI)[A-Z]{2,}")
+_POINTING = re.compile(
+    r"^(?:the|these|those|this|that|such|it|they|most|some|many|few|all|no|neither|only|in|among|after|at|new|further)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not?|neither|nor|without|failed|fails)\b", re.IGNORECASE)
+_EFFECT = re.compile(
+    r"\b(?:reduc|increas|decreas|improv|prevent|lower|rais|protect|reliev|prolong|shorten|worsen|inhibit|suppress|enhanc|caus|induc)"
+    r"(?:es|s|ed|d)\b|\b(?:is|are|was|were) (?:\w+ly )?(?:associated with|effective|harmful|safe|superior)\b",
+)
+"""A verb that says what something does: opposite findings on it are the likeliest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A claim that a paper of the index makes, the question that it answers, and the paper."""
+
+    claim: str
+    question: str
+    document: Document
+
+
+def find_statements(entries: Iterable[Entry]) -> Iterator[Statement]:
+    """At most one statement a document, in their order."""
+    for entry in entries:
+        document = entry.document
+        if document.retracted or not has_findings(document):
+            continue
+        found = next(filter(None, (_read(text, document) for text in _candidates(entry))), None)
+        if found:
+            yield found
+
+
+def _candidates(entry: Entry) -> list[str]:
+    """The title, and what came out, the last word first."""
+    texts = [sentence.text for sentence in entry.sentences()]
+    return [entry.document.title, *(texts[place] for place in reversed(find_findings(texts)))]
+
+
+def _read(text: str, document: Document) -> Statement | None:
+    """The statement that a text makes by itself, not denied, with nothing in it that needs its abstract."""
+    words = len(text.split())
+    if not FEWEST_WORDS <= words <= MOST_WORDS or not _EFFECT.search(text):
+        return None
+    if any(pattern.search(text) for pattern in (_UNCLEAR, _ABBREVIATED, _POINTING, _DENIED)):
+        return None
+    claim, reason = claim_in(text)
+    question = write_question(claim) if not reason else None
+    return Statement(f"{claim.rstrip('.')}.", question, document) if question else None

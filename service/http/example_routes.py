@@ -1,0 +1,43 @@
+"""Examples made from the index that is served: what the page shows before anything is asked."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from service.examples.finding import Examples, find_examples
+from service.examples.schemas import ExamplesResponse
+from service.grounding.schemas import Provenance
+from service.http import problems
+from service.http.access import admit_request
+from service.http.parts import Parts, parts_of
+from service.http.responses import write_json
+from service.http.routes import grounded
+from service.operating.live_index import Serving
+from service.operating.work import Job, while_there
+
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+
+
+@router.get("/v1/examples", response_model=ExamplesResponse, responses=problems.responses(500, 503))
+async def index_examples(request: Request) -> Response:
+    """Claims, questions, a paper and a text to begin with, made from the index; found once, which takes some seconds."""
+    parts = parts_of(request)
+    parts.live.ready()
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            if serving.examples is None:
+                serving.examples = _find(parts, serving, job)
+            return write_json(ExamplesResponse.of(serving.examples, Provenance.of(serving.grounder)))
+
+    async def after_others() -> Response:
+        # Who asks meanwhile waits here, not in one of the few places of the queue.
+        async with parts.finding_examples:
+            return await parts.workers.run(work)
+
+    return await while_there(request, after_others())
+
+
+def _find(parts: Parts, serving: Serving, job: Job[Response]) -> Examples:
+    return find_examples(serving.grounder, lambda claim: grounded(parts, serving, claim, job.check))

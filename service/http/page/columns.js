@@ -1,0 +1,99 @@
+// The columns of papers: what contradicts, what is uncertain, what supports; and, folded to a button, what says nothing.
+
+import { button, count, element, number } from "./dom.js";
+import { card } from "./evidence.js";
+import { columnOf, COLUMNS, papersOf } from "./papers.js";
+
+// How many papers of a column stand there at first.
+const FIRST = 3;
+const NAMES = { contradict: "Contradicts", uncertain: "Uncertain", support: "Supports", silent: "Say nothing about the claim" };
+
+/** Fills the columns of an answer; returns what filters and sorts them, and what shows one paper. */
+export function fillColumns(at, answer) {
+  const unjudged = papersOf(answer).every((one) => one.place === "unjudged");
+  const columns = COLUMNS.map((place) => {
+    const papers = papersOf(answer).filter((one) => columnOf(one) === place);
+    return column(place, at(`.side.${place}`), papers, answer, unjudged);
+  });
+  const filled = columns.filter((one) => one.place !== "silent" && one.cards.length).length;
+  at(".sides").dataset.columns = String(Math.max(filled, 1));
+  return {
+    choose: (keep, compare) => columns.forEach((one) => one.choose(keep, compare)),
+    open: (pmid) => columns.forEach((one) => one.open(pmid)),
+  };
+}
+
+function column(place, side, papers, answer, unjudged) {
+  const heading = side.querySelector("h2");
+  heading.firstChild.data = `${unjudged && place !== "silent" ? `May ${place}` : NAMES[place]} `;
+  if (!papers.length) {
+    if (place === "uncertain" || place === "silent") side.remove();
+    else tellEmpty(side, place, answer);
+    return { place, cards: [], choose() {}, open() {} };
+  }
+  const list = element("ol");
+  // The rank is the column's own: what stands there comes from several lists of the answer.
+  const cards = papers.map((one, index) => ({ one, shown: card({ ...one, rank: index + 1 }, place === "uncertain" ? `May ${one.stance}` : "") }));
+  let most = place === "silent" ? 0 : FIRST;
+  let [keep, compare] = [() => true, () => 0];
+  const more = button("", "quiet more", () => {
+    const next = [...list.children].find((one) => one.hidden);
+    most = Infinity;
+    show();
+    focusOn(next);
+  });
+  const show = () => {
+    const left = cards.filter(({ one }) => keep(one)).sort((a, b) => compare(a.one, b.one));
+    list.replaceChildren(...left.map(({ shown }) => shown));
+    left.forEach(({ shown }, index) => { shown.hidden = index >= most; });
+    heading.querySelector("span").textContent = left.length === cards.length ? count(cards.length, "paper") : `${number(left.length)} of ${count(cards.length, "paper")}`;
+    const hidden = Math.max(0, left.length - most);
+    more.hidden = !hidden;
+    more.textContent = most ? `Show ${number(hidden)} more` : `Show ${count(hidden, "paper")}`;
+    list.hidden = !left.length || !most;
+  };
+  side.append(list, more);
+  show();
+  return {
+    place,
+    cards,
+    choose(nowKeep, nowCompare) {
+      [keep, compare] = [nowKeep, nowCompare];
+      show();
+    },
+    open(pmid) {
+      const found = cards.find(({ one }) => one.pmid === pmid);
+      if (!found?.shown.isConnected) return;
+      if (found.shown.hidden || list.hidden) {
+        most = Infinity;
+        show();
+      }
+      focusOn(found.shown);
+    },
+  };
+}
+
+/** Brings a card into view and puts the keyboard there. */
+function focusOn(shown) {
+  if (!shown) return;
+  shown.tabIndex = -1;
+  shown.focus({ preventScroll: true });
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  shown.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
+  shown.classList.remove("shown");
+  requestAnimationFrame(() => shown.classList.add("shown"));
+}
+
+/** One line that says what was looked at in vain. */
+function tellEmpty(side, place, answer) {
+  side.classList.add("empty");
+  side.querySelector("h2 span").textContent = "none found";
+  side.append(element("p", nothingFound(answer.checked[place], place === "support" ? "support" : "contradiction"), "none"));
+}
+
+function nothingFound(counts, noun) {
+  if (!counts.documents) return "Nothing could be checked: no document in the index matches this claim.";
+  const where = counts.judged ? `${count(counts.judged, "sentence")} checked` : count(counts.candidates, "candidate sentence");
+  const some = counts.read && counts.read < counts.documents ? `${number(counts.read)} of ` : "";
+  return `No ${noun} found among ${where} in ${some}${count(counts.documents, "document")}.`;
+}

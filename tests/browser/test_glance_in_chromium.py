@@ -1,0 +1,243 @@
+"""The verdict at a glance, the columns and their filters, the first view, dark mode and print, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from retrieval.index import Index
+from service.http.app import create_app
+from tests.helpers.chromium import CHROMIUM, chromium
+from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.pages import make_grounding, make_paper
+from tests.helpers.served import serving
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt install chromium)"),
+]
+
+FINDING = "Zeta reduces blood pressure in older adults."
+DOCUMENTS = [
+    {"pmid": "1", "title": "", "abstract": "Mice took eta. Eta raises sugar in mice for good."},
+    {"pmid": "2", "title": "Zeta for pressure", "abstract": f"Adults took zeta. {FINDING}", "year": 1999},
+    {"pmid": "3", "title": "Zeta against pressure", "abstract": "Zeta was against blood pressure in older adults.", "year": 2010},
+]
+PAPERS = [
+    *(make_paper(f"c{place}", "contradict", 2000 + place, "trial") for place in range(4)),
+    make_paper("c9", "contradict", 1990, "review", "BMJ"),
+    make_paper("u1", "uncertain", 2001, "cohort"),
+    make_paper("s1", "support", 1995, "animal"),
+    make_paper("s2", "support", None, "cohort"),
+    make_paper("n1", "silent", 2003, "cohort"),
+]
+
+Open = Callable[..., Page]
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = make_index(tmp_path_factory.mktemp("glance"), DOCUMENTS).folder
+    with serving(create_app(lambda: make_reading_grounder(Index(folder)))) as (found, _server):
+        yield f"{found}/"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[Open]:
+    """Opens the first view, or the answer that is given for any claim; nothing may fail."""
+    faults: list[str] = []
+    contexts = []
+
+    def opened(answer: dict[str, Any] | None = None, **options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options})
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        if answer is not None:
+            body = f"event: grounding\ndata: {json.dumps(answer)}\n\n"
+            page.route(
+                "**/v1/ground/stream", lambda route: route.fulfill(status=200, content_type="text/event-stream", body=body)
+            )
+        page.goto(address if answer is None else f"{address}#claim=zeta")
+        if answer is not None:
+            expect(page.locator("#answer .says")).to_be_visible()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+def find_faults(page: Page) -> list[str]:
+    """What axe calls serious or worse, with the place."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+
+
+def pmids(page: Page, side: str) -> list[str]:
+    return [text.removeprefix("Paper ") for text in page.locator(f".side.{side} .card:visible h3").all_text_contents()]
+
+
+def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(open_page: Open) -> None:
+    page = open_page(make_grounding(PAPERS))
+    bar = page.locator("#answer .scale")
+    assert bar.get_attribute("aria-label") == "Of 9 papers read, some do."
+    assert [bar.locator(f'rect.{place}[height="26"]').count() for place in ("contradict", "uncertain", "support", "silent")] == [
+        5, 1, 2, 1,
+    ]  # fmt: skip
+    assert bar.locator(".strong").count() == 5
+    weights = [float((one.get_attribute("width") or "").rstrip("%")) for one in bar.locator('rect[height="10"]').all()]
+    assert weights == pytest.approx([100 * part / 6.15 for part in (4.2, 0.6, 0.75, 0.6)], abs=0.1)
+    assert sum(weights) == pytest.approx(100, abs=0.1)
+    dots = page.locator("#answer .dot")
+    expect(dots).to_have_count(8)
+    expect(page.locator(".timeline figcaption")).to_contain_text("Not shown: 1 paper without a year.")
+    expect(dots.first).to_have_attribute("aria-label", "1990, contradict, a systematic review, Paper c9")
+    radius = [float(one.get_attribute("r") or 0) for one in page.locator("#answer .dot circle").all()]
+    assert radius[0] == max(radius), "the review is the largest"
+    # A dot of a paper that is not shown yet brings it, by keyboard too.
+    assert "c9" not in pmids(page, "contradict")
+    dots.first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".card:focus h3")).to_have_text("Paper c9")
+
+
+def test_more_is_shown_and_papers_are_chosen_and_sorted(open_page: Open) -> None:
+    page = open_page(make_grounding(PAPERS))
+    assert pmids(page, "contradict") == ["c0", "c1", "c2"]
+    assert pmids(page, "uncertain") == ["u1"]
+    assert pmids(page, "silent") == []
+    page.get_by_role("button", name="Show 2 more").click()
+    assert pmids(page, "contradict") == ["c0", "c1", "c2", "c3", "c9"]
+    expect(page.locator(".card:focus h3")).to_have_text("Paper c3")
+    page.get_by_role("button", name="Show 1 paper").click()
+    assert pmids(page, "silent") == ["n1"]
+    page.get_by_text("Filter and sort").click()
+    page.get_by_label("Order").select_option("Strongest design first")
+    assert pmids(page, "contradict")[0] == "c9"
+    page.get_by_label("Order").select_option("Newest first")
+    assert pmids(page, "contradict") == ["c3", "c2", "c1", "c0", "c9"]
+    page.get_by_label("Studied in").select_option("Animals or cells")
+    assert (pmids(page, "contradict"), pmids(page, "support")) == ([], ["s1"])
+    expect(page.locator("#chosen-count")).to_have_text("1 paper of 9 shown")
+    expect(page.locator(".side.contradict h2")).to_contain_text("0 of 5 papers")
+    page.get_by_role("button", name="Show all").click()
+    page.get_by_label("Journal").select_option("BMJ")
+    assert pmids(page, "contradict") == ["c9"]
+    page.get_by_label("Journal").select_option("Any")
+    page.get_by_label("From year").select_option("2002")
+    assert pmids(page, "contradict") == ["c2", "c3"]
+    assert find_faults(page) == []
+
+
+def test_an_empty_side_is_one_line_and_no_half_is_empty(open_page: Open) -> None:
+    page = open_page(
+        make_grounding([make_paper("1", "support", 1999, "trial")], "One paper supports this claim; none contradicts it.")
+    )
+    empty, card = page.locator(".side.contradict"), page.locator(".side.support .card")
+    expect(empty).to_contain_text("No contradiction found among")
+    line, shown = empty.bounding_box(), card.bounding_box()
+    assert line and shown
+    assert line["height"] < 60
+    assert shown["width"] > 1100
+    expect(page.locator(".side.uncertain, .side.silent, .tools")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1440
+
+
+def test_what_matters_is_above_the_fold(open_page: Open) -> None:
+    page = open_page(make_grounding(PAPERS))
+    for part in (
+        "#answer .says",
+        "#answer .scale",
+        "#answer .timeline",
+        ".side.contradict blockquote",
+        ".side.support blockquote",
+    ):
+        box = page.locator(part).first.bounding_box()
+        assert box and box["y"] + min(box["height"], 60) < 900, part
+
+
+def test_the_first_view_is_an_example_of_this_index(open_page: Open) -> None:
+    page = open_page()
+    expect(page.locator("#example .claimed")).to_have_text(FINDING)
+    expect(page.locator("#example .says")).to_be_visible()
+    expect(page.locator("#example .card")).to_have_count(2)
+    expect(page.locator("#examples button").first).to_have_text(FINDING)
+    assert find_faults(page) == []
+    page.get_by_role("button", name="Show the whole answer").click()
+    expect(page.locator("#answered")).to_have_text(FINDING)
+    expect(page.locator("#answered")).to_be_focused()
+    expect(page.locator("#example")).to_have_count(0)
+    page.go_back()
+    expect(page.locator("#example .claimed")).to_be_visible()
+    page.get_by_text("Check a text").click()
+    page.get_by_role("button", name="A text made from this index").click()
+    expect(page.locator("#answered")).to_have_text("Checked text")
+
+
+def test_dark_mode_follows_the_system_until_the_reader_chooses(open_page: Open) -> None:
+    page = open_page(color_scheme="light")
+    switch = page.get_by_role("switch", name="Dark mode")
+
+    def shade() -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    light = shade()
+    expect(switch).to_have_attribute("aria-checked", "false")
+    page.emulate_media(color_scheme="dark")
+    expect(switch).to_have_attribute("aria-checked", "true")
+    dark = shade()
+    assert dark != light
+    page.emulate_media(color_scheme="light")
+    switch.focus()
+    page.keyboard.press("Space")
+    expect(switch).to_have_attribute("aria-checked", "true")
+    assert shade() == dark
+    page.reload()
+    expect(switch).to_have_attribute("aria-checked", "true")
+    assert shade() == dark
+    switch.click()
+    page.emulate_media(color_scheme="dark")
+    expect(switch).to_have_attribute("aria-checked", "true")
+
+
+def test_print_keeps_the_bars_and_the_whole_quotations(open_page: Open, tmp_path: Path) -> None:
+    page = open_page(make_grounding(PAPERS), color_scheme="dark")
+    page.emulate_media(media="print")
+    expect(page.locator("#form")).to_be_hidden()
+    expect(page.locator(".actions")).to_be_hidden()
+    expect(page.locator("#answer .scale rect").first).to_be_visible()
+    assert page.locator("#answer .scale").evaluate("one => getComputedStyle(one).printColorAdjust") == "exact"
+    cut = "ones => ones.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
+    assert page.locator("blockquote:visible").evaluate_all(cut) == 0
+    assert page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_axe_finds_nothing_serious_and_nothing_sticks_out(open_page: Open, scheme: str, width: int) -> None:
+    page = open_page(make_grounding(PAPERS), color_scheme=scheme, viewport={"width": width, "height": 844})
+    page.get_by_text("Filter and sort").click()
+    assert find_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    tops = {round(one.bounding_box()["y"]) for one in page.locator(".switch label").all()}  # type: ignore[index]
+    heights = [one.bounding_box()["height"] for one in page.locator(".switch label").all()]  # type: ignore[index]
+    assert len(tops) == 1 and max(heights) < 45, "the tabs stand on one line"
+    card, actions = page.locator(".card").first.bounding_box(), page.locator(".actions").bounding_box()
+    assert card and actions and card["y"] < actions["y"], "results come before exports"
