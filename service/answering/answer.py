@@ -23,7 +23,7 @@ from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.spelling import add_other_spellings, americanise_text
+from retrieval.words.forms import add_other_forms, unify_text
 from service.answering.attribution import Attribution
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.lead import (
@@ -103,7 +103,7 @@ class _Work:
         self.tell = tell
         # Everything is read in American spelling, so that how a question is spelt decides nothing; shown is what was asked.
         self.shown = topic
-        self.topic = americanise_topic(topic) if self.config.retrieve.spellings else topic
+        self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
         self.usage = Usage()
         self.kept: list[CitedSentence] = []
@@ -199,7 +199,7 @@ class _Work:
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
         query = _make_query(self.topic, step.query)
-        hits = self.index.search(add_other_spellings(query) if step.spellings else query, step.k)
+        hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
         if rerank and rerank.depth:
             hits = hits[: rerank.depth]
         entries = self.index.entries([hit.pmid for hit in hits])
@@ -304,9 +304,9 @@ class _Work:
         return Answer(self.shown, "too little", (), (), tuple(self.removed), tuple(hits), generator, self.usage, note)
 
 
-def americanise_topic(topic: Topic) -> Topic:
-    """The topic in American spelling."""
-    parts = (americanise_text(part) for part in (topic.question, topic.topic, topic.narrative))
+def unify_topic(topic: Topic) -> Topic:
+    """The topic in American spelling, its Greek letters as their names."""
+    parts = (unify_text(part) for part in (topic.question, topic.topic, topic.narrative))
     return Topic(topic.id, *parts)
 
 
