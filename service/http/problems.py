@@ -21,6 +21,7 @@ from service.http import faults
 from service.http.schemas import BatchRequest
 from service.operating.work import Gone
 from service.reading.schemas import EvidenceRequest
+from service.typed.schemas import TypedRequest
 
 MEDIA_TYPE = "application/problem+json"
 FAILED = "The request could not be answered; see the service's log."
@@ -52,6 +53,7 @@ _BODIES: dict[str, type[BaseModel]] = {
     "answer": AnswerRequest,
     "evidence": EvidenceRequest,
     "text": TextRequest,
+    "typed": TypedRequest,
 }
 """What a request's body should be, by the last part of the address that says so."""
 
