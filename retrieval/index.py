@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from retrieval.bm25.lucene import Lucene
+from retrieval.bm25.vocabulary import Vocabulary
 from retrieval.core.values import Hit
 from retrieval.dense.search import DenseIndex, find_usable_part
 from retrieval.store.documents import Entry, Store
@@ -23,6 +24,7 @@ class Index:
         data = folder / self.manifest.data
         self.store = Store(data / STORE)
         self._lucene = Lucene(data / LUCENE)
+        self.vocabulary = Vocabulary(data / LUCENE)
         self._dense: DenseIndex | None = None
         self._opening = threading.Lock()
 
@@ -46,4 +48,5 @@ class Index:
         """Let go of the index's files."""
         self._dense = None
         self._lucene.close()
+        self.vocabulary.close()
         self.store.close()

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
-from service.grounding.schemas import GroundResponse, Problem
+from service.grounding.schemas import Problem
 from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
 from service.memory.schemas import (
     AlertList,
@@ -26,6 +26,7 @@ from service.memory.schemas import (
     SavedOut,
 )
 from service.reading.schemas import EvidenceResponse
+from service.typed.schemas import TypedGroundResponse, TypedOut
 
 _Response = TypeVar("_Response", bound=BaseModel)
 
@@ -60,10 +61,10 @@ class Counterpoint:
         """Close the connection."""
         self._http.close()
 
-    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> GroundResponse:
-        """Both sides of a claim."""
+    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> TypedGroundResponse:
+        """Both sides of a claim; `typed` says what it was taken for."""
         body = {"claim": claim, "question": question, "known_pmids": list(known_pmids)}
-        return self._call(GroundResponse, "POST", "/v1/ground", json=body)
+        return self._call(TypedGroundResponse, "POST", "/v1/ground", json=body)
 
     def ground_all(self, claims: Iterable[str]) -> BatchResponse:
         """Both sides of up to 100 claims, in order; a claim at fault has its problem there."""
@@ -91,6 +92,10 @@ class Counterpoint:
     def text(self, text: str) -> CheckedText:
         """A text (plain or Markdown, at most 100 claims) with the verdict on each of its sentences."""
         return self._call(CheckedText, "POST", "/v1/text", json={"text": text})
+
+    def typed(self, text: str) -> TypedOut:
+        """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""
+        return self._call(TypedOut, "POST", "/v1/typed", json={"text": text})
 
     def document(self, pmid: str | int) -> DocumentOut:
         """A document with the boundaries of its sentences."""

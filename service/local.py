@@ -19,9 +19,10 @@ from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse, Provenance
 from service.reading.evidence import EvidenceFinder, make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.typed.grounding import check_written, ground_typed, look_at
+from service.typed.schemas import TypedGroundResponse, TypedOut
 
 
 class LocalService:
@@ -43,10 +44,13 @@ class LocalService:
         """Let go of the index's files."""
         self._grounder.index.close()
 
-    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> GroundResponse:
-        """Both sides of a claim; raises `BadInput` for what cannot be one."""
-        found = self._grounder.ground(check_claim(claim, question, known_pmids))
-        return GroundResponse.of(found, Provenance.of(self._grounder))
+    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> TypedGroundResponse:
+        """Both sides of a claim; `typed` says what it was taken for. Raises `BadInput` for what cannot be one."""
+        return ground_typed(self._grounder, check_claim(claim, question, known_pmids))[0]
+
+    def typed(self, text: str) -> TypedOut:
+        """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""
+        return look_at(self._grounder.index, check_written(text))
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
         """A short answer that begins with its lead, every citation with what was checked of it."""

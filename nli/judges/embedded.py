@@ -17,6 +17,7 @@ from retrieval.core.errors import ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.engine import Engine, PairEncoder
+from retrieval.words.forms import unify_text
 
 STANCE_MODEL = Path(__file__).parent.parent / "models" / "stance"
 LABELS = ["support", "neutral", "contradict"]
@@ -71,8 +72,9 @@ class EmbeddedJudge:
 
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3], before calibration."""
-        claim = " ".join(claim.split())
-        return self._encoder.logits([(claim, make_premise_text(premise)) for premise in premises])
+        # How a word is written decides nothing (retrieval.words.forms).
+        claim = unify_text(" ".join(claim.split()))
+        return self._encoder.logits([(claim, unify_text(make_premise_text(premise))) for premise in premises])
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order."""

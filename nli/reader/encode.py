@@ -1,7 +1,8 @@
 """How a claim and an abstract become tokens: <s> claim </s> title </s> sentence </s> sentence </s> …
 
 The token that closes a sentence stands for it, the first one for the document. Each part is cut to its own length, so that a long
-title or sentence never pushes out another. Words are read in American spelling, so that how one is spelt never changes a stance.
+title or sentence never pushes out another. Words are read in American
+spelling and Greek letters by their names, so that how one is written never changes a stance.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from nli.reader.abridge import choose_fitting, score_for_reading
-from retrieval.words.spelling import americanise_text
+from retrieval.words.forms import unify_text
 
 START, CLOSE = "<s>", "</s>"
 CLAIM, TITLE, SENTENCE = range(3)
@@ -48,8 +49,7 @@ class DocumentTokenizer:
         """One document for one claim. `must` are sentences that are read before all others (training alone names any)."""
         most = [MOST_CLAIM, MOST_TITLE, *[MOST_SENTENCE] * len(sentences)]
         cut = [
-            americanise_text(text[: limit * _CHARACTERS_A_TOKEN])
-            for text, limit in zip((claim, title, *sentences), most, strict=True)
+            unify_text(text[: limit * _CHARACTERS_A_TOKEN]) for text, limit in zip((claim, title, *sentences), most, strict=True)
         ]
         encodings = self._tokenizer.encode_batch(cut, add_special_tokens=False)
         parts = [encoding.ids[:limit] for encoding, limit in zip(encodings, most, strict=True)]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
 from retrieval.rerank.text_vectors import load_text_vectors
 from retrieval.runtime.engine import Engine
+from retrieval.words.forms import unify_text
 from retrieval.words.lexical import read_rarity_tables, score_lexically
 
 RELEVANCE_MODEL = Path(__file__).parent.parent / "models" / "relevance"
@@ -46,6 +47,8 @@ class EmbeddedReranker:
 
     def parts(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """[texts, 3]: the words', the word pieces' and the stretch's share in the score, before their weights."""
+        # How a word is written decides nothing (retrieval.words.forms).
+        query, texts = unify_text(query), [unify_text(text) for text in texts]
         ids, vectors = self._vectors.encode_query(query)
         rarity = self._pieces[ids]
         found = np.zeros((len(texts), len(PARTS)))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.core.errors import ModelUnusable
+from retrieval.words.greek import name_greek
 from retrieval.words.spelling import americanise
 
 RARITY = Path(__file__).parent.parent / "models" / "relevance" / "rarity.npz"
@@ -34,9 +35,9 @@ _STOP = frozenset(
 
 
 def split_terms(text: str) -> list[str]:
-    """Lower-case words without stop words, in American spelling, plural and regular verb endings cut."""
+    """Lower-case words without stop words, in American spelling, Greek letters by name, plural and regular verb endings cut."""
     found = []
-    for word in _WORD.findall(text.lower()):
+    for word in _WORD.findall(name_greek(text).lower()):
         if word in _STOP:
             continue
         word = americanise(word)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -13,20 +14,29 @@ from retrieval.core.errors import ModelUnusable
 
 _LIST = Path(__file__).with_name("spelling.txt")
 _WORD = re.compile(r"[A-Za-z]+")
-_VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ation$|ations$)"
+_PIECES = re.compile(r"([A-Za-z]+)")
+_VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ability$|ation$|ations$)"
 """What may follow a stem in -is: "organised", but not "organism"."""
+_Rule = tuple[re.Pattern[str], str]
+"""What is looked for, and what is written in its place."""
 
 
 @cache
-def _load_rules() -> tuple[re.Pattern[str], dict[str, str], tuple[tuple[re.Pattern[str], str], ...]]:
-    """All British parts in one pattern, so that most words are passed over at once; the list; each part as a pattern."""
+def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]]:
+    """All British parts in one pattern, so that most words are passed over at once; what writes British, what American."""
     try:
         lines = [line.split() for line in _LIST.read_text("utf-8").splitlines() if line and not line.startswith("#")]
         pairs = [(british, american) for british, american in lines if british.strip("^$") != american]
     except (OSError, ValueError) as error:
         raise ModelUnusable(f"The word list {_LIST} cannot be read ({error}); reinstall the package.") from error
-    rules = tuple((re.compile(part + (_VERB if part.endswith("is") else "")), american) for part, american in pairs)
-    return re.compile("|".join(part for part, _ in pairs)), dict(pairs), rules
+    american_to_british = tuple((_compile_back(part, american), part.strip("^$")) for part, american in pairs)
+    british_to_american = tuple((re.compile(part + (_VERB if part.endswith("is") else "")), american) for part, american in pairs)
+    return re.compile("|".join(part for part, _ in pairs)), american_to_british, british_to_american
+
+
+def _compile_back(part: str, american: str) -> re.Pattern[str]:
+    start, end = ("^" if part.startswith("^") else ""), ("$" if part.endswith("$") else "")
+    return re.compile(start + re.escape(american) + (_VERB if part.endswith("is") else "") + end)
 
 
 @lru_cache(maxsize=65536)
@@ -41,43 +51,41 @@ def americanise(word: str) -> str:
 
 def americanise_text(text: str) -> str:
     """The text with every British word in its American form; a capital at its start stays."""
+    return "".join(map(_americanise_piece, _PIECES.split(text)))
 
-    def changed(match: re.Match[str]) -> str:
-        word = match.group()
-        low = word.lower()
-        other = americanise(low)
-        if other == low:
-            return word
-        return other.capitalize() if word[0].isupper() else other
 
-    return _WORD.sub(changed, text)
+@lru_cache(maxsize=65536)
+def _americanise_piece(piece: str) -> str:
+    """A word as it stands in a text, or what stands between two."""
+    low = piece.lower()
+    other = americanise(low)
+    if other == low:
+        return piece
+    return other.capitalize() if piece[0].isupper() else other
 
 
 @lru_cache(maxsize=4096)
 def list_british_forms(word: str) -> tuple[str, ...]:
     """British forms of a lower-case word that are written back to it; empty where there is none."""
-    found = []
-    for part, form in _load_rules()[1].items():
-        start, end = ("^" if part.startswith("^") else ""), ("$" if part.endswith("$") else "")
-        pattern = re.compile(start + re.escape(form) + (_VERB if part.endswith("is") else "") + end)
-        other = pattern.sub(part.strip("^$"), word)
-        if other != word and americanise(other) == word:
-            found.append(other)
-    return tuple(dict.fromkeys(found))
+    found: dict[str, None] = {}
+    # "Anaesthetised" has two parts that differ: what one of them makes is looked at again for the other.
+    waiting = [word]
+    while waiting:
+        for other in _write_british(waiting.pop()):
+            if other != word and other not in found and americanise(other) == word:
+                found[other] = None
+                waiting.append(other)
+    return tuple(found)
 
 
-def add_other_spellings(query: str) -> str:
-    """The query with the other spelling of each of its words behind it, for a search that knows words by their letters."""
-    words = dict.fromkeys(word.lower() for word in _WORD.findall(query))
-    others = [
-        other
-        for word in words
-        for other in (*_list_american_form(word), *list_british_forms(americanise(word)))
-        if other not in words
-    ]
-    return " ".join([query, *dict.fromkeys(others)]) if others else query
+def list_other_spellings(text: str) -> list[str]:
+    """The other spellings of the words of a text, each once, for a search that knows words by their letters."""
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
+    others = [other for word in words for other in (americanise(word), *list_british_forms(americanise(word)))]
+    return [other for other in dict.fromkeys(others) if other not in words]
 
 
-def _list_american_form(word: str) -> tuple[str, ...]:
-    other = americanise(word)
-    return () if other == word else (other,)
+def _write_british(word: str) -> Iterator[str]:
+    """The word with one American part in its British form, for each part that it has."""
+    for pattern, part in _load_rules()[1]:
+        yield pattern.sub(part, word)

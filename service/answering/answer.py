@@ -16,7 +16,7 @@ from retrieval.index import Index
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import Leads, Studied, collect_findings, describe_not_studied, write_lead_sentence
-from service.answering.retrieve import DocumentSearch, TooLittle, americanise_topic
+from service.answering.retrieve import DocumentSearch, TooLittle, unify_topic
 from service.answering.writing import Writing
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import Models
@@ -57,7 +57,7 @@ class _Work:
         self.tell = tell
         # Everything is read in American spelling, so that how a question is spelt decides nothing; shown is what was asked.
         self.shown = topic
-        self.topic = americanise_topic(topic) if self.config.retrieve.spellings else topic
+        self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, tell)
         self.writing = Writing(self.config, self.models, self.topic, topic, tell)
 

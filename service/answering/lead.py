@@ -18,7 +18,7 @@ from nli.text.designs import Design, find_design, has_findings
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.spelling import americanise_text
+from retrieval.words.forms import unify_text
 from service.answering.reading import read_findings
 from service.answering.relevance import is_same_kind, measure_match
 from service.configuration.answers import Certainty, LeadStep
@@ -65,7 +65,7 @@ class Leads:
         turned = parse_question(question)
         if turned is None:
             return None
-        found = self._grounder.ground(Claim(americanise_text(turned.claim), question=americanise_text(question)))
+        found = self._grounder.ground(Claim(unify_text(turned.claim), question=unify_text(question)))
         read = _drop_repeats([*found.contradicting, *found.supporting, *found.uncertain])
         called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
         near = [one for one in read if is_on_question(question, turned, one, self._step)]
@@ -79,7 +79,7 @@ class Leads:
         turned = parse_question(question)
         if turned is None:
             return None
-        index, claim = self._grounder.index, americanise_text(turned.claim)
+        index, claim = self._grounder.index, unify_text(turned.claim)
         held = index.store.holds(list(pmids))
         entries = index.entries([pmid for pmid in pmids if pmid in held])
         near = [evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]

@@ -25,7 +25,7 @@ from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
-from retrieval.words.spelling import americanise_text
+from retrieval.words.forms import unify_text
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.relevance import measure_match, subject_of
@@ -61,7 +61,7 @@ class PaperFinding:
 
 def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry]) -> list[PaperFinding]:
     """What each paper found, in order."""
-    claim = americanise_text(asked.claim)
+    claim = unify_text(asked.claim)
     views = [_views(entry) for entry in entries]
     flat = [view for own in views for view in own]
     readings = iter(reader.read_abstracts(claim, flat))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.spelling import add_other_spellings, americanise_text
+from retrieval.words.forms import add_other_forms, unify_text
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import NEAREST, Studied, name_nearest
 from service.answering.relevance import about
@@ -57,7 +57,7 @@ class DocumentSearch:
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
         query = _make_query(self.topic, step.query)
-        hits = self.index.search(add_other_spellings(query) if step.spellings else query, step.k)
+        hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
         if rerank and rerank.depth:
             hits = hits[: rerank.depth]
         entries = self.index.entries([hit.pmid for hit in hits])
@@ -88,9 +88,9 @@ class DocumentSearch:
         return reason if held < enough.about else ""
 
 
-def americanise_topic(topic: Topic) -> Topic:
-    """The topic in American spelling."""
-    parts = (americanise_text(part) for part in (topic.question, topic.topic, topic.narrative))
+def unify_topic(topic: Topic) -> Topic:
+    """The topic in American spelling, its Greek letters as their names."""
+    parts = (unify_text(part) for part in (topic.question, topic.topic, topic.narrative))
     return Topic(topic.id, *parts)
 
 

@@ -30,6 +30,9 @@ _METHOD, _METHOD_UNDER_METHODS = 0.8, 0.3
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
 _STOPPED = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
+_COMPOUND = re.compile(r"\w+(?:-\w+)+")
+_ALSO_NOUNS = frozenset("causes benefits benefit harms harm works work help release limits results protein carriers".split())
+"""Verbs that end a list of keywords as nouns: "smoking lung cancer causes"."""
 _LEAD = re.compile(r"^[*•–-]\s+")
 
 
@@ -73,6 +76,17 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
     if len(_WORD.findall(claim)) < _FEWEST or bare.endswith(":"):
         return "", "fragment"
     return claim, None
+
+
+def find_verb(text: str) -> str:
+    """A verb that makes a few words a statement ("aspirin reduces fever"), "" where there is none.
+
+    Neither the first word is one ("reduced mortality with statins"), nor part of a compound ("antibiotic-associated").
+    """
+    bare = _COMPOUND.sub(" ", text)
+    _, _, behind = bare.strip().partition(" ")
+    found, several = [match[0] for match in _patterns().verbs.finditer(behind)], " " in behind.strip()
+    return next((one for one in found if not (several and one.lower() in _ALSO_NOUNS and behind.rstrip().endswith(one))), "")
 
 
 def _fronted(text: str, fronts: re.Pattern[str]) -> str:

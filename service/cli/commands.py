@@ -15,6 +15,7 @@ from service.cli.check_run import check_app
 from service.cli.evidence import evidence
 from service.cli.ground import ground
 from service.cli.index import index_app
+from service.cli.look import search, show
 from service.cli.memory import feedback_app, history_app, saved_app
 from service.cli.run import run_app
 from service.cli.serve import config, mcp, serve
@@ -25,10 +26,9 @@ app = typer.Typer(
     name="counterpoint",
     help="For any biomedical claim: the papers that contradict it and the papers that support it, sentence by sentence.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (ground, check, answer, serve, config, mcp, evidence):
+for command in (ground, check, answer, search, show, serve, config, mcp, evidence):
     app.command(command.__name__)(command)
 app.add_typer(index_app, name="index")
 app.add_typer(run_app, name="run")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,10 +13,11 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from service.grounding.schemas import GroundResponse
+    from service.typed.schemas import TypedOut
 
 
 def ground(
-    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false.")],
+    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false, or a PMID or DOI.")],
     index: IndexOption,
     question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
     known: Annotated[
@@ -28,7 +30,13 @@ def ground(
     ] = "",
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as POST /ground.")] = False,
+    format: Annotated[
+        Literal["text", "table", "json", "markdown", "csv", "ris", "bibtex"],
+        typer.Option("--format", help="text with the sentences, a table with a paper a line, or a file for other programs."),
+    ] = "text",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the same JSON as POST /ground; short for --format json.")
+    ] = False,
 ) -> None:
     """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
     from service.grounding.claims import check_claim
@@ -36,16 +44,26 @@ def ground(
     with report_errors():
         checked = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
-        from service.grounding.schemas import GroundResponse, Provenance
+        from service.output.export import export_text
+        from service.output.tables import grounding_csv, print_grounding_table
         from service.output.terminal import print_grounding
+        from service.typed.grounding import ground_typed
 
-        grounder = assemble(index, config, profile)
-        response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))
+        response, grounding = ground_typed(assemble(index, config, profile), checked)
         _remember(response)
-        if as_json:
-            typer.echo(response.model_dump_json(indent=2))
-        else:
-            print_grounding(response)
+        for note in list_notes(response.typed):
+            print_note(note)
+        match "json" if as_json else format:
+            case "json":
+                typer.echo(response.model_dump_json(indent=2))
+            case "csv":
+                typer.echo(grounding_csv(response), nl=False)
+            case "table":
+                print_grounding_table(response)
+            case "text":
+                print_grounding(response)
+            case "markdown" | "ris" | "bibtex" as chosen:
+                typer.echo(export_text(grounding, chosen), nl=False)
 
 
 def _remember(response: GroundResponse) -> None:
@@ -62,3 +80,16 @@ def _remember(response: GroundResponse) -> None:
             memory.history.add("", entry_of_claim(response))
     except CounterpointError as error:
         print_note(f"The history was not written: {error}")
+
+
+def list_notes(typed: TypedOut) -> Iterator[str]:
+    """What the reader should know of what was typed: that it is no claim, and offers for words that the index does not know."""
+    instead = {
+        "question": "`counterpoint answer` answers questions.",
+        "keywords": "`counterpoint search` lists the documents that hold them.",
+        "text": "`counterpoint check` takes a text.",
+    }
+    if typed.kind != "claim":
+        yield f"{typed.detail} {instead.get(typed.kind, '')}".strip()
+    for offer in typed.suggestions:
+        yield f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?"

@@ -55,7 +55,7 @@ def mcp(
     answers: Annotated[str, typer.Option("--answers", help="An answer variant: its name or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
-    """Be a tool for language models: an MCP server on standard input and output, with the tools ground, answer and check_text."""
+    """Be a tool for language models: an MCP server on standard input and output (ground, answer, check_text, search, …)."""
     with report_errors():
         from service.assembly import assemble, assemble_answerer_beside
         from service.mcp_server import make_server

@@ -8,7 +8,7 @@ from retrieval.core.values import Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
-from retrieval.words.spelling import add_other_spellings
+from retrieval.words.forms import add_other_forms
 from retrieval.words.synonyms import add_synonyms
 from service.configuration.config import Retrieve
 
@@ -21,7 +21,7 @@ def retrieve(
     rankings: list[list[Hit]] = []
     for source in step.sources:
         if source == "bm25":
-            texts = [add_other_spellings(query) for query in queries] if step.spellings else list(queries)
+            texts = [add_other_forms(query) for query in queries] if step.spellings else list(queries)
             if step.synonyms:
                 texts = [f"{text} {add_synonyms(query)}".strip() for text, query in zip(texts, queries, strict=True)]
             rankings += [index.search(text, depth) for text in texts]

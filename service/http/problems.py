@@ -22,6 +22,7 @@ from service.http.schemas import BatchRequest
 from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.operating.work import Gone
 from service.reading.schemas import EvidenceRequest
+from service.typed.schemas import TypedRequest
 
 MEDIA_TYPE = "application/problem+json"
 FAILED = "The request could not be answered; see the service's log."
@@ -55,6 +56,7 @@ _BODIES: dict[str, type[BaseModel]] = {
     "text": TextRequest,
     "saved": SaveRequest,
     "feedback": FeedbackRequest,
+    "typed": TypedRequest,
 }
 """What a request's body should be, by the last part of the address that says so."""
 

@@ -17,7 +17,7 @@ from service.answering.events import KeptSentences, Stage
 from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.request import GroundStage
-from service.grounding.schemas import GroundRequest, GroundResponse, Provenance
+from service.grounding.schemas import GroundRequest
 from service.http import faults, problems
 from service.http.access import AccessControl, admit_request
 from service.http.parts import Parts, note, parts_of, remember
@@ -39,6 +39,9 @@ from service.operating import metrics
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.typed.grounding import check_written, ground_typed, look_at
+from service.typed.schemas import TypedGroundResponse, TypedOut, TypedRequest
+from service.typed.search import search_words
 
 
 def operation_id(route: APIRoute) -> str:
@@ -55,11 +58,11 @@ FormatQuery = Annotated[
 _FAULTS = (400, 408, 413, 422, 500, 503)
 
 
-_grounding = describe_formats(GroundResponse, "ground") | problems.responses(*_FAULTS)
+_grounding = describe_formats(TypedGroundResponse, "ground") | problems.responses(*_FAULTS)
 
 
-@router.post("/ground", name="ground_alias", response_model=GroundResponse, responses=_grounding)
-@router.post("/v1/ground", response_model=GroundResponse, responses=_grounding)
+@router.post("/ground", name="ground_alias", response_model=TypedGroundResponse, responses=_grounding)
+@router.post("/v1/ground", response_model=TypedGroundResponse, responses=_grounding)
 async def ground(body: GroundRequest, request: Request, format: FormatQuery = "json") -> Response:
     """The documents that contradict a claim, and those that support it, each with its exact sentence."""
     parts = parts_of(request)
@@ -69,8 +72,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            found = grounded(parts, serving, claim, job.check)
-            response = GroundResponse.of(found, Provenance.of(serving.grounder))
+            response, found = _ground_typed(parts, serving, claim, job.check)
             remember(request, parts, lambda: entry_of_claim(response))
             return write_response(response, found, format)
 
@@ -91,8 +93,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
         try:
             read = GroundRequest.model_validate(asked[index])
             claim = check_claim(read.claim, read.question, read.known_pmids)
-            found = grounded(parts, serving, claim, job.check)
-            response = GroundResponse.of(found, Provenance.of(serving.grounder))
+            response, _ = _ground_typed(parts, serving, claim, job.check)
             return BatchResult(index=index, status=200, response=response)
         except ValidationError as error:
             fault = problems.problem(422, faults.sentence(error.errors(), GroundRequest, "A claim"))
@@ -111,7 +112,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
 @router.post(
     "/v1/ground/stream",
     response_class=StreamingResponse,
-    responses=describe_events(stage=GroundStageEvent, grounding=GroundResponse) | problems.responses(*_FAULTS),
+    responses=describe_events(stage=GroundStageEvent, grounding=TypedGroundResponse) | problems.responses(*_FAULTS),
 )
 async def ground_stream(body: GroundRequest, request: Request) -> Response:
     """The same as server-sent events: "stage" for each step with its counts, and last "grounding" or "error"."""
@@ -122,8 +123,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
 
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
-            found = grounded(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
-            response = GroundResponse.of(found, Provenance.of(serving.grounder))
+            response, _ = _ground_typed(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)))
             remember(request, parts, lambda: entry_of_claim(response))
             return "grounding", response
 
@@ -236,15 +236,33 @@ async def search(
             manifest = serving.index.manifest
             begin = Cursor.read(cursor, f"{manifest.id} {manifest.version}").offset if cursor else 0
             end = min(begin + limit, MOST_HITS)
-            hits = serving.index.search(query, min(end + 1, MOST_HITS))
+            found = search_words(serving.index, query, min(end + 1, MOST_HITS), begin)
             job.check()
-            page = hits[begin:end]
-            entries = serving.index.entries([hit.pmid for hit in page])
-            shown = [(hit, entry.document) for hit, entry in zip(page, entries, strict=True)]
-            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(hits) > end else None
-            return write_json(SearchResponse.of(query, begin + 1, shown, more, manifest.id))
+            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(found) > end - begin else None
+            return write_json(SearchResponse.of(query, begin + 1, found[: end - begin], more, manifest.id))
 
     return await while_there(request, parts.workers.run(work))
+
+
+@router.post("/v1/typed", response_model=TypedOut, responses=problems.responses(*_FAULTS))
+async def typed(body: TypedRequest, request: Request) -> Response:
+    """What a text is: a claim, a question, keywords, a paper, a whole text or another language; and what to do with it."""
+    parts = parts_of(request)
+    parts.live.ready()
+    written = check_written(body.text)
+
+    def work(_job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            return write_json(look_at(serving.index, written))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+def _ground_typed(
+    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]
+) -> tuple[TypedGroundResponse, Grounding]:
+    """What was typed as a claim, grounded and told what it was taken for."""
+    return ground_typed(serving.grounder, claim, lambda meant: grounded(parts, serving, meant, tell))
 
 
 def grounded(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:

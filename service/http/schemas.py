@@ -13,7 +13,8 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
 from retrieval.store.documents import Entry
 from service.grounding.request import GroundStage
-from service.grounding.schemas import AUTHORS, GroundRequest, GroundResponse, Problem, SentenceOut, facts_of
+from service.grounding.schemas import AUTHORS, GroundRequest, Problem, SentenceOut, facts_of
+from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
@@ -53,7 +54,7 @@ class BatchResult(BaseModel):
 
     index: int = Field(description="The claim's place in the request, from 0.")
     status: int
-    response: GroundResponse | None = None
+    response: TypedGroundResponse | None = None
     problem: Problem | None = None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from retrieval.words.lexical import split_terms
-from retrieval.words.spelling import add_other_spellings, americanise, americanise_text, list_british_forms
+from retrieval.words.forms import add_other_forms, unify_text
+from retrieval.words.spelling import americanise, americanise_text, list_british_forms
 
 
 @pytest.mark.parametrize(
@@ -14,7 +15,7 @@ from retrieval.words.spelling import add_other_spellings, americanise, americani
         ("diarrhoea", "diarrhea"), ("haemoglobin", "hemoglobin"), ("ischaemic", "ischemic"), ("anaesthesia", "anesthesia"),
         ("oesophageal", "esophageal"), ("leukaemia", "leukemia"), ("tumours", "tumors"), ("paediatric", "pediatric"),
         ("randomised", "randomized"), ("hospitalisation", "hospitalization"), ("analysed", "analyzed"), ("centred", "centered"),
-        ("programme", "program"), ("fibre", "fiber"), ("sulphate", "sulfate"), ("behavioural", "behavioral"),
+        ("multicentre", "multicenter"), ("anaesthetised", "anesthetized"), ("gastrooesophageal", "gastroesophageal"), ("programme", "program"), ("fibre", "fiber"), ("sulphate", "sulfate"), ("behavioural", "behavioral"),
     ],
 )  # fmt: skip
 def test_a_british_word_has_its_american_form(written: str, form: str) -> None:
@@ -42,10 +43,33 @@ def test_a_word_is_found_in_its_other_spelling() -> None:
 
 
 def test_a_query_gets_the_other_spelling_of_its_words_once() -> None:
-    assert add_other_spellings("Probiotics prevent diarrhoea") == "Probiotics prevent diarrhoea diarrhea"
-    assert add_other_spellings("anemia and anaemia") == "anemia and anaemia"
-    assert add_other_spellings("Zinc shortens colds") == "Zinc shortens colds"
+    assert add_other_forms("Probiotics prevent diarrhoea") == "Probiotics prevent diarrhoea diarrhea"
+    assert add_other_forms("anemia and anaemia") == "anemia and anaemia"
+    assert add_other_forms("Zinc shortens colds") == "Zinc shortens colds"
 
 
 def test_two_spellings_are_one_term() -> None:
     assert split_terms("Tumours in anaemic children") == split_terms("Tumors in anemic children")
+
+
+@pytest.mark.parametrize("word", ["angioedema", "xenoestrogen", "tracheoesophageal", "hypothesis", "analyses"])
+def test_an_american_word_that_holds_a_british_part_stays(word: str) -> None:
+    assert americanise(word) == word
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("TNF-α", "TNF alpha"), ("TNFα", "TNFalpha"), ("β-blocker", "beta-blocker"), ("IL-1β", "IL-1 beta"),
+     ("NF-κB", "NF-kappa B"), ("interferon-γ", "interferon gamma"), ("α1-antitrypsin", "alpha1-antitrypsin")],
+)  # fmt: skip
+def test_greek_letters_and_their_names_meet(one: str, other: str) -> None:
+    assert unify_text(one) == unify_text(other)
+    assert sorted(add_other_forms(one).lower().replace("-", " ").split()) == sorted(
+        add_other_forms(other).lower().replace("-", " ").split()
+    )
+    assert split_terms(one) == split_terms(other)
+
+
+def test_a_micro_sign_is_no_letter() -> None:
+    assert unify_text("5 μg and 3 µmol") == "5 μg and 3 µmol"
+    assert unify_text("µ-opioid receptor") == "mu-opioid receptor"

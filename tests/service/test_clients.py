@@ -162,7 +162,7 @@ def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
     async def called() -> Any:
         async with Client(make_server(grounder, lambda: make_answerer(grounder.index))) as client:
             tools = {one.name for one in (await client.list_tools()).tools}
-            assert tools == {"ground", "answer", "check_text"}
+            assert tools == {"ground", "answer", "check_text", "search", "document", "evidence"}
             return await client.call_tool(tool, arguments)
 
     return asyncio.run(called())
@@ -182,6 +182,9 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
     question, claim = checked.structured_content["sentences"]
     assert question["reason"] == "question"
     assert claim["result"]["cited"][0]["status"] == "contradicts it"
+    assert call(folder, "search", {"query": "zeta pressure"}).structured_content["hits"][0]["pmid"] in ("1", "a/b")
+    assert call(folder, "document", {"pmid": "101"}).structured_content["title"] == "Best"
+    assert call(folder, "document", {"pmid": "nothing"}).is_error
     assert call(folder, "check_text", {"text": " "}).is_error
 
 

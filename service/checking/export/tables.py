@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 
 from service.checking.export.rows import best, cited_line, why, words_of
 from service.checking.schemas import CheckedText
+from service.output.spreadsheet import write_csv
 
 COLUMNS = (
     "row", "sentence", "claim", "verdict", "why", "papers_against", "papers_for", "papers_uncertain",
     "against_pmid", "against_title", "against_year", "against_sentence", "against_link",
     "for_pmid", "for_title", "for_year", "for_sentence", "for_link", "citations",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # A spreadsheet's XML can hold none of these.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 32_767
@@ -37,11 +36,7 @@ def rows(checked: CheckedText) -> list[tuple[str | int, ...]]:
 
 def csv_text(checked: CheckedText) -> str:
     """The table as CSV in UTF-8; a cell that a spreadsheet would take for a formula begins with an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows(checked))
-    return out.getvalue()
+    return write_csv(COLUMNS, rows(checked))
 
 
 def xlsx(checked: CheckedText) -> bytes:
@@ -88,7 +83,3 @@ def _row(checked: CheckedText, place: int) -> tuple[str | int, ...]:
         sides += [shown.id, shown.title, side[0].year or "", shown.sentence, shown.link] if shown else [""] * 5
     cited = "; ".join([*map(cited_line, result.cited), *(f"[{number}] names no PMID or DOI" for number in one.unresolved)])
     return (*start, len(result.against), len(result.in_favour), len(result.uncertain), *sides, cited)
-
-
-def _harmless(cell: str | int) -> str | int:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

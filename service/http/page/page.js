@@ -7,13 +7,14 @@ import { loadExamples, showFirst } from "./example.js";
 import { asked, fromHash, markExample, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
 import { remember, showMemory } from "./memory.js";
-import { answer as askAnswer, evidence as askEvidence, forgetDocuments, ground as askGround, health, text as askText, Told, useKey } from "./service.js";
+import { answer as askAnswer, evidence as askEvidence, forgetDocuments, health, text as askText, Told, useKey } from "./service.js";
 import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
+import { askTyped, choices, noteOf } from "./typed.js";
 
 // What each mode asks, how its answer is shown and told as text, and what is said and drawn while it is made.
 const MODES = {
-  claim: { ask: askGround, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn },
+  claim: { ask: askTyped, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn },
   question: { ask: askAnswer, shown: answered, text: answerText, topic: (found) => found.topic.question, reading: "Looking for an answer", drawn: draftIn },
   // It comes at once or not at all: there is nothing to draw on the way.
   paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren() },
@@ -49,10 +50,18 @@ async function ask() {
 }
 
 function showAnswer(wanted, found) {
+  const place = byId("answer");
+  if (wanted.mode === "claim" && !found.claim) {
+    place.replaceChildren(choices(found, askInstead));
+    place.hidden = false;
+    document.title = "Counterpoint";
+    return;
+  }
   const mode = MODES[wanted.mode];
   const shown = mode.shown(found, wanted.body);
   addActions(shown, wanted, found, mode.text(found));
-  const place = byId("answer");
+  const note = noteOf(found.typed, askInstead);
+  if (note) shown.querySelector(".sum").before(note);
   place.replaceChildren(shown);
   place.hidden = false;
   remember(wanted, found);
@@ -61,6 +70,13 @@ function showAnswer(wanted, found) {
   reveal(place, "start");
   document.title = `${mode.topic(found)} · Counterpoint`;
   if (!byId("health").classList.contains("ready")) showHealth();
+}
+
+/** What the reader chose in place of what was typed. */
+function askInstead(mode, text) {
+  setMode(mode);
+  byId("text").value = text;
+  submit();
 }
 
 /** What stands below a form that fills the window is brought into view, unless it begins there already. */

@@ -1,0 +1,53 @@
+"""Whether a claim gets the same papers on the same sides however it is spelt: pairs of one claim, over an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Evidence, Grounding
+from service.grounding.claims import check_claim
+from service.grounding.ground import Grounder
+
+PAIRS = Path(__file__).with_name("spellings.tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class SpellingResult:
+    """A pair of spellings: whether both found the same papers in the same order on the same sides, and how many these are."""
+
+    one: str
+    other: str
+    same: bool
+    shown: int
+
+
+def read_pairs(path: Path = PAIRS) -> list[tuple[str, str]]:
+    """The pairs of a file: a tab between the two, lines that begin with # aside; raises `BadInput` for a line of another form."""
+    try:
+        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}); give a file with two spellings of a claim on each line.") from None
+    pairs = [tuple(line.split("\t")) for line in lines]
+    for number, pair in enumerate(pairs, 1):
+        if len(pair) != 2:
+            raise BadInput(f"{path}, pair {number}: expected two claims with a tab between them.")
+    return [(pair[0], pair[1]) for pair in pairs]
+
+
+def measure_spellings(grounder: Grounder, pairs: list[tuple[str, str]]) -> Iterator[SpellingResult]:
+    """Each pair, grounded in both spellings."""
+    for one, other in pairs:
+        first, second = (_list_papers(grounder.ground(check_claim(claim))) for claim in (one, other))
+        yield SpellingResult(one, other, first == second, sum(map(len, first)))
+
+
+def _list_papers(found: Grounding) -> list[list[str]]:
+    """The papers against the claim, for it and in between."""
+
+    def ids(listed: tuple[Evidence, ...]) -> list[str]:
+        return [one.document.pmid for one in listed]
+
+    return [ids(found.contradicting), ids(found.supporting), ids(found.uncertain)]

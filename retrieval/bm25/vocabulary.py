@@ -1,0 +1,112 @@
+"""The words of a Lucene index: which it knows, and which are written much like one that it does not know.
+
+Lucene finds the latter in its own dictionary of terms by an automaton, so that nothing is kept beside the index and a dictionary
+of millions of terms is no slower to look into.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retrieval.bm25.java import load_java_class
+from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
+from retrieval.core.errors import IndexUnusable
+
+_FIELD = "contents"
+_SAME_BEGINNING = 1
+"""Letters at a word's beginning that are taken to be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarTerm:
+    """A term of an index (stemmed, as it lies there) near to a word: `edits` letters apart, in so many documents."""
+
+    term: str
+    edits: int
+    documents: int
+
+
+class Vocabulary:
+    """The terms of the Lucene index in a folder; opened at the first look, safe to use from several threads at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._reader: Any = None
+        self._opening = threading.Lock()
+
+    def stem(self, words: Sequence[str]) -> list[str]:
+        """Each word as the index would hold it: lower-cased and stemmed; "" where it would be nothing or several terms."""
+        return run_on_lucene_thread(lambda: [self._stem(word) for word in words])
+
+    def count_documents(self, terms: Sequence[str]) -> list[int]:
+        """How many documents hold each term (a stem)."""
+        self._open()
+        term = load_java_class("org.apache.lucene.index.Term")
+        return run_on_lucene_thread(lambda: [int(self._reader.docFreq(term(_FIELD, one))) if one else 0 for one in terms])
+
+    def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
+        """The terms at most `edits` (1 or 2) letters apart, the nearest first, of equals the most frequent; two letters that
+        changed places count as one."""
+        self._open()
+        return sorted(
+            run_on_lucene_thread(lambda: self._find_similar(term, edits)),
+            key=lambda one: (one.edits, -one.documents, one.term),
+        )
+
+    def find_documents(self, term: str, most: int) -> list[str]:
+        """The ids of at most `most` documents that hold a term."""
+        self._open()
+        return run_on_lucene_thread(lambda: self._find_documents(term, most))
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        if self._reader is not None:
+            run_on_lucene_thread(self._reader.close)
+            self._reader = None
+
+    def _open(self) -> None:
+        with self._opening:
+            if self._reader is None:
+                try:
+                    self._reader = run_on_lucene_thread(self._read)
+                except Exception as error:
+                    raise IndexUnusable(
+                        f"The words of the Lucene index in {self.folder} cannot be read; it is damaged: build it again."
+                    ) from error
+
+    def _read(self) -> Any:
+        load_pyserini()
+        return load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(self.folder))
+
+    def _stem(self, word: str) -> str:
+        analyzer = load_pyserini().analyzer(stopwords=False)
+        utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
+        found = utility.analyze(analyzer, word.encode("utf-8", "replace").decode()).toArray()
+        return str(found[0]) if len(found) == 1 else ""
+
+    def _find_documents(self, term: str, most: int) -> list[str]:
+        name = load_java_class("org.apache.lucene.index.Term")(_FIELD, term).bytes()
+        postings = load_java_class("org.apache.lucene.index.MultiTerms").getTermPostingsEnum(self._reader, _FIELD, name)
+        utility, found = load_java_class("io.anserini.index.IndexReaderUtils"), list[str]()
+        last = load_java_class("org.apache.lucene.search.DocIdSetIterator").NO_MORE_DOCS
+        while postings is not None and len(found) < most and (place := postings.nextDoc()) != last:
+            found.append(str(utility.convertLuceneDocidToDocid(self._reader, place)))
+        return found
+
+    def _find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
+        terms = load_java_class("org.apache.lucene.index.MultiTerms").getTerms(self._reader, _FIELD)
+        if terms is None:
+            return []
+        wanted = load_java_class("org.apache.lucene.index.Term")(_FIELD, term)
+        within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, wanted, edits, _SAME_BEGINNING, True)
+        found = []
+        while (one := within.next()) is not None:
+            other = str(one.utf8ToString())
+            # Its boost is 1 less the edits over the shorter word's letters.
+            apart = round((1 - float(within.getBoost())) * min(len(term), len(other)))
+            found.append(SimilarTerm(other, apart, int(within.docFreq())))
+        return found

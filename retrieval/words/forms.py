@@ -1,0 +1,29 @@
+"""One form of a text for comparing and for the models, and the other forms of a query's words for searching.
+
+British and American spellings are one word, and so are Greek letters and their names: how a claim is written decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from retrieval.words.greek import list_greek_forms, name_greek
+from retrieval.words.spelling import americanise_text, list_other_spellings
+
+_WORD = re.compile(r"\w+")
+
+
+# Queries of one topic come back to the same texts.
+@lru_cache(maxsize=512)
+def unify_text(text: str) -> str:
+    """The text in American spelling, its Greek letters as their names."""
+    return americanise_text(name_greek(text))
+
+
+def add_other_forms(query: str) -> str:
+    """The query with the other forms of its words behind it, for a search that knows words by their letters."""
+    named = name_greek(query)
+    words = {*_WORD.findall(named.lower())}
+    others = [*list_other_spellings(named), *(form for form in list_greek_forms(named) if form not in words)]
+    return " ".join([named, *dict.fromkeys(others)])

@@ -1,0 +1,127 @@
+"""`counterpoint search` and `show`: what is in an index, without asking a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from service.cli.messages import print_note, report_errors
+from service.cli.options import IndexOption
+
+if TYPE_CHECKING:
+    from retrieval.store.documents import Store
+    from service.http.schemas import DocumentOut, HitOut
+
+HIT_COLUMNS = ("rank", "pmid", "title", "year", "journal", "types", "retracted", "score")
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The words to search for.")],
+    index: IndexOption,
+    most: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many documents to list.")] = 20,
+    format: Annotated[
+        Literal["table", "json", "csv"], typer.Option("--format", help="A table to read, JSON for programs, or CSV.")
+    ] = "table",
+    as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
+) -> None:
+    """List the documents that hold the words of QUERY, in either spelling, best first (BM25)."""
+    with report_errors():
+        from service.grounding.claims import check_query
+
+        words = check_query(query)
+        from retrieval.index import Index
+        from service.http.schemas import SearchResponse
+        from service.typed.search import search_words
+        from service.typed.suggest import suggest_words
+
+        opened = Index(index)
+        found = search_words(opened, words, most)
+        response = SearchResponse.of(words, 1, found, None, opened.manifest.id)
+        if as_json or format == "json":
+            typer.echo(response.model_dump_json(indent=2))
+        elif format == "csv":
+            typer.echo(hits_csv(response.hits), nl=False)
+        elif response.hits:
+            print_hits(response.hits)
+        if not response.hits:
+            print_note(f"None of the {opened.manifest.counts.documents:,} documents holds any of these words.")
+        for offer in suggest_words(opened, words):
+            print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
+
+
+def show(
+    pmid: Annotated[str, typer.Argument(metavar="PMID", help="A PMID, a DOI, or the id of a document of the index.")],
+    index: IndexOption,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as GET /v1/documents/PMID.")] = False,
+) -> None:
+    """Show a document of the index, sentence by sentence, the one that says what it found marked with »."""
+    with report_errors():
+        from service.http.schemas import DocumentOut
+        from service.typed.paper import find_finding, find_paper
+
+        store, documents = _open_store(index)
+        entry = find_paper(store, pmid, documents)
+        document = DocumentOut.of(entry)
+        if as_json:
+            typer.echo(document.model_dump_json(indent=2))
+        else:
+            found = find_finding(entry)
+            print_document(document, found[0].text if found else "")
+
+
+def _open_store(index: Path) -> tuple[Store, int]:
+    """The documents of an index and their number, without Java."""
+    from retrieval.store.documents import Store
+    from retrieval.store.manifest import STORE, read_manifest
+
+    manifest = read_manifest(index)
+    return Store(index / manifest.data / STORE), manifest.counts.documents
+
+
+def hits_csv(hits: list[HitOut]) -> str:
+    """A hit a row."""
+    from service.output.spreadsheet import write_csv
+
+    rows = [
+        (one.rank, one.pmid, one.title, one.year or "", one.journal, "; ".join(one.types), "yes" if one.retracted else "no",
+         one.score)
+        for one in hits
+    ]  # fmt: skip
+    return write_csv(HIT_COLUMNS, rows)
+
+
+def print_hits(hits: list[HitOut]) -> None:
+    """A hit a line."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("", "PMID", "year", "title", "journal")
+    for one in hits:
+        title = Text(one.title or "(no title)")
+        if one.retracted:
+            title.append(" RETRACTED", style="bold red")
+        table.add_row(str(one.rank), Text(one.pmid), str(one.year or ""), title, Text(one.journal))
+    Console(highlight=False).print(table)
+
+
+def print_document(document: DocumentOut, finding: str) -> None:
+    """A document with its sentences, the one that says what it found marked."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(document.title or "(no title)", style="bold"))
+    facts = [document.pmid, str(document.year or ""), document.journal, *document.types]
+    console.print(Text(" · ".join(fact for fact in facts if fact), style="dim"))
+    if document.retracted:
+        console.print(Text("RETRACTED", style="bold red"))
+    console.print()
+    for sentence in document.sentences:
+        told = sentence.text == finding
+        line = Text("» " if told else "  ")
+        console.print(line.append(sentence.text, style="bold" if told else ""))
+    if not document.sentences:
+        console.print("(no abstract)")

@@ -1,0 +1,22 @@
+"""Rows as CSV; a cell is text, never a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | int | float]]) -> str:
+    """A table as CSV in UTF-8; a cell that a spreadsheet would take for a formula begins with an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_make_harmless(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _make_harmless(cell: str | int | float) -> str | int | float:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

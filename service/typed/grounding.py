@@ -1,0 +1,81 @@
+"""Grounding what was typed: a paper by what it finds, a yes-or-no question by what it asks about, anything else as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Claim, Evidence, Grounding
+from retrieval.index import Index
+from service.grounding.ground import Grounder
+from service.grounding.schemas import GroundResponse, Provenance, SentenceOut
+from service.typed.paper import find_finding, open_paper
+from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
+from service.typed.suggest import suggest_words
+from service.typed.typed import Typed, read_typed
+
+Ground = Callable[[Claim], Grounding]
+
+
+def check_written(text: str) -> str:
+    """What can be looked at: not empty, at most 200,000 characters."""
+    if not text.strip():
+        raise BadInput("The text is empty; give a claim, a question, keywords, a PMID or DOI, or a text.")
+    if len(text) > MOST_TYPED:
+        raise BadInput(f"The text has {len(text):,} characters; the limit is {MOST_TYPED:,}, so shorten it.")
+    return text
+
+
+def look_at(index: Index, written: str, suggesting: bool = True) -> TypedOut:
+    """What was typed over an index; raises `BadInput` for a paper that it does not hold."""
+    typed = read_typed(written, index.store)
+    if typed.cited:
+        entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
+        found = find_finding(entry)
+        sentence = SentenceOut.model_validate(found[0]) if found else None
+        return TypedOut.of(typed, found[1] if found else "", entry.document, sentence, ())
+    suggestions = suggest_words(index, typed.text) if suggesting and _is_short(typed) else ()
+    return TypedOut.of(typed, typed.claim, None, None, suggestions)
+
+
+def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None) -> tuple[TypedGroundResponse, Grounding]:
+    """Both sides of what was typed as a claim, with what it was taken for, and the grounding behind that.
+
+    `ground` stands for the grounder's own, where it is to be timed or watched. Raises `BadInput` for a paper that the index does
+    not hold, or that says nothing.
+    """
+    typed = look_at(grounder.index, claim.text)
+    meant = _mean(claim, typed)
+    found = (ground or grounder.ground)(meant)
+    if typed.paper:
+        found = _leave_out(found, typed.paper.pmid)
+    response = GroundResponse.of(found, Provenance.of(grounder))
+    return TypedGroundResponse(**dict(response), typed=typed), found
+
+
+def _mean(claim: Claim, typed: TypedOut) -> Claim:
+    """The claim that is meant."""
+    if typed.paper:
+        if not typed.claim:
+            raise BadInput(f"{typed.paper.pmid} has no abstract in this index, so there is nothing to check; type a claim.")
+        return replace(claim, text=typed.claim, known_pmids=tuple(dict.fromkeys((*claim.known_pmids, typed.paper.pmid))))
+    if typed.kind == "question" and typed.claim:
+        return replace(claim, text=typed.claim, question=claim.question or claim.text)
+    return claim
+
+
+def _leave_out(found: Grounding, pmid: str) -> Grounding:
+    """Without the paper itself, which is no evidence for or against what it says."""
+
+    def others(listed: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        kept = [one for one in listed if one.document.pmid != pmid]
+        return tuple(replace(one, rank=rank) for rank, one in enumerate(kept, 1)) if len(kept) < len(listed) else listed
+
+    return replace(
+        found, contradicting=others(found.contradicting), supporting=others(found.supporting), uncertain=others(found.uncertain)
+    )
+
+
+def _is_short(typed: Typed) -> bool:
+    return typed.kind in ("claim", "question", "keywords")

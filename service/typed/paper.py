@@ -1,0 +1,52 @@
+"""A paper that was typed in place of a claim: which document it is, and what it finds as a claim of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from generation.sentences.labels import drop_label
+from nli.reader.abridge import score_for_reading
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Sentence
+from retrieval.store.documents import Entry, Store
+from service.checking.checkable import claim_in
+from service.checking.citations import Cited
+from service.typed.typed import read_typed
+
+
+def open_paper(store: Store, cited: Cited, documents: int) -> Entry:
+    """The paper that is meant; raises `BadInput` where the index of so many `documents` does not hold it."""
+    entry = store.get(cited.id)
+    if entry is None:
+        name = "PMID" if cited.kind == "pmid" else "DOI"
+        raise BadInput(
+            f"{name} {cited.id} is not among the {documents:,} documents of this index; type a claim, or add the paper to it."
+        )
+    return entry
+
+
+def find_paper(store: Store, written: str, documents: int) -> Entry:
+    """The paper that a PMID, a DOI or a document's id names; raises `BadInput` where it names none of the index."""
+    typed = read_typed(written, store)
+    if typed.cited:
+        return open_paper(store, typed.cited, documents)
+    if entry := store.get(typed.text):
+        return entry
+    raise BadInput(f"“{typed.text[:200]}” is not a PMID, a DOI, or the id of one of the {documents:,} documents of this index.")
+
+
+def find_finding(entry: Entry) -> tuple[Sentence, str] | None:
+    """The sentence in which a paper says what it found, and the claim in it; None for a paper without an abstract.
+
+    The best of its conclusions and results that stands alone; where none does, the best as it is.
+    """
+    sentences = entry.sentences()
+    if not sentences:
+        return None
+    worth = score_for_reading(entry.document.title, [one.text for one in sentences])
+    order = np.argsort(-worth, kind="stable").tolist()
+    for place in order:
+        claim, _ = claim_in(sentences[place].text, "abstract")
+        if claim:
+            return sentences[place], claim
+    return sentences[order[0]], drop_label(sentences[order[0]].text)

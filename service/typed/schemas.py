@@ -1,0 +1,113 @@
+"""What was typed, on the wire: what it is taken for, what can be done with it, and offers for words that no document holds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from retrieval.core.values import Document
+from service.grounding.schemas import GroundResponse, OfValue, SentenceOut, facts_of
+from service.typed.suggest import Suggestion
+from service.typed.typed import Kind, Typed
+
+Offer = Literal["ground", "answer", "search", "text"]
+MOST_TYPED = 200_000
+"""Characters that are looked at."""
+_OFFERS: dict[Kind, tuple[Offer, ...]] = {
+    "claim": ("ground",),
+    "question": ("answer", "ground"),
+    "keywords": ("search", "ground"),
+    "paper": ("ground",),
+    "text": ("text",),
+    "language": ("ground",),
+}
+
+
+class TypedRequest(BaseModel):
+    """Whatever was typed where a claim is asked for."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"text": "Does beta-carotene prevent lung cancer?"}]}
+    )
+
+    text: str = Field(description="A claim, a question, keywords, a PMID or DOI, or a text.")
+
+
+class SuggestionOut(OfValue):
+    """A word that no document of the index holds, and one of the index's own that is written much like it: an offer."""
+
+    word: str
+    instead: str
+
+
+class PaperOut(BaseModel):
+    """The paper that was typed; `finding` is the sentence that says what it found, word for word."""
+
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    types: list[str]
+    retracted: bool
+    finding: SentenceOut | None
+
+
+class TypedOut(BaseModel):
+    """What was typed, and what it was taken for."""
+
+    kind: Kind = Field(description="What the service took it for.")
+    detail: str = Field(description="The same in a sentence, with what to do.")
+    text: str = Field(description="What was typed, on one line.")
+    claim: str = Field(description="The claim that is grounded for it, in whatever way it was asked; empty if there is none.")
+    offers: list[Offer] = Field(description="What can be done with it, the likeliest first.")
+    language: str = Field("", description="The language, if it is not English.")
+    paper: PaperOut | None = None
+    suggestions: list[SuggestionOut] = Field(default_factory=list, description="Offers for words that the index does not know.")
+
+    @classmethod
+    def of(
+        cls, typed: Typed, claim: str, document: Document | None, finding: SentenceOut | None, suggestions: tuple[Suggestion, ...]
+    ) -> TypedOut:
+        """From the values."""
+        return cls(
+            kind=typed.kind,
+            detail=describe(typed, claim, document),
+            text=typed.text,
+            claim=claim,
+            offers=[one for one in _OFFERS[typed.kind] if one != "ground" or claim or typed.kind == "keywords"],
+            language=typed.language,
+            paper=PaperOut(**facts_of(document), finding=finding) if document else None,
+            suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
+        )
+
+
+class TypedGroundResponse(GroundResponse):
+    """Both sides of a claim, and what was typed to ask for it."""
+
+    typed: TypedOut
+
+
+def describe(typed: Typed, claim: str, document: Document | None) -> str:
+    """What was typed, in one or two sentences."""
+    match typed.kind:
+        case "claim":
+            return "This is a claim."
+        case "question":
+            turned = f", or check the claim “{claim}”" if claim != typed.text else ""
+            return f"This is a question. It can be answered{turned}."
+        case "keywords":
+            return "These are keywords. A claim is one sentence that can be true or false; keywords can be searched for."
+        case "text":
+            return f"This is a text of {typed.sentences} sentences. Check a text gives a verdict on each of its claims."
+        case "language":
+            return f"This seems to be {typed.language}. The papers and the models are English: write the claim in English."
+        case "paper":
+            return _describe_paper(document, claim)
+
+
+def _describe_paper(document: Document | None, claim: str) -> str:
+    if document is None:
+        return "This is a paper."
+    name = f"This is the paper {document.pmid}, “{document.title.rstrip('.')}”."
+    return f"{name} {'What it finds is checked as a claim.' if claim else 'It has no abstract, so there is nothing to check.'}"

@@ -1,0 +1,14 @@
+"""Documents by their words, in whatever spelling: for the API, the command line and MCP alike."""
+
+from __future__ import annotations
+
+from retrieval.core.values import Document, Hit
+from retrieval.index import Index
+from retrieval.words.forms import add_other_forms
+
+
+def search_words(index: Index, query: str, most: int, begin: int = 0) -> list[tuple[Hit, Document]]:
+    """The documents from place `begin` (from 0) up to place `most` that hold the query's words, best first."""
+    hits = index.search(add_other_forms(query), most)[begin:]
+    entries = index.entries([hit.pmid for hit in hits])
+    return [(hit, entry.document) for hit, entry in zip(hits, entries, strict=True)]

@@ -1,0 +1,98 @@
+"""Words that an index does not know, each with one that it does: an offer, never a correction.
+
+A name may be right although no paper of the index holds it. So nothing is changed by itself, a word of two spellings is known in
+either, a word that PubMed often has is right, and of words that differ as opposites do ("hypotension", "hypertension") none is
+offered for the other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
+
+from retrieval.index import Index
+from retrieval.words.forms import unify_text
+from retrieval.words.lexical import load_shipped_rarity, locate_term, split_terms
+from retrieval.words.spelling import list_british_forms
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SHORTEST, _LONG = 5, 8
+"""Letters of a word that is looked at, and of one in which two may be wrong."""
+_MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 3
+_RARE = 8.0
+"""The weight of a word (retrieval.words.lexical) from which on PubMed's usual texts lack it; the table is hashed, so one slip in
+ten passes for a word that they have."""
+_OPPOSED = (
+    ("hypo", "hyper"), ("intra", "inter"), ("pre", "post"), ("anti", "ante"), ("ab", "ad"), ("in", "un"), ("macro", "micro"),
+    ("endo", "ecto"), ("hemi", "semi"), ("super", "supra"), ("uni", "bi"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A word as it was typed, and one of the index's own that is written much like it."""
+
+    word: str
+    instead: str
+
+
+def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
+    """An offer for each word of a text that no document holds, where the index has one that is near."""
+    words = [word for word in dict.fromkeys(_WORD.findall(text)) if _is_word(word)][:_MOST_WORDS]
+    forms = [(word, (word.lower(), (low := unify_text(word.lower())), *list_british_forms(low))) for word in words]
+    stems = index.vocabulary.stem([form for _, own in forms for form in own])
+    held = iter(index.vocabulary.count_documents(stems))
+    unknown = [word for word, own in forms if not sum([next(held) for _ in own]) and _is_rare(word)]
+    offers = ((word, _find_offer(index, word.lower())) for word in unknown)
+    return tuple(Suggestion(word, _like(word, offer)) for word, offer in offers if offer)
+
+
+def _is_word(word: str) -> bool:
+    """Whether a word may be a slip: a symbol in capitals ("CYP", "IgG") is written as it should be."""
+    return word.isascii() and len(word) >= _SHORTEST and word[1:].islower()
+
+
+def _is_rare(word: str) -> bool:
+    rarity = load_shipped_rarity()
+    return all(float(rarity[locate_term(term)]) >= _RARE for term in split_terms(word))
+
+
+def _find_offer(index: Index, word: str) -> str:
+    """The word of the index's texts that is nearest, "" where none is near."""
+    (stem,) = index.vocabulary.stem([word])
+    if not stem:
+        return ""
+    edits = 2 if len(word) >= _LONG else 1
+    for near in index.vocabulary.find_similar(stem, edits)[:_MOST_TRIED]:
+        if near.term.isalpha() and not _are_opposed(stem, near.term):
+            found = _find_written(index, near.term)
+            if found and not _are_opposed(word, found) and OSA.distance(word, found) <= edits:
+                return found
+    return ""
+
+
+def _find_written(index: Index, term: str) -> str:
+    """The word that lies in an index as this term, as its papers write it most often."""
+    counts: dict[str, int] = {}
+    for entry in index.entries(index.vocabulary.find_documents(term, _PAPERS)):
+        for word in _WORD.findall(f"{entry.document.title} {entry.document.abstract}".lower()):
+            if word[:2] == term[:2] and abs(len(word) - len(term)) < 6:
+                counts[word] = counts.get(word, 0) + 1
+    likely = sorted(counts, key=lambda word: (-counts[word], word))
+    stems = index.vocabulary.stem(likely)
+    return next((word for word, stem in zip(likely, stems, strict=True) if stem == term), "")
+
+
+def _are_opposed(one: str, other: str) -> bool:
+    """Whether two words differ by prefixes that say opposite or different things."""
+    return any(
+        (one.startswith(first) and other.startswith(second)) or (one.startswith(second) and other.startswith(first))
+        for first, second in _OPPOSED
+        if not (one.startswith(first) and other.startswith(first)) and not (one.startswith(second) and other.startswith(second))
+    )
+
+
+def _like(word: str, offer: str) -> str:
+    return offer.capitalize() if word[0].isupper() else offer

@@ -1,0 +1,99 @@
+"""What was typed where a claim is asked for, told by rule; the API, the command line, MCP and the page all ask here.
+
+Nothing is refused for what it is taken for: a wrong guess costs a click, not an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from generation.leads.question import parse_question
+from nli.text.sentences import sentence_spans
+from retrieval.store.documents import Store
+from service.checking.checkable import find_verb
+from service.checking.citations import Cited, cited_in, without_citations
+from service.typed.language import find_language
+
+Kind = Literal["claim", "question", "keywords", "paper", "text", "language"]
+
+_NUMBER = re.compile(r"\d{4,9}")
+_OWN_ID = re.compile(r"[A-Za-z][\w.:-]*\d[\w.:-]*")
+_STOPPED = re.compile(r"[.!…][\"'”’»)\]\s]*$")
+_ASKS = re.compile(r"[?？؟;]?[?？؟][\"'”’»)\]\s]*$")
+_DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)"
+_INVERTED = re.compile(rf"^(?:{_DO}(?:n['’]t)?|cannot)\s+\w", re.IGNORECASE)
+_WH = re.compile(rf"^(?:what|which|who|whom|whose|why|how|when|where)(?:\s+[\w-]+){{0,3}}?\s+{_DO}\b", re.IGNORECASE)
+_SUBORDINATE = re.compile(r"^(?:when|where|how)\b[^,]*,", re.IGNORECASE)
+_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b|\[\w[\w /]*\]")
+_LONGEST_KEYWORDS = 8
+_FEWEST_SENTENCES, _LONGER_THAN_CLAIM = 3, 300
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed, on one line, and what it is taken for.
+
+    `claim` is the statement to ground for it: itself, or what a yes-or-no question asks about; "" where there is none. `cited` is
+    the paper that it names, `language` the other language's English name, `sentences` how many a text has.
+    """
+
+    kind: Kind
+    text: str
+    claim: str = ""
+    cited: Cited | None = None
+    language: str = ""
+    sentences: int = 1
+
+
+def read_typed(written: str, store: Store | None = None) -> Typed:
+    """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
+    text = " ".join(written.split())
+    if cited := _name_paper(text, store):
+        return Typed("paper", text, cited=cited)
+    count = len(sentence_spans(written, 0, len(written))) if len(text) > _LONGER_THAN_CLAIM else 1
+    language = find_language(text)
+    if language:
+        return Typed("language", text, text, language=language, sentences=count)
+    if count >= _FEWEST_SENTENCES:
+        return Typed("text", text, sentences=count)
+    if _is_question(text):
+        return Typed("question", text, _state(text))
+    if _is_keywords(text):
+        return Typed("keywords", text)
+    return Typed("claim", text, text)
+
+
+def _name_paper(text: str, store: Store | None) -> Cited | None:
+    """The one paper that the text names, where it holds nothing else."""
+    if _NUMBER.fullmatch(text):
+        return Cited("pmid", text)
+    if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
+        return Cited("pmid", text)
+    named = cited_in(text)
+    if len(named) == 1 and not re.search(r"[^\W\d_]{3,}", without_citations(text).casefold().replace("doi", "")):
+        return named[0]
+    return None
+
+
+def _is_question(text: str) -> bool:
+    if _ASKS.search(text):
+        return True
+    return not _STOPPED.search(text) and bool(_INVERTED.match(text) or (_WH.match(text) and not _SUBORDINATE.match(text)))
+
+
+def _state(question: str) -> str:
+    """What a yes-or-no question asks about, as a sentence; "" where no rule is sure of its English."""
+    asked = parse_question(question if _ASKS.search(question) else f"{question}?")
+    if asked is None or not asked.sound:
+        return ""
+    return f"{asked.claim[:1].upper()}{asked.claim[1:]}."
+
+
+def _is_keywords(text: str) -> bool:
+    """A few words without a verb, or a search's own signs."""
+    if _OPERATOR.search(text) and not _STOPPED.search(text):
+        return True
+    words = text.split()
+    return len(words) <= _LONGEST_KEYWORDS and not _STOPPED.search(text) and not find_verb(text)

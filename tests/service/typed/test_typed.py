@@ -1,0 +1,75 @@
+"""What was typed is told by rule, and what is done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Claim
+from retrieval.index import Index
+from service.typed.grounding import ground_typed, look_at
+from service.typed.language import find_language
+from service.typed.suggest import suggest_words
+from service.typed.typed import read_typed
+from tests.helpers.fakes import make_reading_grounder
+
+OTHER = Path(__file__).with_name("other_languages.tsv")
+MISSED = 4
+"""Claims of three words in other languages that are taken for English."""
+TEXT = (
+    "Vitamin E is said to protect the heart. In one trial vitamin E did not reduce cardiovascular events. Beta-carotene increased "
+    "lung cancer in smokers. Niacin added to statin therapy did not reduce cardiovascular events. Folic acid lowered homocysteine, "
+    "but it did not lower the risk of infarction, and there was more heart failure."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Aspirin reduces fever.", "claim"), ("Statins work", "claim"), ("When given early, aspirin reduces death.", "claim"),
+        ("Does aspirin reduce fever?", "question"), ("does aspirin reduce fever", "question"),
+        ("What is the best treatment for sepsis", "question"), ("aspirin", "keywords"),
+        ("hormone therapy coronary heart disease", "keywords"), ("niacin AND statins", "keywords"),
+        ("probiotics antibiotic-associated diarrhoea", "keywords"), ("12117397", "paper"), ("PMID: 12117397", "paper"),
+        ("https://pubmed.ncbi.nlm.nih.gov/12117397/", "paper"), ("doi:10.1056/NEJMoa2022926", "paper"),
+        ("https://doi.org/10.1056/NEJMoa2022926", "paper"), (TEXT, "text"),
+        ("La vitamina D no previene las fracturas en personas mayores.", "language"),
+        ("激素治疗可降低冠心病的风险。", "language"),
+    ],
+)  # fmt: skip
+def test_what_was_typed_is_told(text: str, kind: str) -> None:
+    assert read_typed(text).kind == kind
+
+
+def test_a_question_is_turned_into_its_claim() -> None:
+    assert read_typed("Does hormone therapy prevent heart disease?").claim == "Hormone therapy prevents heart disease."
+    assert read_typed("What prevents heart disease?").claim == ""
+
+
+def test_other_languages_are_found() -> None:
+    lines = [line.split("\t") for line in OTHER.read_text("utf-8").splitlines()]
+    missed = [text for _, text in lines if not find_language(text)]
+    assert len(missed) <= MISSED, missed
+
+
+def test_a_word_of_no_document_gets_an_offer_and_a_right_name_none(demo_index: Index) -> None:
+    offers = {one.word: one.instead for one in suggest_words(demo_index, "Hydroxycloroquine helps postmenopusal women")}
+    assert offers == {"Hydroxycloroquine": "Hydroxychloroquine", "postmenopusal": "postmenopausal"}
+    assert suggest_words(demo_index, "Oestrogen, tirzepatide and hypotension lower fever; probiotics too") == ()
+
+
+def test_a_paper_is_opened_by_what_it_finds(demo_index: Index) -> None:
+    pmid = "demo-hcq-recovery-2020"
+    typed = look_at(demo_index, pmid)
+    assert typed.kind == "paper" and typed.paper and typed.paper.finding and typed.claim
+    response, _ = ground_typed(make_reading_grounder(demo_index), Claim(pmid))
+    assert response.claim.text == typed.claim and response.typed.paper
+    shown = [*response.contradicting, *response.supporting, *response.uncertain]
+    assert pmid not in [one.pmid for one in shown]
+
+
+def test_a_paper_that_the_index_lacks_is_told(demo_index: Index) -> None:
+    with pytest.raises(BadInput, match="PMID 999999 is not among the"):
+        look_at(demo_index, "PMID 999999")
