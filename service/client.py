@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
-from service.grounding.schemas import Problem
+from service.grounding.schemas import GroundResponse, Problem
 from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
 from service.memory.schemas import (
     AlertList,

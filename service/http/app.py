@@ -20,9 +20,9 @@ from service.http.middleware import OuterMiddleware
 from service.http.page import files
 from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
+from service.http.schemas import Health
 from service.memory.memory import open_memory
 from service.memory.watcher import Watcher
-from service.http.schemas import Health
 from service.operating import metrics
 from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings

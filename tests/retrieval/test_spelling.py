@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.lexical import split_terms
 from retrieval.words.forms import add_other_forms, unify_text
+from retrieval.words.lexical import split_terms
 from retrieval.words.spelling import americanise, americanise_text, list_british_forms
 
 
@@ -15,7 +15,8 @@ from retrieval.words.spelling import americanise, americanise_text, list_british
         ("diarrhoea", "diarrhea"), ("haemoglobin", "hemoglobin"), ("ischaemic", "ischemic"), ("anaesthesia", "anesthesia"),
         ("oesophageal", "esophageal"), ("leukaemia", "leukemia"), ("tumours", "tumors"), ("paediatric", "pediatric"),
         ("randomised", "randomized"), ("hospitalisation", "hospitalization"), ("analysed", "analyzed"), ("centred", "centered"),
-        ("multicentre", "multicenter"), ("anaesthetised", "anesthetized"), ("gastrooesophageal", "gastroesophageal"), ("programme", "program"), ("fibre", "fiber"), ("sulphate", "sulfate"), ("behavioural", "behavioral"),
+        ("multicentre", "multicenter"), ("anaesthetised", "anesthetized"), ("gastrooesophageal", "gastroesophageal"),
+        ("programme", "program"), ("fibre", "fiber"), ("sulphate", "sulfate"), ("behavioural", "behavioral"),
     ],
 )  # fmt: skip
 def test_a_british_word_has_its_american_form(written: str, form: str) -> None:

@@ -19,9 +19,10 @@ OTHER = Path(__file__).with_name("other_languages.tsv")
 MISSED = 4
 """Claims of three words in other languages that are taken for English."""
 TEXT = (
-    "Vitamin E is said to protect the heart. In one trial vitamin E did not reduce cardiovascular events. Beta-carotene increased "
-    "lung cancer in smokers. Niacin added to statin therapy did not reduce cardiovascular events. Folic acid lowered homocysteine, "
-    "but it did not lower the risk of infarction, and there was more heart failure."
+    "Vitamin E is said to protect the heart. In one trial vitamin E did not reduce cardiovascular events."
+    " Beta-carotene increased lung cancer in smokers. Niacin added to statin therapy did not reduce "
+    "cardiovascular events. Folic acid lowered homocysteine, but it did not lower the risk of infarction,"
+    " and there was more heart failure."
 )
 
 
