@@ -17,12 +17,11 @@ from eval.retrieval.ranking import Run
 from indexes.build import build
 from indexes.lucene_writer import make_contents
 from indexes.readers import read
-from indexes.readers.base.records import Deletion
 from indexes.vectors import add_vectors
 from retrieval.bm25.lucene import K1, B, load_pyserini, run_on_lucene_thread
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
-from retrieval.core.values import Hit
+from retrieval.core.values import Document, Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
@@ -91,7 +90,7 @@ class StandardBM25:
 
 def _index_standard(corpus: Path, folder: Path) -> None:
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    documents = (one for one in read(corpus, "counterpoint") if not isinstance(one, Deletion))
+    documents = (one for one in read(corpus, "counterpoint") if isinstance(one, Document))
     try:
         indexer = run_on_lucene_thread(lambda: load_pyserini().indexer(["-index", str(temporary)], False, 1))
         while batch := list(islice(documents, _BATCH)):

@@ -13,7 +13,7 @@ VERDICTS = {"c": Verdict(0.1, 0.1, 0.8), "s": Verdict(0.8, 0.1, 0.1), "n": Verdi
 
 
 def chosen(letters: str) -> list[EvidenceSentence]:
-    sentence = PaperSentence("Zeta.", 0, 0, 5, "", "results", 0, 1, False)
+    sentence = PaperSentence(0, 0, 5, "Zeta.", "", "results", 0, 1, False)
     return [EvidenceSentence(sentence, rank, 1.0, 1.0, VERDICTS[one], 0.0, "") for rank, one in enumerate(letters, 1)]
 
 

@@ -19,7 +19,7 @@ from retrieval.index import Index
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import load_models
 from service.grounding.ground import Grounder
-from service.grounding.request import OnStage
+from service.grounding.request import Only, OnStage
 from service.trec.journal import check_target
 from service.trec.task_a.check import check
 from service.trec.task_a.items import read_items
@@ -139,11 +139,11 @@ class Dying(Grounder):
         super().__init__(grounder.index, grounder.config, grounder.models)
         self.left, self.error = n, error
 
-    def ground(self, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
+    def ground(self, claim: Claim, on_stage: OnStage | None = None, only: Only | None = None) -> Grounding:
         self.left -= 1
         if self.left < 0:
             raise self.error
-        return super().ground(claim, on_stage)
+        return super().ground(claim, on_stage, only)
 
 
 def test_a_retracted_paper_is_no_support_in_a_run(input_file: Path, tmp_path: Path) -> None:
