@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import write_report
-from service.cli.messages import get_command_line, print_note, report_errors
-from service.cli.options import IndexOption, ProfileOption
+from service.cli.shared.messages import get_command_line, print_note, report_errors
+from service.cli.shared.options import IndexOption, ProfileOption
 from service.configuration import defaults
 
 

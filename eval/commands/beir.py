@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, check_output, work_option, write_report
-from service.cli.messages import get_command_line, print_note, report_errors
-from service.cli.options import ProfileOption
+from service.cli.shared.messages import get_command_line, print_note, report_errors
+from service.cli.shared.options import ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:

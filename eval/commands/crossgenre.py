@@ -9,8 +9,8 @@ import typer
 
 from eval.commands.beir import show_reports
 from eval.commands.outputs import JsonOption, check_output, work_option
-from service.cli.messages import get_command_line, print_note, report_errors
-from service.cli.options import ProfileOption
+from service.cli.shared.messages import get_command_line, print_note, report_errors
+from service.cli.shared.options import ProfileOption
 from service.configuration import defaults
 
 WORK = Path("crossgenre.work")

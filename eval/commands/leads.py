@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, check_output, work_option, write_report
-from service.cli.messages import get_command_line, print_note, report_errors
-from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared.messages import get_command_line, print_note, report_errors
+from service.cli.shared.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
 WORK = Path("leads.work")

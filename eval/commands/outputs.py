@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service.cli.messages import print_note
+from service.cli.shared.messages import print_note
 
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="OUT", help="Write all figures to this file.", show_default=False)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import write_report
-from service.cli.messages import report_errors
+from service.cli.shared.messages import report_errors
 
 
 def report(

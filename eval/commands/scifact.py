@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from service.cli.messages import get_command_line, print_note, report_errors
-from service.cli.options import ProfileOption
+from service.cli.shared.messages import get_command_line, print_note, report_errors
+from service.cli.shared.options import ProfileOption
 from service.configuration import defaults
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 import httpx
@@ -84,6 +85,8 @@ class Remote:
         if answer.status_code in _TRANSIENT:
             raise Unfinished(f"{self.name} answered {self._tries} times with the error {answer.status_code}; {_AGAIN}.")
         if not answer.is_success:
+            with suppress(NotWhole):
+                check(answer.content)  # raises its own error where the body says more than the status
             raise BadInput(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
         return answer.content
 

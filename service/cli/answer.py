@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from service.cli.messages import print_note, report_errors
-from service.cli.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import print_note, report_errors
-from service.cli.options import IndexOption
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import IndexOption
 
 if TYPE_CHECKING:
     from retrieval.store.documents import Store

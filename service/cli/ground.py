@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from service.cli.messages import print_note, report_errors
-from service.cli.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:

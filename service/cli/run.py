@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.messages import print_note, report_errors
-from service.cli.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
 from service.configuration import defaults
 
 if TYPE_CHECKING:

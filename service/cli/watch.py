@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from service.cli.memory import HolderOption, JsonOption, read_memory
-from service.cli.messages import print_note, report_errors
-from service.cli.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
 watch_app = typer.Typer(help="What turned for saved claims since an index changed.", invoke_without_command=True)

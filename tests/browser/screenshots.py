@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from service.assembly import assemble, assemble_answerer_beside
 from service.configuration.defaults import ANSWERS, CONFIG, PROFILE
 from service.http.app import create_app
-from tests.helpers.chromium import chromium
+from tests.browser.chromium import chromium
 from tests.helpers.served import serving
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from retrieval.index import Index
 from service.http.app import create_app
+from tests.browser.chromium import CHROMIUM, chromium
 from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
-from tests.helpers.chromium import CHROMIUM, chromium
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import serving
 

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from eval.page.contents import page as contents
 from eval.page.render import html
-from tests.helpers.chromium import CHROMIUM, chromium
+from tests.browser.chromium import CHROMIUM, chromium
 from tests.helpers.reports import made
 
 pytestmark = [

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from retrieval.index import Index
 from service.http.app import create_app
-from tests.helpers.chromium import CHROMIUM, chromium
+from tests.browser.chromium import CHROMIUM, chromium
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.served import serving
 from tests.helpers.texts import DOCUMENTS, HOSTILE

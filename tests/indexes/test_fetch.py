@@ -222,7 +222,7 @@ def test_europe_pmc_comes_in_pages(server: PapersServer, tmp_path: Path) -> None
     assert first == Document(
         pmid="1",
         title="Zinc 1.",
-        abstract="Background Tried. Results It helped 1 people.",
+        abstract="Background Zinc was tried. Results It did not help 1 people.",
         year=2019,
         journal="Lancet",
         types=("Journal Article",),

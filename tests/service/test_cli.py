@@ -61,13 +61,13 @@ def test_ground_shows_contradictions_first_with_their_cues_marked(index: Index) 
 
 def test_a_verdict_on_the_whole_paper_is_printed_with_one_number(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_reading_grounder(Index(folder)))
-    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).output.split())
+    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).stdout.split())
     assert "80% likely that the paper contradicts the claim; “not” negates “against pressure” (judged by word-reader@1)" in output
     assert "70% likely that the paper supports the claim (judged by word-reader@1)" in output
     assert "score" not in output
     bar = next(word for word in output.split() if "█" in word)
     assert set(bar) <= set("█▒▓░") and 38 <= len(bar) <= 42
-    assert output.index("this claim.") < output.index(bar) < output.index("read, ") < output.index("Contradicting: ")
+    assert output.index("this claim; ") < output.index(bar) < output.index("read, ") < output.index("Contradicting: ")
 
 
 @pytest.mark.usefixtures("with_fakes")
@@ -79,7 +79,7 @@ def test_a_verdict_on_a_sentence_is_printed_beside_the_score(index: Index) -> No
 @pytest.mark.usefixtures("with_fakes")
 def test_ground_json_is_the_apis(index: Index) -> None:
     result = call("ground", "zeta pressure", "--index", index.folder, "--json", "--known", "2,1")
-    body = json.loads(result.output)
+    body = json.loads(result.stdout)
     assert body["claim"]["known_pmids"] == ["2", "1"]
     assert [one["pmid"] for one in body["contradicting"]] == ["1"]
     assert body["supporting"] == []

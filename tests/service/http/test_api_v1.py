@@ -20,13 +20,13 @@ from retrieval.index import Index
 from service.answering.schemas import AnswerResponse
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse
 from service.http.app import create_app
 from service.http.reference.examples import example
 from service.operating.settings import Settings
 from service.operating.work import Gone
 from service.reading import evidence
 from service.reading.schemas import EvidenceResponse
+from service.typed.schemas import TypedGroundResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_grounder, make_index
@@ -290,7 +290,7 @@ def test_what_is_not_there(client: TestClient) -> None:
 
 
 def test_the_examples_of_the_description_are_answers_of_this_version() -> None:
-    for name, model in (("ground", GroundResponse), ("answer", AnswerResponse), ("evidence", EvidenceResponse)):
+    for name, model in (("ground", TypedGroundResponse), ("answer", AnswerResponse), ("evidence", EvidenceResponse)):
         assert model.model_validate(example(name)).model_dump(mode="json") == example(name)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.messages import print_note
+from service.cli.shared.messages import print_note
 from service.configuration import defaults
 
 IndexOption = Annotated[Path, typer.Option("--index", help="The folder of an index.", show_default=False)]
