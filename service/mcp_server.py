@@ -115,7 +115,8 @@ def _add_reading(server: MCPServer, grounder: Grounder) -> None:
     ) -> EvidenceResponse:
         """Find the sentences of one paper that together carry the most evidence for or against a hypothesis."""
         with _told():
-            asked = EvidenceRequest(hypothesis=check_hypothesis(hypothesis), text=text, k=k, results_only=results_only)
+            given = {"hypothesis": check_hypothesis(hypothesis), "text": text, "k": k, "results_only": results_only}
+            asked = EvidenceRequest.model_validate(given)
             return EvidenceResponse.of(load_finder().find(asked.hypothesis, asked.paper(), asked.k, asked.results_only))
 
 

@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 FINDING = "Zeta reduces blood pressure in older adults."
-DOCUMENTS = [
+DOCUMENTS: list[dict[str, Any]] = [
     {"pmid": "1", "title": "", "abstract": "Mice took eta. Eta raises sugar in mice for good."},
     {"pmid": "2", "title": "Zeta for pressure", "abstract": f"Adults took zeta. {FINDING}", "year": 1999},
     {"pmid": "3", "title": "Zeta against pressure", "abstract": "Zeta was against blood pressure in older adults.", "year": 2010},

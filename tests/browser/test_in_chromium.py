@@ -506,7 +506,7 @@ PAPER = f"""Abstract
 
 Results
 {HOSTILE} Zeta was best against pressure in 12 adults. Nothing else was seen in any of them."""
-EXAMPLES = {
+EXAMPLES: dict[str, Any] = {
     "claims": [], "questions": [], "text": "", "grounding": None,
     "paper": {
         "hypothesis": HYPOTHESIS,
