@@ -36,6 +36,7 @@ class Vocabulary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._reader: Any = None
+        self._analyzer: Any = None
         self._opening = threading.Lock()
 
     def stem(self, words: Sequence[str]) -> list[str]:
@@ -45,8 +46,7 @@ class Vocabulary:
     def count_documents(self, terms: Sequence[str]) -> list[int]:
         """How many documents hold each term (a stem)."""
         self._open()
-        term = load_java_class("org.apache.lucene.index.Term")
-        return run_on_lucene_thread(lambda: [int(self._reader.docFreq(term(_FIELD, one))) if one else 0 for one in terms])
+        return run_on_lucene_thread(lambda: [self._count(term) if term else 0 for term in terms])
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
         """The terms at most `edits` (1 or 2) letters apart, the nearest first, of equals the most frequent; two letters that
@@ -82,10 +82,15 @@ class Vocabulary:
         load_pyserini()
         return load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(self.folder))
 
+    def _count(self, term: str) -> int:
+        return int(self._reader.docFreq(load_java_class("org.apache.lucene.index.Term")(_FIELD, term)))
+
     def _stem(self, word: str) -> str:
-        analyzer = load_pyserini().analyzer(stopwords=False)
+        # One analyzer for all: of one made for each word Java may clear away what it holds while it is read.
+        if self._analyzer is None:
+            self._analyzer = load_pyserini().analyzer(stopwords=False)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-        found = utility.analyze(analyzer, word.encode("utf-8", "replace").decode()).toArray()
+        found = utility.analyze(self._analyzer, word.encode("utf-8", "replace").decode()).toArray()
         return str(found[0]) if len(found) == 1 else ""
 
     def _find_documents(self, term: str, most: int) -> list[str]:
