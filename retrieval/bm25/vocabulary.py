@@ -7,16 +7,18 @@ of millions of terms is no slower to look into.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from retrieval.bm25.java import load_java_class
 from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
 from retrieval.core.errors import IndexUnusable
 
 _FIELD = "contents"
+_ONE_AT_A_TIME = threading.Lock()
+"""Pyjnius binds an overloaded method to its object for all threads: of two that call it at once one may reach the other's."""
 _SAME_BEGINNING = 1
 """Letters at a word's beginning that are taken to be right."""
 
@@ -30,6 +32,17 @@ class SimilarTerm:
     documents: int
 
 
+_Result = TypeVar("_Result")
+
+
+def _run(work: Callable[[], _Result]) -> _Result:
+    def alone() -> _Result:
+        with _ONE_AT_A_TIME:
+            return work()
+
+    return run_on_lucene_thread(alone)
+
+
 class Vocabulary:
     """The terms of the Lucene index in a folder; opened at the first look, safe to use from several threads at once."""
 
@@ -41,26 +54,26 @@ class Vocabulary:
 
     def stem(self, words: Sequence[str]) -> list[str]:
         """Each word as the index would hold it: lower-cased and stemmed; "" where it would be nothing or several terms."""
-        return run_on_lucene_thread(lambda: [self._stem(word) for word in words])
+        return _run(lambda: [self._stem(word) for word in words])
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
         """How many documents hold each term (a stem)."""
         self._open()
-        return run_on_lucene_thread(lambda: [self._count(term) if term else 0 for term in terms])
+        return _run(lambda: [self._count(term) if term else 0 for term in terms])
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
         """The terms at most `edits` (1 or 2) letters apart, the nearest first, of equals the most frequent; two letters that
         changed places count as one."""
         self._open()
         return sorted(
-            run_on_lucene_thread(lambda: self._find_similar(term, edits)),
+            _run(lambda: self._find_similar(term, edits)),
             key=lambda one: (one.edits, -one.documents, one.term),
         )
 
     def find_documents(self, term: str, most: int) -> list[str]:
         """The ids of at most `most` documents that hold a term."""
         self._open()
-        return run_on_lucene_thread(lambda: self._find_documents(term, most))
+        return _run(lambda: self._find_documents(term, most))
 
     def close(self) -> None:
         """Let go of the index's files."""
@@ -90,8 +103,8 @@ class Vocabulary:
         if self._analyzer is None:
             self._analyzer = load_pyserini().analyzer(stopwords=False)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-        found = utility.analyze(self._analyzer, word.encode("utf-8", "replace").decode()).toArray()
-        return str(found[0]) if len(found) == 1 else ""
+        found = utility.analyze(self._analyzer, word.encode("utf-8", "replace").decode())
+        return str(found.get(0)) if found.size() == 1 else ""
 
     def _find_documents(self, term: str, most: int) -> list[str]:
         name = load_java_class("org.apache.lucene.index.Term")(_FIELD, term).bytes()
