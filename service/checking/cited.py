@@ -5,7 +5,7 @@ from __future__ import annotations
 from nli.decision.select import get_probability
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
-from service.checking.citations import Cited
+from service.checking.citations import Cited, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
 from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
@@ -21,9 +21,7 @@ def cited_paper(grounder: Grounder, claim: str, cited: Cited) -> CitedOut:
 
     A protocol, which has found nothing yet, is on no side and is not judged; nor is a paper without an abstract.
     """
-    store = grounder.index.store
-    entry = store.get_by_doi(cited.id) if cited.kind == "doi" else None
-    entry = entry or store.get(cited.id)
+    entry = find_cited(grounder.index.store, cited)
     if entry is None:
         return CitedOut(kind=cited.kind, id=cited.id, status="not in the index")
     facts = facts_of(entry.document)

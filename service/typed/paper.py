@@ -10,13 +10,13 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Sentence
 from retrieval.store.documents import Entry, Store
 from service.checking.checkable import claim_in
-from service.checking.citations import Cited
+from service.checking.citations import Cited, find_cited
 from service.typed.typed import read_typed
 
 
 def open_paper(store: Store, cited: Cited, documents: int) -> Entry:
     """The paper that is meant; raises `BadInput` where the index of so many `documents` does not hold it."""
-    entry = store.get(cited.id)
+    entry = find_cited(store, cited)
     if entry is None:
         name = "PMID" if cited.kind == "pmid" else "DOI"
         raise BadInput(
