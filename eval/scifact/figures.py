@@ -1,6 +1,6 @@
 """From results to figures: each measure as a tally over claims, so that it can be resampled and compared.
 
-`measures` says in words what `tallies` counts; a test holds the two to the same keys.
+`eval.scifact.measures` says in words what `tallies` counts; a test holds the two to the same keys.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from eval.measures.formulas import Tally, f1, precision, recall, reciprocal_ranks, share
-from eval.measures.report_data import Measure
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult
 from eval.scifact.official import MAX_ABSTRACT_SENTENCES, count
@@ -19,7 +18,7 @@ from retrieval.core.values import Stance
 CUT = 3
 DEPTHS = (3, 10, 20, 50, 100, 500, 1000)
 FORMULAS = {"precision": precision, "recall": recall, "f1": f1}
-_OFFICIAL = {
+OFFICIAL = {
     "abstract_label_only": "abstract level, label only: a predicted document is right if it is gold and its label is",
     "abstract_rationalized": "abstract level, label and rationale: and if a whole gold rationale is among its first "
     f"{MAX_ABSTRACT_SENTENCES} predicted sentences",
@@ -148,72 +147,3 @@ def _retrieval(stance: Stance, results: Sequence[ClaimResult], retrieved: int) -
             share,
         )
     return found
-
-
-def measures() -> tuple[Measure, ...]:
-    """What every figure is, in the order in which they are best read."""
-    of = {"support": "claims with supporting evidence", "contradict": "claims with contradicting evidence"}
-    listed: list[Measure] = []
-
-    def add(key: str, title: str, definition: str) -> None:
-        listed.append(Measure(key, title, definition))
-
-    for key, cut in (("whole", "whole rankings"), ("at3", f"rankings cut at {CUT}")):
-        for stance in STANCES:
-            add(
-                f"mrr.{key}.{stance}",
-                f"MRR {stance}, {cut}",
-                f"The paper's measure: reciprocal rank of the first gold document in all that the {stance} branch would return "
-                f"if it were not cut, mean over the {of[stance]}; {cut}. Whether a stance was recognised does not matter.",
-            )
-        add(f"mrr.{key}.weighted", f"MRR weighted, {cut}", "The mean of both, weighted by their claims: the paper's equation 3.")
-    for stance in STANCES:
-        add(
-            f"mrr.stance_correct.{stance}",
-            f"MRR@{CUT} of the right stance, {stance}",
-            f"Reciprocal rank of the first document among the first {CUT} returned as {stance} that is gold for that stance, "
-            f"mean over the {of[stance]}.",
-        )
-    add("mrr.stance_correct.weighted", f"MRR@{CUT} of the right stance, weighted", "The mean over all claims with evidence.")
-    for part in (*STANCES, "weighted"):
-        add(
-            f"mrr.listed.{part}",
-            f"MRR@{CUT} of the right stance, the uncertain behind, {part}",
-            "The same over what a reader is shown: what is called uncertain stands behind what is returned.",
-        )
-    for stance in STANCES:
-        for name in FORMULAS:
-            add(
-                f"pairs.{stance}.{name}",
-                f"{name.capitalize()}@{CUT}, {stance}",
-                f"Over all claims, those without evidence included: (claim, document) pairs among the first {CUT} returned as "
-                f"{stance}, against the gold pairs of that stance; micro-averaged over pairs.",
-            )
-    for stance in STANCES:
-        add(
-            f"listed.{stance}",
-            f"Recall of {stance}, the uncertain included",
-            f"Share of the gold pairs of that stance among all that is returned or called uncertain as {stance}.",
-        )
-    add(
-        "silence.without_evidence",
-        "Silent without evidence",
-        "Share of the claims without evidence for which nothing is returned.",
-    )
-    add("silence.with_evidence", "Silent despite evidence", "Share of the claims with evidence for which nothing is returned.")
-    for key, words in _OFFICIAL.items():
-        for name in FORMULAS:
-            add(
-                f"scifact.{key}_{name}",
-                f"SciFact {key.replace('_', ' ')}, {name}",
-                f"Official, {words}; micro-averaged over all claims (Wadden et al. 2020, arXiv 2004.14974, section 4.2).",
-            )
-    for stance in STANCES:
-        for depth in DEPTHS:
-            add(
-                f"retrieval.{stance}.{depth}",
-                f"Recall of {stance} at {depth}",
-                f"Share of the gold (claim, document) pairs of the stance among the first {depth} documents that the {stance} "
-                "branch retrieves, before anything is reranked, filtered or judged; none where it retrieves fewer.",
-            )
-    return tuple(listed)

@@ -12,8 +12,9 @@ from eval.measures.formulas import Tally, precision_recall
 from eval.measures.losses import FATES, Fate
 from eval.measures.report_data import Case, Claims, Passage, Provenance, Report, SideReport, VariantReport, Work
 from eval.measures.resampling import RESAMPLES, SEED, Resampler
-from eval.scifact.figures import measures, ranking_tallies, tallies
+from eval.scifact.figures import ranking_tallies, tallies
 from eval.scifact.files import Files, LabelledClaim
+from eval.scifact.measures import measures
 from eval.scifact.observing import STANCES, ClaimResult
 from eval.variants.expected import PUBLISHED
 from retrieval.core.code_hash import hash_code

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eval.measures.losses import Fate
-from eval.scifact.figures import measures, ranking_tallies, tallies
+from eval.scifact.figures import ranking_tallies, tallies
 from eval.scifact.files import Gold, LabelledClaim
+from eval.scifact.measures import measures
 from eval.scifact.observing import ClaimResult, GoldFate, ObservedSide, Returned
 from retrieval.core.values import BranchCounts, Claim
 

@@ -20,7 +20,7 @@ from eval.measures.report_data import (
     VariantReport,
     Work,
 )
-from eval.scifact.figures import measures
+from eval.scifact.measures import measures
 from eval.variants.expected import PUBLISHED
 from retrieval.core.values import Stance
 

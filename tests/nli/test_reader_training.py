@@ -20,20 +20,20 @@ from nli.reader.judge import READER_MODEL
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from nli.training.reader.claim_only import fit_claim_only, measure_leans
+from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
-    Lesson,
     make_evidence_lessons,
-    make_family_lessons,
     make_ordinary_lessons,
     make_title_lessons,
-    read_families,
     read_written,
     turn_lessons,
 )
 from nli.training.reader.fit import READ, ReaderReadings, load_readings
+from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
-from nli.training.reader.train import CLAIMS, FAMILIES, load_start, make_tokenizer
+from nli.training.reader.outcome_families import make_family_lessons, read_families
+from nli.training.reader.train import CLAIMS, CONTRASTS, FAMILIES, load_start, make_tokenizer
 from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.export import export, restore_weights
@@ -177,6 +177,17 @@ def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
         assert {"pmid", "true", "false", "evidence", "sentences", "kind"} <= set(line)
         assert np.max(line["evidence"]) < line["sentences"]
         assert line["pmid"] not in measured
+
+
+def test_the_contrast_sets_are_whole_and_label_by_side() -> None:
+    sets = read_contrasts(CONTRASTS)
+    assert len(sets) > 500
+    for one in sets:
+        assert one["support"] and one["contradict"] and all(0 <= place < len(one["text"]) for place in one["evidence"])
+    shown = list(make_contrast_lessons(sets[:1], {sets[0]["support"][0]: 0.7}))
+    assert [lesson.label for lesson in shown if lesson.claim in sets[0]["contradict"]] == [2] * len(sets[0]["contradict"])
+    assert {lesson.evidence for lesson in shown if lesson.label == 1} <= {()}
+    assert shown[0].lean == 0.7 and len({lesson.group for lesson in shown}) == 1
 
 
 def test_evidence_alone_is_a_lesson_of_its_sentences() -> None:

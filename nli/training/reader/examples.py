@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +17,14 @@ from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
 from nli.training.labelled import NAMES, clean_claim, find_scifact_rivals, read_labelled
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
+from nli.training.reader.lesson import Lesson
+from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.rules import _NOMINAL, make_finding_pairs, make_prompt_pairs, shorten
 from nli.training.turns import frame_claims, make_number_pairs
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A claim, a document's sentences and the label. `evidence` are the places of the sentences that carry it, None where nobody
-    marked them; `group` names the paper, whose lessons stand in one batch; `lean` is the log odds of support over contradiction
-    that the claim's words alone give away."""
-
-    claim: str
-    title: str
-    sentences: tuple[str, ...]
-    label: int
-    evidence: tuple[int, ...] | None
-    source: str
-    group: str = ""
-    lean: float = 0.0
 
 
 def make_lesson(pair: Pair) -> Lesson:
@@ -203,79 +189,6 @@ def make_conclusion_lessons(
             yield Lesson(other, title, rest, CONTRADICT, None, "conclusions")
         else:
             yield Lesson(claim, title, rest, SUPPORT, None, "conclusions")
-
-
-_DRUGS = (
-    "metformin", "aspirin", "the vaccine", "exercise training", "a low-salt diet", "vitamin D", "the drug",
-    "the new programme", "acupuncture", "the device", "stem cell therapy", "cognitive behavioural therapy", "fish oil",
-    "the probiotic", "early surgery", "high-dose prednisone", "the herbal extract", "interleukin-6", "the mutation",
-    "cigarette smoke", "green tea", "yoga", "the antibody", "radiotherapy", "lithium", "magnesium", "the nurse-led clinic",
-    "zinc", "insulin", "the app", "losartan", "music", "oxygen", "garlic", "estradiol", "the inhibitor", "melatonin",
-    "breastfeeding", "air pollution", "night work",
-)  # fmt: skip
-_FACTORS = {
-    "drug": _DRUGS,
-    "gene": (
-        "PTEN", "TRPV1", "miR-21", "interleukin-10", "Nrf2", "SIRT1", "caveolin-1", "BRCA1", "HIF-1α", "TLR4", "STAT3", "p21",
-        "the ubiquitin ligase Parkin", "KLF4", "AMPK", "galectin-3", "Notch1", "CD47", "FOXO3", "PPARγ", "miR-155", "cyclin D1",
-        "the histone deacetylase HDAC3", "LKB1", "Sox2", "PKCδ", "TGF-β1", "connexin 43", "Bcl-xL", "the receptor CXCR4",
-    ),
-    "exposure": (
-        "night work", "air pollution", "obesity", "a high C-reactive protein", "childhood neglect", "coffee", "smoking",
-        "vitamin D deficiency", "blood group O", "type 2 diabetes", "living alone", "a raised troponin", "poor sleep", "marriage",
-        "SARS-CoV-2 infection", "heavy drinking", "regular exercise", "red meat", "old age", "male sex", "low income", "anaemia",
-        "asthma", "statin use", "high altitude", "previous infection", "mask wearing", "BCG vaccination",
-    ),
-    "pair": (
-        "metformin", "glipizide", "surgery", "watchful waiting", "warfarin", "apixaban", "the new method", "the standard method",
-        "ultrasound", "MRI", "computed tomography", "the rapid test", "PCR", "aspirin", "clopidogrel", "ketamine", "propofol",
-        "drug A", "drug B", "group therapy", "individual therapy", "the daily schedule", "the weekly schedule", "the oral route",
-        "infusion", "the open operation", "laparoscopy", "laser treatment", "the generic brand", "citalopram", "bupropion",
-    ),
-}  # fmt: skip
-"""What fills {X}, and {Y} where two are compared, by the kind of factor that an outcome family names."""
-
-
-def read_families(folder: Path) -> list[dict[str, Any]]:
-    """The outcome families: sentences with a slot {X} that say better, worse or no difference of one outcome."""
-    found = []
-    for path in sorted(folder.glob("*.jsonl")):
-        found += [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    return found
-
-
-def make_family_lessons(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
-    """A claim and a sentence about one outcome, told in two ways; now and then another factor or another outcome (neutral)."""
-    sides = ("better", "worse", "null")
-    alike: dict[str, list[dict[str, Any]]] = {}
-    for outcome in outcomes:
-        alike.setdefault(outcome.get("factor", "drug"), []).append(outcome)
-
-    def filled(phrase: str, first: str, second: str) -> str:
-        text = phrase.replace("{X}", first).replace("{Y}", second)
-        return f"{text[:1].upper()}{text[1:]}."
-
-    for _ in range(wanted):
-        outcome = rng.choice(outcomes)
-        kind = outcome.get("factor", "drug")
-        factor, rival, stranger = rng.sample(_FACTORS[kind], 3)
-        mine = rng.choice(sides)
-        claim_side = rng.choices(sides, (0.4, 0.4, 0.2))[0]
-        first = rng.choice(outcome[claim_side])
-        draw = rng.random()
-        if draw < 0.13:
-            other = rng.choice([one for one in alike[kind] if one is not outcome])
-            second, label = filled(rng.choice(other[mine]), factor, rival), NEUTRAL
-        elif draw < 0.2:
-            second, label = filled(rng.choice(outcome[mine]), stranger, rival), NEUTRAL
-        else:
-            if draw < 0.4:
-                # A third of the other draws agree by chance: support and contradiction are as frequent.
-                mine = claim_side
-            rest = [phrase for phrase in outcome[mine] if phrase != first]
-            second, label = filled(rng.choice(rest), factor, rival), SUPPORT if mine == claim_side else CONTRADICT
-        evidence = () if label == NEUTRAL else (0,)
-        yield Lesson(filled(first, factor, rival), "", (second,), label, evidence, "families")
 
 
 GENERAL = {"negation_nli": 1500, "breaking_nli": 700, "conjnli": 1200, "fever_symmetric": 400}

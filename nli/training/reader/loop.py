@@ -15,7 +15,7 @@ from torch.nn import functional
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.training.pairs import LABELS, NEUTRAL
 from nli.training.reader.encoder import ReaderEncoder
-from nli.training.reader.examples import Lesson
+from nli.training.reader.lesson import Lesson
 
 TOKENS = 2048
 """Tokens of a batch, padding included."""

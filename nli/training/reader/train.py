@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -20,6 +21,7 @@ from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.training.flips import Flips
 from nli.training.pairs import LABELS
 from nli.training.reader.claim_only import measure_leans
+from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import (
     make_document_lessons,
@@ -29,6 +31,7 @@ from nli.training.reader.examples import (
     read_ordinary,
     read_written,
 )
+from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import LONGEST, compute_loss, make_batches
 from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
@@ -36,8 +39,8 @@ from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.export import restore_weights
 from retrieval.training.loop import Recipe, descend, read_weights
 
-FAMILIES, CLAIMS = (Path(__file__).with_name(name) for name in ("families", "claims"))
-"""Outcome families and claims of our own, written for this training."""
+FAMILIES, CLAIMS, CONTRASTS = (Path(__file__).with_name(name) for name in ("families", "claims", "contrasts"))
+"""Outcome families, claims about papers and contrast sets of our own, written for this training."""
 SCIFACT = ("scifact", "scifact_turned")
 """Sources of whole abstracts with a share of their own: the ones whose labels experts gave sentence by sentence."""
 EARLY = 0.5
@@ -65,6 +68,25 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
     return restore_weights(path)
 
 
+def make_lessons(data: Path, shares: Sequence[float], flips: Flips, rng: random.Random) -> tuple[list[Lesson], list[Lesson]]:
+    """The short texts, and all others, of each part the share that `--shares` names."""
+    short, documents, own, scifact, evidence, contrasts = shares
+    papers, written, sets = read_ordinary(data, "train"), read_written(CLAIMS, data), read_contrasts(CONTRASTS)
+    told = [(paper["true"], paper["false"]) for paper in (*papers, *written)]
+    told += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
+    lean = measure_leans([true for true, _ in told], [false for _, false in told])
+
+    def take(lessons: Sequence[Any], share: float) -> list[Any]:
+        return rng.sample(lessons, round(share * len(lessons)))
+
+    pairs = take(make_short_lessons(data, FAMILIES, flips, rng), short)
+    whole = make_document_lessons(data, lean, flips, rng)
+    whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
+    whole += make_ordinary_lessons(take(written, own), lean, rng)
+    whole += make_evidence_lessons(take([*papers, *written], evidence), lean, rng)
+    return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
+
+
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
@@ -75,20 +97,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
-        "--shares", type=float, nargs=5, default=(1.0,) * 5, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE"),
-        help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences",
+        "--shares", type=float, nargs=6, default=(1.0,) * 6, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS"),
+        help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
+        "contrast sets",
     )  # fmt: skip
     parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
-    papers, own = read_ordinary(options.data, "train"), read_written(CLAIMS, options.data)
-    lean = measure_leans([paper["true"] for paper in (*papers, *own)], [paper["false"] for paper in (*papers, *own)])
-    pairs, whole = make_short_lessons(options.data, FAMILIES, flips, rng), make_document_lessons(options.data, lean, flips, rng)
-    pairs = rng.sample(pairs, round(options.shares[0] * len(pairs)))
-    alone = list(make_evidence_lessons([*papers, *own], lean, rng))
-    whole = [one for one in whole if rng.random() < options.shares[3 if one.source in SCIFACT else 1]]
-    whole += make_ordinary_lessons(rng.sample(own, round(options.shares[2] * len(own))), lean, rng)
-    whole += rng.sample(alone, round(options.shares[4] * len(alone)))
+    pairs, whole = make_lessons(options.data, options.shares, flips, rng)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(make_tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))
