@@ -1,7 +1,7 @@
 """Contrast sets of our own: a finding as a paper would report it, with claims that it supports, contradicts and leaves open.
 
 Each line of `contrasts/*.jsonl` holds `text` (sentences), `evidence` (their places that settle the claims), the claims `support`,
-`contradict` and `neutral`, and the `kind` of wording that it is about. Subjects, sentences and figures are invented.
+`contradict` and `neutral`, the `kind` of wording that it is about, and in some a `title`. Subjects and figures are invented.
 """
 
 from __future__ import annotations

@@ -68,10 +68,12 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
     return restore_weights(path)
 
 
-def make_lessons(data: Path, shares: Sequence[float], flips: Flips, rng: random.Random) -> tuple[list[Lesson], list[Lesson]]:
+def make_lessons(
+    data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
+) -> tuple[list[Lesson], list[Lesson]]:
     """The short texts, and all others, of each part the share that `--shares` names."""
     short, documents, own, scifact, evidence, contrasts = shares
-    papers, written, sets = read_ordinary(data, "train"), read_written(CLAIMS, data), read_contrasts(CONTRASTS)
+    papers, written, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
     told = [(paper["true"], paper["false"]) for paper in (*papers, *written)]
     told += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
     lean = measure_leans([true for true, _ in told], [false for _, false in told])
@@ -101,10 +103,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
         "contrast sets",
     )  # fmt: skip
+    parser.add_argument(
+        "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
+    )
     parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
     options = parser.parse_args(arguments)
     rng, flips = random.Random(options.seed), Flips()
-    pairs, whole = make_lessons(options.data, options.shares, flips, rng)
+    pairs, whole = make_lessons(options.data, options.claims, options.shares, flips, rng)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     tokenize = DocumentTokenizer(make_tokenizer(words["tokens"]), LONGEST)
     first = int(EARLY * len(pairs))
