@@ -77,6 +77,18 @@ class TestTheEndIsReadTwice:
         assert both[-CLOSING:] == pytest.approx((once[-CLOSING:] + again[1:]) / 2, abs=0.03)
         assert both[1:-CLOSING] == pytest.approx(once[1:-CLOSING], abs=0.03)
 
+    def test_a_paper_that_clearly_takes_no_side_is_read_once(
+        self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[int] = []
+        read = reader._read
+        monkeypatch.setattr(reader, "_read", lambda claim, some: asked.append(len(some)) or read(claim, some))
+        on_it, beside = Abstract("Zinc for colds", SENTENCES), Abstract("Beetles", tuple(f"Beetle {n} is red." for n in range(9)))
+        found = reader.logits(CLAIM_TEXT, [beside, on_it])
+        assert asked == [2, 1]
+        assert found[0] == pytest.approx(read(CLAIM_TEXT, [beside])[0], abs=0.03)
+        assert found[1] == pytest.approx(reader.logits(CLAIM_TEXT, [on_it])[0], abs=0.03)
+
     def test_short_text_is_read_once(self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch) -> None:
         short = Abstract("Zinc for colds", SENTENCES[-CLOSING:])
         both = reader.logits(CLAIM_TEXT, [short])[0]
