@@ -12,7 +12,8 @@ from generation.draft import Cited, DraftSentence, Finding, Source
 from generation.sentences.candidates import LONGEST, SHORTEST, split_pieces, stands_alone, trim_sentence
 from generation.sentences.labels import drop_label
 
-_LONGEST_QUOTE = 60
+LONGEST_QUOTE = 60
+"""Words of a sentence that is still quoted."""
 _BY_CONTRAST = "By contrast, "
 
 
@@ -44,7 +45,7 @@ def write_finding(source: Source, finding: Finding, contrast: bool = False) -> D
     if stands_alone(alone) and not contrast:
         return DraftSentence(alone, (Cited(source.number),))
     quote = drop_label(quote).strip().rstrip(".").rstrip()
-    if not 3 <= len(quote.split()) <= _LONGEST_QUOTE:
+    if not 3 <= len(quote.split()) <= LONGEST_QUOTE:
         return None
     study = finding.study if contrast else finding.study[:1].upper() + finding.study[1:]
     return DraftSentence(f"{_BY_CONTRAST if contrast else ''}{study} reports: “{quote}”.", (Cited(source.number, quote),))

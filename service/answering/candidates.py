@@ -13,7 +13,7 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Document
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from service.answering.relevance import is_same_kind, measure_match, measure_shares
+from service.answering.relevance import is_same_kind, measure_shares
 
 
 class Candidates:
@@ -22,7 +22,7 @@ class Candidates:
     def __init__(self, index: Index, question: str, asked: YesNoQuestion, met: float) -> None:
         """`met` is the least share that a paper must hold of each side of the question (0 to 1)."""
         self._index, self._question, self._asked, self._met = index, question, asked, met
-        self._seen: dict[str, tuple[float, Document]] = {}
+        self._seen: dict[str, tuple[float, float, Document]] = {}
         self._meeting: set[str] = set()
 
     @property
@@ -35,26 +35,21 @@ class Candidates:
         new = [pmid for pmid in pmids if pmid not in self._seen]
         for entry in self._index.entries(new):
             document = entry.document
-            self._seen[entry.pmid] = (self._measure_nearness(document), document)
-            if self._meets(document):
+            shares = measure_shares(self._question, self._asked, make_passage(document))
+            whole, title = sum(shares) / len(shares), measure_shares(self._question, self._asked, document.title)
+            self._seen[entry.pmid] = (whole + 0.5 * sum(title) / len(title), whole, document)
+            if min(shares) >= self._met and self._can_answer(document):
                 self._meeting.add(entry.pmid)
         return self._meeting
 
+    def measure_met(self) -> dict[str, float]:
+        """By PMID, for the papers that can answer, the mean share of the question's sides that each holds (0 to 1)."""
+        return {pmid: self._seen[pmid][1] for pmid in self._meeting}
+
     def list_nearest(self, most: int) -> tuple[Document, ...]:
-        """The papers looked at that hold most of the question, at most so many; of equals the one found first."""
-        ranked = sorted(self._seen.values(), key=lambda pair: -pair[0])
-        return tuple(document for _, document in ranked if not document.retracted)[:most]
+        """The papers looked at that hold most of the question, above all in their titles, at most so many."""
+        ranked = sorted(self._seen.values(), key=lambda one: -one[0])
+        return tuple(document for *_, document in ranked if not document.retracted)[:most]
 
-    def _meets(self, document: Document) -> bool:
-        return (
-            not document.retracted
-            and measure_match(self._question, self._asked, make_passage(document)) >= self._met
-            and has_findings(document)
-            and is_same_kind(self._question, document)
-        )
-
-    def _measure_nearness(self, document: Document) -> float:
-        """The mean share of the question's sides that a paper holds, and, less, that its title holds."""
-        whole = measure_shares(self._question, self._asked, make_passage(document))
-        title = measure_shares(self._question, self._asked, document.title)
-        return sum(whole) / len(whole) + 0.5 * sum(title) / len(title)
+    def _can_answer(self, document: Document) -> bool:
+        return not document.retracted and has_findings(document) and is_same_kind(self._question, document)

@@ -35,9 +35,10 @@ def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSent
 
 
 def _can_disagree(one: WeighedPaper, other: WeighedPaper) -> bool:
-    """Whether two papers can be in conflict: trials with trials, observations with observations, and not in other people."""
+    """Whether two papers can be in conflict: of comparable design, not in other people, and on as much of the question."""
     titles = one.evidence.document.title, other.evidence.document.title
-    return are_comparable(one.design, other.design) and not differ_in_people(*titles)
+    alike = abs(one.met - other.met) <= AS_MUCH
+    return alike and are_comparable(one.design, other.design) and not differ_in_people(*titles)
 
 
 def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
@@ -65,6 +66,8 @@ def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     )
 
 
+AS_MUCH = 0.1
+"""How far the shares of the question that two papers hold may lie apart where they are in conflict."""
 SHARED = 0.5
 """The share of a sentence's telling words that a paper must hold to be in conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."

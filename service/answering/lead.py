@@ -7,7 +7,7 @@ are weighed by the probability of their side, by design and by age, and the heav
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generation.draft import Finding
@@ -31,12 +31,14 @@ NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class WeighedPaper:
-    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, and what it weighs."""
+    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, what it weighs, and
+    the share `met` of the question that it holds, 0 to 1."""
 
     evidence: Evidence
     takes_side: bool
     design: Design
     weight: float
+    met: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Leads:
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
         # What the paper is found to say neither way, read for its findings, is not on the question.
         told = [one for one in self._findings(asked, near) if one.score >= self._step.near]
-        papers = weigh_papers(told, called, self._step)
+        papers = weigh_papers(told, called, self._step, candidates.measure_met())
         # A verdict that no sentence can be cited for is none.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
         if lead is None:
@@ -114,7 +116,7 @@ class Leads:
         if not isinstance(judge, Reader) or not near:
             return near
         entries = list(self._grounder.index.entries([one.document.pmid for one in near]))
-        findings = read_findings(judge, asked.question, asked.turned, entries)
+        findings = read_findings(judge, asked.question, asked.turned, entries, self._step.leaning)
         return [
             evidence_for(
                 asked.turned.claim,
@@ -159,11 +161,14 @@ def _drop_repeats(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(best.values())
 
 
-def weigh_papers(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) -> tuple[WeighedPaper, ...]:
+def weigh_papers(
+    read: Sequence[Evidence], called: frozenset[str], step: LeadStep, met: Mapping[str, float] | None = None
+) -> tuple[WeighedPaper, ...]:
     """Papers on the question, those that count most first.
 
     One takes a side where it is probable enough that it found so and a sentence of it says so; a verdict on a single sentence
-    counts only if the judge's decision `called` its paper.
+    counts only if the judge's decision `called` its paper. Of `met`, the share of the question that each paper holds, the square
+    weighs: one on another population or another outcome counts less beside one on what was asked.
     """
     newest = max((one.document.year for one in read if one.document.year), default=0)
     found = []
@@ -172,7 +177,9 @@ def weigh_papers(read: Sequence[Evidence], called: frozenset[str], step: LeadSte
         age = newest - one.document.year if one.document.year else 0
         of_paper = one.verdict is not None and one.verdict.of == "document"
         takes_side = one.sentence is not None and one.score >= step.takes and (of_paper or one.document.pmid in called)
-        found.append(WeighedPaper(one, takes_side, kind, one.score * kind.weight * 0.5 ** (age / step.halves)))
+        share = met.get(one.document.pmid, 1.0) if met else 1.0
+        weight = one.score * kind.weight * share**2 * 0.5 ** (age / step.halves)
+        found.append(WeighedPaper(one, takes_side, kind, weight, share))
     return tuple(sorted(found, key=lambda one: (not one.takes_side, -one.weight, one.evidence.document.pmid)))
 
 

@@ -2,7 +2,8 @@
 
 What counts is what the paper itself found, so it is read twice against the claim: whole, as for a grounding, which then costs
 nothing more; and its results and conclusions without the title, which names the subject and is read too easily as if it affirmed
-it. The reader itself reads the end of each once more. The readings are joined as the geometric mean of their probabilities (a
+it. The sentence that tells the finding is read alone, so that none is quoted for the opposite of what it says. The reader itself
+reads the end of each once more. The readings are joined as the geometric mean of their probabilities (a
 logarithmic opinion pool, Genest and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim is not read: the shipped reader
 contradicts whatever holds a negation (docs/experiments.md).
 """
@@ -11,20 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from generation.leads.question import YesNoQuestion
+from generation.sentences.findings import choose_quotable
 from nli.judges.judge import Abstract, Reader, Reading, drop_question
 from nli.text.roles import find_findings
 from retrieval.core.probabilities import softmax
-from retrieval.core.values import Sentence, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
 from service.answering.telling import find_telling
 
-LEANING = 0.9
-"""Log odds by which the shipped reader says yes too readily to a question: on 120 questions of PubMedQA (docs/experiments.md)."""
+OPPOSED = 0.5
+"""The probability of the opposite from which a sentence that is read alone speaks against its paper's side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +42,29 @@ class PaperFinding:
         return self.verdict.leaning
 
 
-def read_findings(reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry]) -> list[PaperFinding]:
-    """What each paper found, in order; `question` and its claim are in American spelling."""
+def read_findings(
+    reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry], leaning: float = 0.0
+) -> list[PaperFinding]:
+    """What each paper found, in order; `question` and its claim are in American spelling, `leaning` is the reader's."""
     claim = asked.claim
     readings = iter(reader.read_abstracts(claim, [view for entry in entries for view in _make_views(entry)]))
     found = []
     for entry, whole, told in zip(entries, readings, readings, strict=True):
-        verdict = remove_leaning(pool_verdicts([whole.document, told.document]))
+        verdict = remove_leaning(pool_verdicts([whole.document, told.document]), leaning)
         spoken = _pool_sentences(entry, whole, told)
         found.append(PaperFinding(verdict, find_telling(question, asked, claim, verdict, entry, spoken)))
-    return found
+    return _drop_misread(reader, claim, found)
+
+
+def _drop_misread(reader: Reader, claim: str, found: Sequence[PaperFinding]) -> list[PaperFinding]:
+    """The findings, without a sentence that, read alone, says the opposite: such a paper was misread, one way or the other."""
+    alone = [Abstract("", (choose_quotable(one.sentence.text),)) for one in found if one.sentence]
+    readings = iter(reader.read_abstracts(claim, alone))
+    kept = []
+    for one in found:
+        opposed = one.sentence and getattr(next(readings).document, OPPOSITE[one.stance]) >= OPPOSED
+        kept.append(replace(one, sentence=None) if opposed else one)
+    return kept
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:
@@ -74,8 +89,8 @@ def pool_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict(*softmax(logs).tolist(), of="document")
 
 
-def remove_leaning(verdict: Verdict) -> Verdict:
-    """The verdict without the judge's leaning to affirm what it is asked."""
-    support, contradict = verdict.support * math.exp(-LEANING / 2), verdict.contradict * math.exp(LEANING / 2)
+def remove_leaning(verdict: Verdict, leaning: float) -> Verdict:
+    """The verdict without the reader's leaning to affirm what it is asked, in log odds of support against contradiction."""
+    support, contradict = verdict.support * math.exp(-leaning / 2), verdict.contradict * math.exp(leaning / 2)
     whole = support + verdict.neutral + contradict
     return Verdict(support / whole, verdict.neutral / whole, contradict / whole, of="document")

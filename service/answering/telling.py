@@ -14,7 +14,7 @@ from generation.leads.denial import is_denial
 from generation.leads.question import YesNoQuestion
 from generation.sentences.asides import is_aside
 from generation.sentences.candidates import stands_alone, trim_sentence
-from generation.sentences.findings import choose_quotable
+from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
 from generation.sentences.phrases import compile_phrases
 from nli.text.roles import ROLES, load_role_model, locate_stretch
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
@@ -25,7 +25,7 @@ from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.relevance import measure_shares, subject_of
 
 MET, LEAST_MET = 0.5, 0.25
-"""The share of what is asked that a sentence must hold together with its paper's title: the mean of both sides, and each of them."""
+"""The share of what is asked that a sentence must hold with its paper's title: the mean of both sides, and each of them."""
 SPEAKS = 0.1
 """The probability of the paper's side from which a sentence speaks for it."""
 _CONCLUSION = ROLES.index("conclusion")
@@ -33,6 +33,8 @@ _CONCLUDES = 0.5
 """What a conclusion is worth beside a result, more."""
 _ALONE = 1.3
 """How much better a sentence is shown that can be read without those around it."""
+_TOO_LONG = 0.5
+"""The same of a sentence that is too long to be quoted at all."""
 _ANY_WORDS = 0.4
 """What a sentence is worth that holds no word of the question, beside 2 for one that holds all."""
 _NO_FINDING = compile_phrases("no finding")
@@ -86,7 +88,7 @@ def _weigh(question: str, asked: YesNoQuestion, stance: Stance, said: Verdict, e
     text = choose_quotable(sentences[place].text)
     shares = load_role_model().score_text(text, locate_stretch(place, len(sentences)))
     words = _ANY_WORDS + weigh_shared_terms(question, find_subject(question), text) + measure_outcome(question, asked, text)
-    alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
+    alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0 if len(text.split()) <= LONGEST_QUOTE else _TOO_LONG
     for_it: float = getattr(said, stance)
     return for_it * words * (1 + _CONCLUDES * float(shares[_CONCLUSION])) * alone
 

@@ -94,6 +94,19 @@ def test_design_and_age_weigh() -> None:
     assert verdict_of(old, new, halves=1000.0)[0] == "mixed"
 
 
+def test_a_paper_on_less_of_the_question_weighs_less_and_is_in_no_conflict() -> None:
+    asked, turned = (evidence("1", "contradict", 0.9), evidence("2", "support", 0.9)), parse_question(QUESTION)
+    assert turned is not None
+    for met, verdict, conflicts in ((1.0, "mixed", 1), (0.6, "no", 0)):
+        papers = weigh_papers(asked, frozenset(), step(), {"1": 1.0, "2": met})
+        lead = make_lead(turned, papers, step())
+        assert lead.verdict == verdict
+        studied = Studied(turned, papers, lead)
+        first = write_lead_sentence(QUESTION, studied, 3)
+        assert first is not None
+        assert len(find_conflicts_between_sides(studied, [first])) == conflicts
+
+
 def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
     alone = verdict_of(evidence("1", "support", 0.9))[1]
     assert verdict_of(evidence("1", "support", 0.9), evidence("2", "contradict", 0.6, CASE))[1] < alone
@@ -292,7 +305,23 @@ def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index:
     (entry,) = index.entries(["1"])
     read_findings(reader, QUESTION, turned, [entry])
     assert reader.read[0] == make_abstract(entry)
-    assert [one.title for one in reader.read] == [entry.document.title, ""]
+    assert [one.title for one in reader.read] == [entry.document.title, "", ""]
+    assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1], "its findings, then the sentence that tells them"
+
+
+def test_a_sentence_is_not_quoted_for_the_opposite_of_what_it_says_alone(tmp_path: Path) -> None:
+    class Turning(Echo):
+        def read_abstracts(self, claim: str, documents: Any) -> Any:
+            for one in documents:
+                verdict = AGAINST if len(one.sentences) > 1 else FOR
+                yield Reading(verdict, tuple(verdict for _ in one.sentences))
+
+    abstract = "RESULTS: Zeta lowered blood pressure. CONCLUSIONS: Zeta lowered blood pressure in most adults."
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(Turning(), QUESTION, turned, list(held.entries(["1"])))
+    assert (found.stance, found.sentence) == ("contradict", None)
 
 
 def test_a_paper_that_is_read_against_its_own_words_is_believed_neither_way(tmp_path: Path) -> None:
@@ -325,7 +354,9 @@ def test_verdicts_are_pooled_and_levelled() -> None:
     even = pool_verdicts([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
     assert even.support == pytest.approx(even.contradict)
     assert pool_verdicts([]).neutral == 1.0
-    assert remove_leaning(even).contradict > remove_leaning(even).support
+    assert remove_leaning(even, 0.9).contradict > remove_leaning(even, 0.9).support
+    back = remove_leaning(remove_leaning(even, 0.9), -0.9)
+    assert (back.support, back.contradict) == pytest.approx((even.support, even.contradict))
 
 
 def reading_answerer(index: Index) -> Answerer:
