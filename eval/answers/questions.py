@@ -80,7 +80,8 @@ class Given:
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Given:
         """From what a journal keeps."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in record.items()})
+        values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        return cls(**values)
 
 
 def read_questions(path: Path) -> list[AskedQuestion]:
@@ -107,7 +108,7 @@ def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQues
         raise BadRecord(path, f"row {line}", f"expected yes, no or none in the column answer, got {answer!r}.")
     if bool(pmids) != (answer != "none"):
         raise BadRecord(path, f"row {line}", "expected the PMIDs of the papers that answer it, and none where none does.")
-    return AskedQuestion(values["question"], answer, pmids, values["other"])  # type: ignore[arg-type]
+    return AskedQuestion(values["question"], answer, pmids, values["other"])
 
 
 def answer_all(

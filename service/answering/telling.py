@@ -26,8 +26,8 @@ from service.answering.relevance import measure_shares, subject_of
 
 MET, LEAST_MET = 0.5, 0.25
 """The share of what is asked that a sentence must hold with its paper's title: the mean of both sides, and each of them."""
-SPEAKS = 0.1
-"""The probability of the paper's side from which a sentence speaks for it."""
+SPEAKS = 0.25
+"""The probability of the paper's side from which a sentence speaks for it: findings read had 0.47 or more, remarks up to 0.2."""
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
 """What a conclusion is worth beside a result, more."""
@@ -90,7 +90,8 @@ def _weigh(question: str, asked: YesNoQuestion, stance: Stance, said: Verdict, e
     words = _ANY_WORDS + weigh_shared_terms(question, find_subject(question), text) + measure_outcome(question, asked, text)
     alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0 if len(text.split()) <= LONGEST_QUOTE else _TOO_LONG
     for_it: float = getattr(said, stance)
-    return for_it * words * (1 + _CONCLUDES * float(shares[_CONCLUSION])) * alone
+    # Squared, so that a sentence that only holds more of the question's words does not outdo the finding.
+    return for_it**2 * words * (1 + _CONCLUDES * float(shares[_CONCLUSION])) * alone
 
 
 def _measure_aboutness(question: str, asked: YesNoQuestion, text: str) -> float:
