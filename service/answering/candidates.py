@@ -49,7 +49,7 @@ class Candidates:
     def list_nearest(self, most: int) -> tuple[Document, ...]:
         """The papers looked at that hold most of the question, above all in their titles, at most so many."""
         ranked = sorted(self._seen.values(), key=lambda one: -one[0])
-        return tuple(document for *_, document in ranked if not document.retracted)[:most]
+        return tuple(document for *_, document in ranked if document.title and not document.retracted)[:most]
 
     def _can_answer(self, document: Document) -> bool:
         return not document.retracted and has_findings(document) and is_same_kind(self._question, document)

@@ -311,10 +311,12 @@ def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index:
 
 def test_a_sentence_is_not_quoted_for_the_opposite_of_what_it_says_alone(tmp_path: Path) -> None:
     class Turning(Echo):
+        """Against the claim where it reads the paper, for it where it then reads the sentence alone."""
+
         def read_abstracts(self, claim: str, documents: Any) -> Any:
-            for one in documents:
-                verdict = AGAINST if len(one.sentences) > 1 else FOR
-                yield Reading(verdict, tuple(verdict for _ in one.sentences))
+            verdict = FOR if self.read else AGAINST
+            self.read.extend(documents)
+            return iter([Reading(verdict, tuple(verdict for _ in one.sentences)) for one in documents])
 
     abstract = "RESULTS: Zeta lowered blood pressure. CONCLUSIONS: Zeta lowered blood pressure in most adults."
     held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
