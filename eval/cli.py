@@ -12,6 +12,7 @@ from eval.commands.evidencebench import evidencebench
 from eval.commands.feedback import feedback
 from eval.commands.leads import leads
 from eval.commands.litsearch import litsearch
+from eval.commands.questions import questions
 from eval.commands.report import report
 from eval.commands.scifact import predictions, scifact
 from eval.commands.spellings import spellings
@@ -20,7 +21,8 @@ from service.cli.commands import app
 eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 for command in (
-    evidencebench, beir, crossgenre, litsearch, claims, feedback, titles, leads, spellings, scifact, predictions, report, answers,
+    evidencebench, beir, crossgenre, litsearch, claims, feedback, titles, leads, questions, spellings, scifact, predictions,
+    report, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)
 

@@ -31,6 +31,7 @@ _CODE = (
     "eval.answers.leads",
     "service.answering.lead",
     "service.answering.reading",
+    "service.answering.telling",
     "service.grounding.ground",
     "service.answering.relevance",
 )
@@ -48,13 +49,19 @@ class KnownQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Led:
-    """What a lead said: "" where there was none; `read` are papers on the question, `own` says that one of the question's is."""
+    """What a lead said: "" where there was none; `read` are papers on the question, `own` says that one of the question's is.
+
+    `whole` are the probabilities of support, neither and contradiction that the weightiest paper has, none where none was read
+    whole; `told` says that a sentence tells what it found.
+    """
 
     id: str
     verdict: str
     certainty: float
     read: int
     own: bool
+    whole: tuple[float, ...] = ()
+    told: bool = False
 
     @property
     def said(self) -> Known:
@@ -108,7 +115,7 @@ def lead_all(
                 f"Stopped after {sum(key in journal.records for key in keys)} of {len(questions)} questions; they are saved in "
                 f"{work}, and the same command resumes from there."
             ) from None
-    return [Led(**journal.records[key]) for key in keys]
+    return [Led(**{**record, "whole": tuple(record["whole"])}) for record in (journal.records[key] for key in keys)]
 
 
 def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:
@@ -116,7 +123,11 @@ def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:
     if studied is None or studied.lead is None:
         return Led(question.id, "", 0.0, 0, False)
     on_it = {one.evidence.document.pmid for one in studied.papers}
-    return Led(question.id, studied.lead.verdict, studied.lead.certainty, len(on_it), not on_it.isdisjoint(question.pmids))
+    own, first = not on_it.isdisjoint(question.pmids), studied.papers[0].evidence
+    verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
+    whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
+    told = first.sentence is not None
+    return Led(question.id, studied.lead.verdict, studied.lead.certainty, len(on_it), own, whole, told)
 
 
 def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[str, Figure]:

@@ -28,6 +28,7 @@ def leads(
     given: Annotated[bool, typer.Option("--given", help="Read the question's own papers instead of searching.")] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the leaning and the certainty of leads to these questions.")] = False,
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -62,6 +63,10 @@ def leads(
         }
         found = lead_all(asked, Leads(grounder, step), given, work, grounder.index.manifest.corpus_sha256, settings)
         typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", asked, found)))
+        if fit:
+            from eval.answers.fitting import fit as fit_leads
+
+            typer.echo("\n".join(["", *fit_leads(asked, found, step).lines()]))
         if json:
             report = {
                 "command": get_command_line(),

@@ -12,27 +12,30 @@ from generation.draft import Cited, DraftSentence, Finding, Source
 from generation.sentences.candidates import LONGEST, SHORTEST, split_pieces, stands_alone, trim_sentence
 from generation.sentences.labels import drop_label
 
-_LONGEST_QUOTE = 60
+LONGEST_QUOTE = 60
+"""Words of a sentence that is still quoted."""
 _BY_CONTRAST = "By contrast, "
 
 
 def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[DraftSentence]:
     """A sentence for each source that has a finding, in their order, at most `most` and of at most `words` words in all.
 
-    The first that takes the other side than the first source does is told as a contrast.
+    The first that takes the other side than the first source does is told as a contrast; whatever the others take, it has its
+    place.
     """
-    room, told, leading, turned = words, set[str](), next((s.finding.stance for s in sources if s.finding), None), False
-    for source in sources:
-        if source.finding is None or not most:
-            continue
-        opposes = bool(leading and source.finding.stance and source.finding.stance != leading)
-        sentence = write_finding(source, source.finding, opposes and not turned)
-        if sentence is None or sentence.text in told or len(sentence.text.split()) > room:
-            continue
-        turned = turned or opposes
-        most, room = most - 1, room - len(sentence.text.split())
-        told.add(sentence.text)
-        yield sentence
+    telling = [source for source in sources if source.finding]
+    leading = next((source.finding.stance for source in telling if source.finding), None)
+    turning = next((one for one in telling if one.finding and leading and one.finding.stance not in (None, leading)), None)
+    first = [one for one in (*telling[:1], turning) if one]
+    kept: dict[int, DraftSentence] = {}
+    for source in [*first, *(one for one in telling if one not in first)]:
+        assert source.finding
+        sentence = write_finding(source, source.finding, source is turning)
+        used = sum(len(one.text.split()) for one in kept.values())
+        new = sentence and sentence.text not in {one.text for one in kept.values()}
+        if sentence and new and len(kept) < most and used + len(sentence.text.split()) <= words:
+            kept[source.number] = sentence
+    yield from (kept[source.number] for source in telling if source.number in kept)
 
 
 def write_finding(source: Source, finding: Finding, contrast: bool = False) -> DraftSentence | None:
@@ -42,7 +45,7 @@ def write_finding(source: Source, finding: Finding, contrast: bool = False) -> D
     if stands_alone(alone) and not contrast:
         return DraftSentence(alone, (Cited(source.number),))
     quote = drop_label(quote).strip().rstrip(".").rstrip()
-    if not 3 <= len(quote.split()) <= _LONGEST_QUOTE:
+    if not 3 <= len(quote.split()) <= LONGEST_QUOTE:
         return None
     study = finding.study if contrast else finding.study[:1].upper() + finding.study[1:]
     return DraftSentence(f"{_BY_CONTRAST if contrast else ''}{study} reports: “{quote}”.", (Cited(source.number, quote),))

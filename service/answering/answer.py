@@ -65,7 +65,7 @@ class _Work:
         generator = self.models.generators[self.config.generate.generator]
         studied = self._studied()
         if studied and studied.lead is None:
-            nearest = [Hit(one.document.pmid, one.score) for one in studied.read]
+            nearest = [Hit(one.pmid, 0.0) for one in studied.nearest]
             return self._decline(describe_not_studied(studied), nearest, generator.name)
         # A language model is given the next best documents beside those on the question.
         hits = self.search.find_studied(studied, fill=not generator.extractive) if studied else self.search.find()

@@ -8,11 +8,12 @@ from generation.draft import Limits
 from generation.sentences.labels import drop_label
 from nli.judges.judge import Judge
 from nli.text.designs import are_comparable, find_design
+from nli.text.populations import differ_in_people
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
 from service.answering.attribution import get_stated_probability
-from service.answering.lead import Studied
+from service.answering.lead import Studied, WeighedPaper
 from service.answering.relevance import about
 from service.configuration.answers import Conflicts
 from service.grounding.ground import Grounder
@@ -20,17 +21,24 @@ from service.grounding.showing import evidence_for
 
 
 def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
-    """Where papers of comparable design take opposite sides: each of the lighter side against the sentence of the answer that
-    tells what the first such paper of the heavier one found, or against the lead."""
+    """Where papers of comparable design, in the same kind of people, take opposite sides: each of the lighter side against the
+    sentence of the answer that tells what the first such paper of the heavier one found, or against the lead."""
     sided = [one for one in studied.papers if one.takes_side]
     leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
     found = []
     for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
-        against = next((one for one in leading if are_comparable(one.design, other.design)), None)
+        against = next((one for one in leading if _can_disagree(one, other)), None)
         if against:
             place = _place(against.evidence.document.pmid, sentences)
             found.append(Conflict(place, _make_opposing(other.evidence, sentences[place].text)))
     return tuple(found)
+
+
+def _can_disagree(one: WeighedPaper, other: WeighedPaper) -> bool:
+    """Whether two papers can be in conflict: of comparable design, not in other people, and on as much of the question."""
+    titles = one.evidence.document.title, other.evidence.document.title
+    alike = abs(one.met - other.met) <= AS_MUCH
+    return alike and are_comparable(one.design, other.design) and not differ_in_people(*titles)
 
 
 def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
@@ -52,9 +60,14 @@ def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
 def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
     (shared,) = about(sentence.text, [make_passage(other)])
-    return shared >= SHARED and any(are_comparable(find_design(one.document), find_design(other)) for one in sentence.citations)
+    return shared >= SHARED and any(
+        are_comparable(find_design(one.document), find_design(other)) and not differ_in_people(one.document.title, other.title)
+        for one in sentence.citations
+    )
 
 
+AS_MUCH = 0.1
+"""How far the shares of the question that two papers hold may lie apart where they are in conflict."""
 SHARED = 0.5
 """The share of a sentence's telling words that a paper must hold to be in conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."

@@ -7,20 +7,19 @@ are weighed by the probability of their side, by design and by age, and the heav
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generation.draft import Finding
 from generation.leads.lead import write_lead
 from generation.leads.question import YesNoQuestion, parse_question
 from nli.judges.judge import Reader
-from nli.text.designs import Design, find_design, has_findings
+from nli.text.designs import Design, find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
-from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import unify_text
+from service.answering.candidates import Candidates
 from service.answering.reading import read_findings
-from service.answering.relevance import is_same_kind, measure_match
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
@@ -32,22 +31,41 @@ NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class WeighedPaper:
-    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, and what it weighs."""
+    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, what it weighs, and
+    the share `met` of the question that it holds, 0 to 1."""
 
     evidence: Evidence
     takes_side: bool
     design: Design
     weight: float
+    met: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Studied:
-    """What was found for a question: the question as a claim, the papers on it, and, where there are any, the lead."""
+    """What was found for a question: the question as a claim, the papers on it, and, where there are any, the lead; else the
+    nearest of the papers `searched`."""
 
     asked: YesNoQuestion
     papers: tuple[WeighedPaper, ...]
-    read: tuple[Evidence, ...]
     lead: Lead | None
+    nearest: tuple[Document, ...] = ()
+    searched: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as all of it is read: in American spelling, Greek letters by their names, so that spelling decides nothing."""
+
+    question: str
+    turned: YesNoQuestion
+
+    @classmethod
+    def of(cls, question: str) -> _Asked | None:
+        """None where it asks for no yes or no."""
+        plain = unify_text(question)
+        turned = parse_question(plain)
+        return cls(plain, turned) if turned else None
 
 
 class Leads:
@@ -62,58 +80,63 @@ class Leads:
 
     def of(self, question: str) -> Studied | None:
         """What the index's papers say to a question; None where it asks for no yes or no."""
-        turned = parse_question(question)
-        if turned is None:
+        shown, asked = parse_question(question), _Asked.of(question)
+        if shown is None or asked is None:
             return None
-        found = self._grounder.ground(Claim(unify_text(turned.claim), question=unify_text(question)))
+        candidates = Candidates(self._grounder.index, asked.question, asked.turned, self._step.met)
+        found = self._grounder.ground(Claim(asked.turned.claim, question=asked.question), only=candidates)
         read = _drop_repeats([*found.contradicting, *found.supporting, *found.uncertain])
         called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
-        near = [one for one in read if is_on_question(question, turned, one, self._step)]
-        papers = weigh_papers(self._findings(question, turned, near), called, self._step)
+        near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
+        # What the paper is found to say neither way, read for its findings, is not on the question.
+        told = [one for one in self._findings(asked, near) if one.score >= self._step.near]
+        papers = weigh_papers(told, called, self._step, candidates.measure_met())
         # A verdict that no sentence can be cited for is none.
-        lead = make_lead(turned, papers, self._step) if any(one.evidence.sentence for one in papers) else None
-        return Studied(turned, _order_by_side(papers, lead) if lead else (), read, lead)
+        lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
+        if lead is None:
+            return Studied(shown, (), None, _list_nearest(read, candidates), candidates.searched)
+        return Studied(shown, _order_by_side(papers, lead), lead)
 
     def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
         """What these papers say to a question, those that the index holds, whether or not a search would find them."""
-        turned = parse_question(question)
-        if turned is None:
+        shown, asked = parse_question(question), _Asked.of(question)
+        if shown is None or asked is None:
             return None
-        index, claim = self._grounder.index, unify_text(turned.claim)
+        index = self._grounder.index
         held = index.store.holds(list(pmids))
         entries = index.entries([pmid for pmid in pmids if pmid in held])
-        near = [evidence_for(claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
-        papers = weigh_papers(self._findings(question, turned, near), frozenset(), self._step)
-        return Studied(turned, papers, tuple(near), make_lead(turned, papers, self._step) if papers else None)
+        near = [evidence_for(asked.turned.claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
+        papers = weigh_papers(self._findings(asked, near), frozenset(), self._step)
+        return Studied(shown, papers, make_lead(shown, papers, self._step) if papers else None)
 
-    def _findings(self, question: str, turned: YesNoQuestion, near: Sequence[Evidence]) -> Sequence[Evidence]:
+    def _findings(self, asked: _Asked, near: Sequence[Evidence]) -> Sequence[Evidence]:
         """What each of these papers found, where the judge reads papers; else as the grounding left them."""
         step = self._grounder.config.support.judge
         judge = self._grounder.models.judges[step.model] if step else None
         if not isinstance(judge, Reader) or not near:
             return near
         entries = list(self._grounder.index.entries([one.document.pmid for one in near]))
-        told = []
-        for rank, (entry, found) in enumerate(zip(entries, read_findings(judge, question, turned, entries), strict=True), 1):
-            score = max(found.verdict.support, found.verdict.contradict)
-            told.append(
-                evidence_for(
-                    turned.claim, found.stance, entry.document, found.sentence, found.verdict, rank, score, scored_by=judge.name
-                )
+        findings = read_findings(judge, asked.question, asked.turned, entries, self._step.leaning)
+        return [
+            evidence_for(
+                asked.turned.claim,
+                found.stance,
+                entry.document,
+                found.sentence,
+                found.verdict,
+                rank,
+                max(found.verdict.support, found.verdict.contradict),
+                scored_by=judge.name,
             )
-        return told
+            for rank, (entry, found) in enumerate(zip(entries, findings, strict=True), 1)
+        ]
 
 
-def is_on_question(question: str, turned: YesNoQuestion, one: Evidence, step: LeadStep) -> bool:
-    """Whether a paper studied what is asked: it comes near by the grounding, and meets subject and predicate in its words."""
-    return (
-        one.score >= step.near
-        and one.sentence is not None
-        and one.standing != "retracted"
-        and has_findings(one.document)
-        and measure_match(question, turned, make_passage(one.document)) >= step.met
-        and is_same_kind(question, one.document)
-    )
+def _list_nearest(read: Sequence[Evidence], candidates: Candidates) -> tuple[Document, ...]:
+    """The papers that a refusal names: those that were read, the likeliest first, then those nearest by their words."""
+    ranked = [one.document for one in sorted(read, key=lambda one: -one.score)]
+    there = {one.pmid for one in ranked}
+    return (*ranked, *(one for one in candidates.list_nearest(NEAREST + len(ranked)) if one.pmid not in there))[:NEAREST]
 
 
 def _widen(branch: Branch, most: int) -> Branch:
@@ -138,11 +161,14 @@ def _drop_repeats(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(best.values())
 
 
-def weigh_papers(read: Sequence[Evidence], called: frozenset[str], step: LeadStep) -> tuple[WeighedPaper, ...]:
+def weigh_papers(
+    read: Sequence[Evidence], called: frozenset[str], step: LeadStep, met: Mapping[str, float] | None = None
+) -> tuple[WeighedPaper, ...]:
     """Papers on the question, those that count most first.
 
     One takes a side where it is probable enough that it found so and a sentence of it says so; a verdict on a single sentence
-    counts only if the judge's decision `called` its paper.
+    counts only if the judge's decision `called` its paper. Of `met`, the share of the question that each paper holds, the square
+    weighs: one on another population or another outcome counts less beside one on what was asked.
     """
     newest = max((one.document.year for one in read if one.document.year), default=0)
     found = []
@@ -151,7 +177,9 @@ def weigh_papers(read: Sequence[Evidence], called: frozenset[str], step: LeadSte
         age = newest - one.document.year if one.document.year else 0
         of_paper = one.verdict is not None and one.verdict.of == "document"
         takes_side = one.sentence is not None and one.score >= step.takes and (of_paper or one.document.pmid in called)
-        found.append(WeighedPaper(one, takes_side, kind, one.score * kind.weight * 0.5 ** (age / step.halves)))
+        share = met.get(one.document.pmid, 1.0) if met else 1.0
+        weight = one.score * kind.weight * share**2 * 0.5 ** (age / step.halves)
+        found.append(WeighedPaper(one, takes_side, kind, weight, share))
     return tuple(sorted(found, key=lambda one: (not one.takes_side, -one.weight, one.evidence.document.pmid)))
 
 
@@ -225,9 +253,9 @@ def collect_findings(studied: Studied) -> dict[str, Finding]:
 def describe_not_studied(studied: Studied) -> str:
     """What is said where no paper is on the question, with those that come nearest."""
     whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
-    read = len(studied.read)
-    none = f"none of the {read} nearest papers reports" if read > 1 else "no paper reports"
-    return f"Not studied here: {none} {whether}.{name_nearest([one.document for one in studied.read])}"
+    searched = studied.searched
+    none = f"none of the {searched} nearest papers reports" if searched > 1 else "no paper reports"
+    return f"Not studied here: {none} {whether}.{name_nearest(studied.nearest)}"
 
 
 def name_nearest(documents: Sequence[Document]) -> str:

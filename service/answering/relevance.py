@@ -30,9 +30,15 @@ def subject_of(title: str) -> str:
 
 def measure_match(question: str, asked: YesNoQuestion | None, text: str) -> float:
     """How far a text meets a question: the least of the shares of what it speaks of and of what it asks about that, 0 to 1."""
+    return min(measure_shares(question, asked, text))
+
+
+def measure_shares(question: str, asked: YesNoQuestion | None, text: str) -> list[float]:
+    """The shares (0 to 1) that a text holds of what a question speaks of and of what it asks about that; of the whole question
+    where these cannot be told apart."""
     sides = [asked.subject, asked.predicate] if asked and asked.subject and asked.predicate else [question]
     wanted = [words for words in map(find_subject, sides) if words] or [find_subject(question)]
-    return min(weigh_shared_terms(question, one, text) for one in wanted)
+    return [weigh_shared_terms(question, one, text) for one in wanted]
 
 
 def is_same_kind(question: str, document: Document) -> bool:

@@ -11,6 +11,7 @@ from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
 from service.answering.answer import Answerer
+from service.answering.checked import describe_check
 from service.answering.events import KeptSentences, Stage
 from service.grounding.schemas import AUTHORS, EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
 
@@ -48,6 +49,7 @@ class CitationOut(BaseModel):
         "support is the probability that the paper found what the lead counts it for."
     )
     verbatim: bool = Field(description="The abstract contains the answer's sentence, or the text it quotes, word for word.")
+    checked: str = Field(description="What was checked: where the sentence stands, and the judge's stance with its probability.")
 
 
 class AnswerSentenceOut(BaseModel):
@@ -252,6 +254,7 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
         sentence=SentenceOut.model_validate(citation.sentence),
         verdict=VerdictOut.model_validate(citation.verdict),
         verbatim=citation.verbatim,
+        checked=describe_check(citation),
     )
 
 

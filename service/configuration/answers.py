@@ -55,18 +55,19 @@ class Certainty(Strict):
 class LeadStep(Strict):
     """How a question that asks for yes or no is answered in the first sentence: as a claim, grounded on both sides.
 
-    A grounding variant finds and judges `read` papers. Those count to which it gives a side with the probability `near` or more
-    and that hold the share `met` of the telling words of what the
-    claim speaks of, and of what it says of it, in whatever spelling or synonym. A paper takes a side from the probability `takes`
-    on; it weighs by that, by its design, and half as much for every `halves` years that it is older than the newest. The verdict
-    is mixed where the lighter side has the share `mixed` of the heavier one's weight or more, and unclear where no paper takes a
-    side.
+    A grounding variant finds and judges `read` papers, of those that hold the share `met` of the telling words of what the claim
+    speaks of, and of what it says of it, in whatever spelling or synonym. Those count to which it gives a side with the
+    probability `near` or more. `leaning` is how much the reader leans to saying yes, as log odds of yes against no (`eval
+    leads --fit`). A paper takes a side from the probability `takes` on; it weighs by that, by its design, by how much of the
+    question it holds, and half as much for every `halves` years that it is older than the newest. The verdict is mixed where
+    the lighter side has the share `mixed` of the heavier one's weight or more, and unclear where no paper takes a side.
     """
 
     grounding: str
     read: Count = 8
     near: Share = 0.2
     met: Share = 0.5
+    leaning: Annotated[float, Field(ge=-5, le=5)] = 0.0
     takes: Share = 0.5
     mixed: Share = MIXED
     halves: Annotated[float, Field(gt=0)] = 20.0

@@ -56,8 +56,8 @@ def print_answer(response: AnswerResponse, console: Console | None = None) -> No
 
 def _print_evidence(sentence: AnswerSentenceOut, console: Console) -> None:
     for citation in sentence.citations:
-        how = "word for word" if citation.verbatim else f"supports with {citation.verdict.support:.0%}"
-        console.print(Text(f"[{citation.number}] “{citation.sentence.text}” ({how})"))
+        console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
+        console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
 
 
 def _facts(response: AnswerResponse) -> str:

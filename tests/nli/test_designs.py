@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nli.text.designs import are_comparable, find_design, has_findings, names_animals
+from nli.text.populations import differ_in_people
 from nli.text.subjects import find_subjects
 from retrieval.core.values import Document
 
@@ -60,3 +61,19 @@ def test_a_question_may_name_animals() -> None:
 )
 def test_people_and_animals_are_told_apart(title: str, abstract: str, subjects: str) -> None:
     assert find_subjects(Document("1", title, abstract)) == subjects
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("Zeta in children", "Zeta in elderly patients", True),
+        ("Zeta in pregnant women", "Zeta in older men", True),
+        ("Zeta in healthy volunteers", "Zeta in patients with gout", True),
+        ("Zeta in children and adults", "Zeta in older women", False),
+        ("Zeta in women", "Zeta: a randomised trial", False),
+        ("Zeta", "Eta", False),
+    ],
+)
+def test_titles_differ_where_they_name_groups_and_share_none(one: str, other: str, differ: bool) -> None:
+    assert differ_in_people(one, other) is differ
+    assert differ_in_people(other, one) is differ

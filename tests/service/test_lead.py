@@ -18,13 +18,17 @@ from nli.judges.judge import Abstract, Reading
 from nli.text.roles import find_findings
 from nli.text.sentences import split_document
 from retrieval.core.answers import Answer
-from retrieval.core.values import Document, Evidence, Sentence, Stance, Topic, Verdict
+from retrieval.core.values import Claim, Document, Evidence, Grounding, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.answering.lead import make_lead, weigh_papers
+from service.answering.checked import describe_check
+from service.answering.conflicts import find_conflicts_between_sides
+from service.answering.lead import Leads, Studied, make_lead, weigh_papers, write_lead_sentence
 from service.answering.reading import pool_verdicts, read_findings, remove_leaning
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
+from service.grounding.deciding import make_abstract
+from service.grounding.ground import Grounder
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
 
@@ -88,6 +92,19 @@ def test_design_and_age_weigh() -> None:
     old, new = evidence("1", "support", 0.9, year=1960), evidence("2", "contradict", 0.9, year=2020)
     assert verdict_of(old, new)[0] == "no"
     assert verdict_of(old, new, halves=1000.0)[0] == "mixed"
+
+
+def test_a_paper_on_less_of_the_question_weighs_less_and_is_in_no_conflict() -> None:
+    asked, turned = (evidence("1", "contradict", 0.9), evidence("2", "support", 0.9)), parse_question(QUESTION)
+    assert turned is not None
+    for met, verdict, conflicts in ((1.0, "mixed", 1), (0.6, "no", 0)):
+        papers = weigh_papers(asked, frozenset(), step(), {"1": 1.0, "2": met})
+        lead = make_lead(turned, papers, step())
+        assert lead.verdict == verdict
+        studied = Studied(turned, papers, lead)
+        first = write_lead_sentence(QUESTION, studied, 3)
+        assert first is not None
+        assert len(find_conflicts_between_sides(studied, [first])) == conflicts
 
 
 def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
@@ -170,6 +187,14 @@ def test_findings_keep_to_their_room() -> None:
     assert len(list(write_findings(many, 3, 170))) == 3
 
 
+def test_the_other_side_has_its_place_in_the_answer() -> None:
+    many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
+    against = source(9, "Zeta raises the blood pressure of most adults with hypertension.", "contradict")
+    told = list(write_findings([*many, against], 3, 170))
+    assert [one.cited[0].number for one in told] == [1, 2, 9]
+    assert told[-1].text.startswith("By contrast, ")
+
+
 def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
     def about(text: str) -> float:
         return float("pressure" in text)
@@ -217,6 +242,90 @@ def test_a_paper_is_read_for_what_it_found_and_a_title_that_asks_says_nothing(tm
     assert all("dogs" not in text for one in reader.read[1:] for text in one.sentences), "the introduction is read once, whole"
 
 
+class Weighing(Echo):
+    """Reads each sentence by itself: "not" speaks against the claim, "better" for it; the paper is read as it is told."""
+
+    said = (("not", Verdict(0.02, 0.08, 0.9)), ("better", Verdict(0.6, 0.3, 0.1)))
+
+    def __init__(self, whole: Verdict) -> None:
+        super().__init__()
+        self.whole = whole
+
+    def read_abstracts(self, claim: str, documents: Any) -> Any:
+        for one in documents:
+            self.read.append(one)
+            own = [next((v for word, v in self.said if word in text), Verdict(0.0, 1.0, 0.0)) for text in one.sentences]
+            yield Reading(self.whole, tuple(own))
+
+
+def told_of(tmp_path: Path, abstract: str, whole: Verdict, question: str = QUESTION) -> str | None:
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
+    turned = parse_question(question)
+    assert turned is not None
+    (found,) = read_findings(Weighing(whole), question, turned, list(held.entries(["1"])))
+    return found.sentence.text if found.sentence else None
+
+
+AGAINST, FOR = Verdict(0.05, 0.05, 0.9), Verdict(0.9, 0.05, 0.05)
+
+
+def test_the_sentence_told_is_the_one_that_the_reader_takes_for_the_papers_side(tmp_path: Path) -> None:
+    abstract = (
+        "METHODS: Adults took zeta for a year. RESULTS: Zeta and blood pressure were better known after a year. "
+        "CONCLUSIONS: Drugs of this class do not help adults."
+    )
+    assert told_of(tmp_path / "no", abstract, AGAINST) == "CONCLUSIONS: Drugs of this class do not help adults."
+    assert told_of(tmp_path / "yes", abstract, FOR) == "RESULTS: Zeta and blood pressure were better known after a year."
+
+
+def test_no_sentence_speaks_for_a_side_that_the_reader_finds_in_none(tmp_path: Path) -> None:
+    assert (
+        told_of(tmp_path, "RESULTS: Zeta was given to most adults. CONCLUSIONS: Adults took zeta for blood pressure.", FOR)
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "In a subgroup of smokers zeta was better for blood pressure.",
+        "Previous studies have shown that zeta is better for blood pressure.",
+        "Three patients withdrew although their blood pressure was better with zeta.",
+        "Adverse events were no better with zeta.",
+    ],
+)
+def test_asides_are_not_what_a_paper_found(tmp_path: Path, aside: str) -> None:
+    told = told_of(tmp_path, f"RESULTS: {aside} CONCLUSIONS: Zeta is better for most adults.", FOR)
+    assert told == "CONCLUSIONS: Zeta is better for most adults."
+
+
+def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index: Index) -> None:
+    reader, turned = Echo(), parse_question(QUESTION)
+    assert turned is not None
+    (entry,) = index.entries(["1"])
+    read_findings(reader, QUESTION, turned, [entry])
+    assert reader.read[0] == make_abstract(entry)
+    assert [one.title for one in reader.read] == [entry.document.title, "", ""]
+    assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1], "its findings, then the sentence that tells them"
+
+
+def test_a_sentence_is_not_quoted_for_the_opposite_of_what_it_says_alone(tmp_path: Path) -> None:
+    class Turning(Echo):
+        """Against the claim where it reads the paper, for it where it then reads the sentence alone."""
+
+        def read_abstracts(self, claim: str, documents: Any) -> Any:
+            verdict = FOR if self.read else AGAINST
+            self.read.extend(documents)
+            return iter([Reading(verdict, tuple(verdict for _ in one.sentences)) for one in documents])
+
+    abstract = "RESULTS: Zeta lowered blood pressure. CONCLUSIONS: Zeta lowered blood pressure in most adults."
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(Turning(), QUESTION, turned, list(held.entries(["1"])))
+    assert (found.stance, found.sentence) == ("contradict", None)
+
+
 def test_a_paper_that_is_read_against_its_own_words_is_believed_neither_way(tmp_path: Path) -> None:
     class Yes(Echo):
         def read_abstracts(self, claim: str, documents: Any) -> Any:
@@ -247,7 +356,9 @@ def test_verdicts_are_pooled_and_levelled() -> None:
     even = pool_verdicts([Verdict(0.8, 0.0, 0.2), Verdict(0.2, 0.0, 0.8)])
     assert even.support == pytest.approx(even.contradict)
     assert pool_verdicts([]).neutral == 1.0
-    assert remove_leaning(even).contradict > remove_leaning(even).support
+    assert remove_leaning(even, 0.9).contradict > remove_leaning(even, 0.9).support
+    back = remove_leaning(remove_leaning(even, 0.9), -0.9)
+    assert (back.support, back.contradict) == pytest.approx((even.support, even.contradict))
 
 
 def reading_answerer(index: Index) -> Answerer:
@@ -280,6 +391,40 @@ def test_an_answer_begins_with_its_lead_and_counts_no_mice_and_no_other_drug(ind
     assert answer.words <= 250
 
 
+def test_only_papers_on_the_question_are_read(index: Index) -> None:
+    answerer = reading_answerer(index)
+    reader = answerer.models.judges["stance"]
+    assert isinstance(reader, Echo)
+    answerer.answer(Topic("7", QUESTION))
+    read = " ".join(text for one in reader.read for text in one.sentences)
+    assert "Zeta lowers blood pressure in most adults." in read
+    assert "Eta" not in read
+    assert "mice" not in read
+
+
+def test_papers_on_other_people_are_in_no_conflict(index: Index) -> None:
+    adults = evidence("1", "support", 0.9, "Zeta in adults: a randomised trial")
+    children = evidence("2", "contradict", 0.8, "Zeta in children: a randomised trial")
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    for other, conflicts in ((children, 0), (replace(children, document=adults.document), 1)):
+        papers = weigh_papers([adults, other], frozenset(), step())
+        studied = Studied(turned, papers, make_lead(turned, papers, step()))
+        lead = write_lead_sentence(QUESTION, studied, 3)
+        assert lead is not None
+        assert len(find_conflicts_between_sides(studied, [lead])) == conflicts
+
+
+def test_what_was_checked_of_a_citation_is_said(index: Index) -> None:
+    answer = answered(index)
+    said = [describe_check(citation) for sentence in answer.sentences for citation in sentence.citations]
+    assert all("stand" in one and "in the abstract; by the judge the paper, read as a whole," in one for one in said)
+    first = answer.sentences[1].citations[0]
+    assert "The words quoted stand in the abstract" in describe_check(first)
+    moved = replace(first, sentence=replace(first.sentence, start=first.sentence.start + 1))
+    assert describe_check(moved).startswith("The sentence was not found in the abstract")
+
+
 def test_citations_are_numbered_in_order_of_appearance(index: Index) -> None:
     answer = answered(index)
     numbers = list(numbers_of(answer).values())
@@ -305,6 +450,52 @@ def test_both_spellings_of_a_question_get_the_same_answer(tmp_path: Path) -> Non
     assert (one.outcome, one.lead.verdict, one.context) == (other.outcome, other.lead.verdict, other.context)
     assert "diarrhoea" in one.sentences[0].text
     assert "diarrhea" in other.sentences[0].text
+
+
+PAIRS = [
+    ("Does ginger ease nausea in anaemic women?", "Does ginger ease nausea in anemic women?"),
+    ("Do antibiotics shorten diarrhoea in children?", "Do antibiotics shorten diarrhea in children?"),
+    ("Does surgery prevent oesophageal cancer?", "Does surgery prevent esophageal cancer?"),
+    ("Does aspirin reduce the risk of ischaemic stroke?", "Does aspirin reduce the risk of ischemic stroke?"),
+    ("Do statins cause haemorrhage?", "Do statins cause hemorrhage?"),
+    ("Does oestrogen protect women from heart disease?", "Does estrogen protect women from heart disease?"),
+    ("Does epidural anaesthesia prolong labour?", "Does epidural anesthesia prolong labor?"),
+    ("Do diuretics reduce oedema?", "Do diuretics reduce edema?"),
+    ("Does fibre lower cholesterol?", "Does fiber lower cholesterol?"),
+    ("Is smoking linked to leukaemia?", "Is smoking linked to leukemia?"),
+    ("Does chemotherapy shrink tumours?", "Does chemotherapy shrink tumors?"),
+    ("Does folic acid protect the foetus?", "Does folic acid protect the fetus?"),
+    ("Does it improve behaviour in paediatric patients?", "Does it improve behavior in pediatric patients?"),
+    ("Does hypoglycaemia harm the brain?", "Does hypoglycemia harm the brain?"),
+    ("Does salbutamol help in dyspnoea?", "Does salbutamol help in dyspnea?"),
+    ("Does sulphasalazine help in colitis?", "Does sulfasalazine help in colitis?"),
+    ("Does paracetamol help after a caesarean birth?", "Does paracetamol help after a cesarean birth?"),
+    ("Do orthopaedic implants fail in haemophilia?", "Do orthopedic implants fail in hemophilia?"),
+    ("Does exercise normalise haemoglobin?", "Does exercise normalize hemoglobin?"),
+    ("Does stopping smoking reduce apnoea?", "Does stopping smoking reduce apnea?"),
+]
+
+
+@pytest.mark.parametrize(("british", "american"), PAIRS)
+def test_a_question_is_read_the_same_in_either_spelling(
+    index: Index, british: str, american: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Claim] = []
+
+    def ground(self: Grounder, claim: Claim, only: Any) -> Grounding:
+        asked.append(claim)
+        return Grounding(claim, (), (), checked={})
+
+    monkeypatch.setattr(Grounder, "ground", ground)
+    grounder = reading_answerer(index).grounder
+    assert grounder is not None
+    leads = Leads(grounder, step())
+    for question in (british, american):
+        studied = leads.of(question)
+        assert studied is not None
+        assert studied.asked == parse_question(question), "shown is what was asked"
+    one, other = asked
+    assert one == other
 
 
 def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) -> None:

@@ -123,7 +123,7 @@ def test_the_command_line_prints_the_answer_or_one_sentence(index: Index, monkey
     shown = CliRunner().invoke(command_line, arguments)
     assert shown.exit_code == 0
     assert "with hypertension [1]." in " ".join(shown.stdout.split())
-    assert "(word for word)" in " ".join(shown.stdout.split())
+    assert "The words quoted stand in the abstract" in " ".join(shown.stdout.split())
     written = CliRunner().invoke(command_line, [*arguments, "--json"])
     assert json.loads(written.stdout)["outcome"] == "answered"
     wrong = CliRunner().invoke(command_line, ["answer", " ", "--index", str(index.folder)])

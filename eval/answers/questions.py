@@ -1,0 +1,196 @@
+"""How answers do on questions of whom it is known whether an index answers them: answered or declined, led rightly, misleading.
+
+A question with the answer yes or no is answerable, and its papers are named; one with the answer none is answered by no paper of
+the index. An answer misleads where its lead says the opposite of the known answer, or where it counts one of the question's
+papers for the other side. Whether its sentences are to the point, only reading tells: the report holds them all.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from tqdm import tqdm
+
+from eval.measures.formulas import Tally, share
+from eval.measures.report_data import Figure
+from eval.measures.resampling import Resampler
+from retrieval.core.answers import Answer
+from retrieval.core.errors import GO_ON, BadInput, BadRecord, Interrupted, translate_write_errors
+from retrieval.core.values import Topic
+from retrieval.store.journal import Journal, Origin, hash_json
+from service.answering.answer import Answerer
+from service.trec.journal import code_of
+
+Answerable = Literal["yes", "no", "none"]
+ANSWERS: tuple[Answerable, ...] = get_args(Answerable)
+COLUMNS = ("question", "answer", "pmids")
+_OPPOSITE = {"yes": "no", "no": "yes"}
+_CODE = (
+    "eval.answers.questions",
+    "generation.generators.extractive",
+    "generation.leads.question",
+    "service.answering.answer",
+    "service.answering.telling",
+    "service.grounding.ground",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question, its known answer, the papers that give it, and the same question in the other spelling ("" for none)."""
+
+    question: str
+    answer: Answerable
+    pmids: tuple[str, ...]
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was answered: the lead's verdict ("" for none) and certainty, the papers of each side, those cited, the sentences."""
+
+    answered: bool
+    verdict: str
+    certainty: float
+    supporting: tuple[str, ...]
+    contradicting: tuple[str, ...]
+    cited: tuple[str, ...]
+    sentences: tuple[str, ...]
+    note: str
+
+    @classmethod
+    def of(cls, answer: Answer) -> Given:
+        """From an answer."""
+        lead = answer.lead
+        return cls(
+            answer.outcome == "answered",
+            lead.verdict if lead else "",
+            lead.certainty if lead else 0.0,
+            tuple(one.document.pmid for one in lead.supporting) if lead else (),
+            tuple(one.document.pmid for one in lead.contradicting) if lead else (),
+            tuple(dict.fromkeys(cited.document.pmid for one in answer.sentences for cited in one.citations)),
+            tuple(one.text for one in answer.sentences),
+            answer.note,
+        )
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Given:
+        """From what a journal keeps."""
+        values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        return cls(**values)
+
+
+def read_questions(path: Path) -> list[AskedQuestion]:
+    """The questions of a CSV in UTF-8 with the columns question, answer, pmids (between spaces) and perhaps other.
+
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for a wrong row.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{path} cannot be read as a CSV in UTF-8 ({error}); expected the columns {', '.join(COLUMNS)}.") from None
+    if not rows or not set(COLUMNS) <= rows[0].keys():
+        raise BadInput(f"{path} contains no question; expected the columns {', '.join(COLUMNS)} and a line for each question.")
+    return [_read_row(path, line, row) for line, row in enumerate(rows, 2)]
+
+
+def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQuestion:
+    values = {name: (row.get(name) or "").strip() for name in (*COLUMNS, "other")}
+    answer, pmids = values["answer"], tuple(values["pmids"].split())
+    if not values["question"]:
+        raise BadRecord(path, f"row {line}", "expected a question in the column question, got nothing.")
+    if answer not in ANSWERS:
+        raise BadRecord(path, f"row {line}", f"expected yes, no or none in the column answer, got {answer!r}.")
+    if bool(pmids) != (answer != "none"):
+        raise BadRecord(path, f"row {line}", "expected the PMIDs of the papers that answer it, and none where none does.")
+    return AskedQuestion(values["question"], answer, pmids, values["other"])
+
+
+def answer_all(
+    questions: Sequence[AskedQuestion], answerer: Answerer, work: Path, settings: Mapping[str, Any]
+) -> dict[str, Given]:
+    """What is answered to each question and, where there is one, to its other spelling; a stopped run goes on from `work`.
+
+    Raises `Interrupted` where the user stops it.
+    """
+    texts = list(dict.fromkeys(text for one in questions for text in (one.question, one.other) if text))
+    origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
+    keys = {text: hash_json(text) for text in texts}
+    with translate_write_errors("the results", work, GO_ON):
+        journal = Journal.of(origin, work, "questions")
+        try:
+            for text in tqdm(texts, desc="asking", unit=" questions", disable=None):
+                if journal.get(keys[text]) is None:
+                    journal.add(keys[text], asdict(Given.of(answerer.answer(Topic(keys[text][:8], text)))))
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped after {sum(key in journal.records for key in keys.values())} of {len(texts)} questions; they are saved "
+                f"in {work}, and the same command resumes from there."
+            ) from None
+    return {text: Given.read(journal.records[key]) for text, key in keys.items()}
+
+
+def is_misleading(question: AskedQuestion, given: Given) -> bool:
+    """Whether the lead is the opposite of the known answer, or a paper that gives that answer is counted for the other side."""
+    opposite = _OPPOSITE.get(question.answer)
+    other_side = {"yes": given.contradicting, "no": given.supporting}.get(question.answer, ())
+    return given.answered and opposite is not None and (given.verdict == opposite or bool(set(question.pmids) & set(other_side)))
+
+
+def is_alike(question: AskedQuestion, found: Mapping[str, Given]) -> bool:
+    """Whether both spellings of a question get the same lead from the same papers."""
+    one, other = found[question.question], found[question.other]
+    return (one.answered, one.verdict, one.cited) == (other.answered, other.verdict, other.cited)
+
+
+def figures(questions: Sequence[AskedQuestion], found: Mapping[str, Given]) -> dict[str, Figure]:
+    """Shares with 95 % intervals by a bootstrap over questions; a lead of mixed or unclear is neither right nor wrong."""
+    resampler, pairs = Resampler(len(questions)), [(one, found[one.question]) for one in questions]
+
+    def among(value: Sequence[bool], of: Sequence[bool]) -> Figure:
+        rows = [(float(yes and counted), float(counted)) for yes, counted in zip(value, of, strict=True)]
+        return resampler.figure(Tally.of(rows, share))
+
+    answerable = [one.answer != "none" for one in questions]
+    answered = [given.answered for _, given in pairs]
+    both = [able and given for able, given in zip(answerable, answered, strict=True)]
+    return {
+        "answered, of the answerable": among(answered, answerable),
+        "declined, of the others": among([not one for one in answered], [not one for one in answerable]),
+        "lead right, of the answered": among([given.verdict == one.answer for one, given in pairs], both),
+        "lead wrong, of the answered": among([given.verdict == _OPPOSITE.get(one.answer) for one, given in pairs], both),
+        "known paper cited, of the answered": among([bool(set(one.pmids) & set(given.cited)) for one, given in pairs], both),
+        "misleading, of the answerable": among([is_misleading(one, given) for one, given in pairs], answerable),
+        "both spellings alike": among(
+            [bool(one.other) and is_alike(one, found) for one in questions], [bool(one.other) for one in questions]
+        ),
+    }
+
+
+def write_lines(title: str, questions: Sequence[AskedQuestion], found: Mapping[str, Given]) -> list[str]:
+    """The figures for the terminal, then every question that went wrong, and how."""
+    lines = [f"{title}: {len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable."]
+    for name, figure in figures(questions, found).items():
+        if figure.value is not None:
+            lines.append(f"{name:<36}{figure.value:>7.1%}  ({figure.low:.1%} to {figure.high:.1%})")
+    faults = [(one, fault) for one in questions if (fault := name_fault(one, found))]
+    return [*lines, *([""] if faults else []), *(f"{fault}: {one.question}" for one, fault in faults)]
+
+
+def name_fault(question: AskedQuestion, found: Mapping[str, Given]) -> str:
+    """What went wrong with a question, "" where nothing did."""
+    given = found[question.question]
+    if question.answer == "none":
+        return "answered, though nothing answers it" if given.answered else ""
+    if not given.answered:
+        return "declined"
+    if is_misleading(question, given):
+        return f"misleading (lead {given.verdict or 'none'}, known {question.answer})"
+    if given.verdict != question.answer:
+        return f"lead {given.verdict or 'none'}, known {question.answer}"
+    return "" if not question.other or is_alike(question, found) else "the spellings differ"

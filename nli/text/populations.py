@@ -1,0 +1,34 @@
+"""Whether two studies were done in different people: children and adults, women and men, healthy people and patients."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from retrieval.core.errors import ModelUnusable
+
+_FILE = Path(__file__).with_name("populations.yaml")
+
+
+def differ_in_people(one: str, other: str) -> bool:
+    """Whether two titles name groups of people that do not overlap on one axis; a title that names none differs from nothing."""
+    for groups in _load_axes().values():
+        named = [{name for name, words in groups.items() if words.search(text)} for text in (one, other)]
+        if all(named) and not named[0] & named[1]:
+            return True
+    return False
+
+
+@cache
+def _load_axes() -> dict[str, dict[str, re.Pattern[str]]]:
+    try:
+        data = yaml.safe_load(_FILE.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ModelUnusable(f"The populations {_FILE} cannot be read ({error}); reinstall the package.") from error
+    return {
+        axis: {name: re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) for name, forms in groups.items()}
+        for axis, groups in data.items()
+    }

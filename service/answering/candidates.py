@@ -1,0 +1,55 @@
+"""Which papers of an index can answer a yes-or-no question at all, told by their words before any model reads them.
+
+A paper must hold enough of what the question speaks of and of what it asks about that, in whatever spelling or synonym, must have
+findings, and must not be on animals where the question is on people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from generation.leads.question import YesNoQuestion
+from nli.text.designs import has_findings
+from retrieval.core.values import Document
+from retrieval.index import Index
+from retrieval.rerank.reranker import make_passage
+from service.answering.relevance import is_same_kind, measure_shares
+
+
+class Candidates:
+    """A `service.grounding.request.Only` that remembers what it was asked, so that a refusal can name the nearest papers."""
+
+    def __init__(self, index: Index, question: str, asked: YesNoQuestion, met: float) -> None:
+        """`met` is the least share that a paper must hold of each side of the question (0 to 1)."""
+        self._index, self._question, self._asked, self._met = index, question, asked, met
+        self._seen: dict[str, tuple[float, float, Document]] = {}
+        self._meeting: set[str] = set()
+
+    @property
+    def searched(self) -> int:
+        """How many papers were looked at."""
+        return len(self._seen)
+
+    def __call__(self, pmids: Sequence[str]) -> Collection[str]:
+        """Those of these papers that can answer."""
+        new = [pmid for pmid in pmids if pmid not in self._seen]
+        for entry in self._index.entries(new):
+            document = entry.document
+            shares = measure_shares(self._question, self._asked, make_passage(document))
+            whole, title = sum(shares) / len(shares), measure_shares(self._question, self._asked, document.title)
+            self._seen[entry.pmid] = (whole + 0.5 * sum(title) / len(title), whole, document)
+            if min(shares) >= self._met and self._can_answer(document):
+                self._meeting.add(entry.pmid)
+        return self._meeting
+
+    def measure_met(self) -> dict[str, float]:
+        """By PMID, for the papers that can answer, the mean share of the question's sides that each holds (0 to 1)."""
+        return {pmid: self._seen[pmid][1] for pmid in self._meeting}
+
+    def list_nearest(self, most: int) -> tuple[Document, ...]:
+        """The papers looked at that hold most of the question, above all in their titles, at most so many."""
+        ranked = sorted(self._seen.values(), key=lambda one: -one[0])
+        return tuple(document for *_, document in ranked if document.title and not document.retracted)[:most]
+
+    def _can_answer(self, document: Document) -> bool:
+        return not document.retracted and has_findings(document) and is_same_kind(self._question, document)

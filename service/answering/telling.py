@@ -1,0 +1,104 @@
+"""Which sentence tells what a paper found on a question: a result or conclusion that speaks for the side the paper takes.
+
+A sentence is weighed by what the reader makes of it where it stands, among the paper's other findings, and by its words: how much
+of the question it holds, whether it concludes, whether it can be read alone. What a paper says of a subgroup, of single patients,
+of safety or of earlier work tells nothing, unless the question asks about that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from generation.leads.comparing import is_draw
+from generation.leads.denial import is_denial
+from generation.leads.question import YesNoQuestion
+from generation.sentences.asides import is_aside
+from generation.sentences.candidates import stands_alone, trim_sentence
+from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
+from generation.sentences.phrases import compile_phrases
+from nli.text.roles import ROLES, load_role_model, locate_stretch
+from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
+from retrieval.rerank.reranker import make_passage
+from retrieval.store.documents import Entry
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
+from service.answering.relevance import measure_shares, subject_of
+
+MET, LEAST_MET = 0.5, 0.25
+"""The share of what is asked that a sentence must hold with its paper's title: the mean of both sides, and each of them."""
+SPEAKS = 0.25
+"""The probability of the paper's side from which a sentence speaks for it: findings read had 0.47 or more, remarks up to 0.2."""
+_CONCLUSION = ROLES.index("conclusion")
+_CONCLUDES = 0.5
+"""What a conclusion is worth beside a result, more."""
+_ALONE = 1.3
+"""How much better a sentence is shown that can be read without those around it."""
+_TOO_LONG = 0.5
+"""The same of a sentence that is too long to be quoted at all."""
+_ANY_WORDS = 0.4
+"""What a sentence is worth that holds no word of the question, beside 2 for one that holds all."""
+_NO_FINDING = compile_phrases("no finding")
+
+
+def find_telling(
+    question: str, asked: YesNoQuestion, claim: str, verdict: Verdict, entry: Entry, spoken: Mapping[int, Verdict]
+) -> Sentence | None:
+    """The sentence that tells most of what the paper found; None where none does, where it denies what the paper is read to
+    affirm, or where it only compares treatments of which the question asks whether one works.
+
+    `spoken` holds the reader's verdict on each result and conclusion, by place. Of sentences that are as good the later one
+    stands: what a paper says last counts.
+    """
+    sentences, stance = entry.sentences(), verdict.leaning
+    worth = {
+        place: _weigh(question, asked, stance, said, entry, place)
+        for place, said in spoken.items()
+        if _speaks(said, stance) and _is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
+    }
+    if not worth:
+        return None
+    told = sentences[max(worth, key=lambda place: (worth[place], place))]
+    said = choose_quotable(told.text)
+    if stance == "contradict" and is_draw(said, question, make_passage(entry.document)):
+        return None
+    # A paper that is read as affirming what its own words deny is believed neither way.
+    denied = stance == "support" and is_denial(said, claim, lambda text: _measure_aboutness(question, asked, text))
+    return None if denied else told
+
+
+def _speaks(said: Verdict, stance: Stance) -> bool:
+    for_it: float = getattr(said, stance)
+    against: float = getattr(said, OPPOSITE[stance])
+    return for_it > against and for_it >= SPEAKS
+
+
+def _is_on_it(question: str, asked: YesNoQuestion, entry: Entry, text: str) -> bool:
+    """Whether a sentence, with its paper's title, is a finding about what is asked; a title among the sentences finds nothing."""
+    title = entry.document.title
+    if _NO_FINDING.search(text) or text.rstrip(".") == title.rstrip("."):
+        return False
+    if is_aside(text, question, measure_outcome(question, asked, text)):
+        return False
+    shares = measure_shares(question, asked, f"{subject_of(title)} {text}")
+    return sum(shares) / len(shares) >= MET and min(shares) >= LEAST_MET
+
+
+def _weigh(question: str, asked: YesNoQuestion, stance: Stance, said: Verdict, entry: Entry, place: int) -> float:
+    sentences = entry.sentences()
+    text = choose_quotable(sentences[place].text)
+    shares = load_role_model().score_text(text, locate_stretch(place, len(sentences)))
+    words = _ANY_WORDS + weigh_shared_terms(question, find_subject(question), text) + measure_outcome(question, asked, text)
+    alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0 if len(text.split()) <= LONGEST_QUOTE else _TOO_LONG
+    for_it: float = getattr(said, stance)
+    # Squared, so that a sentence that only holds more of the question's words does not outdo the finding.
+    return for_it**2 * words * (1 + _CONCLUDES * float(shares[_CONCLUSION])) * alone
+
+
+def _measure_aboutness(question: str, asked: YesNoQuestion, text: str) -> float:
+    """How much a clause is about the outcome, and, less, about the subject."""
+    return measure_outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
+
+
+def measure_outcome(question: str, asked: YesNoQuestion, text: str) -> float:
+    """The share that a text holds of what the question asks about its subject, in the same or other words."""
+    return weigh_shared_terms(question, find_subject(asked.predicate) or find_subject(question), text)

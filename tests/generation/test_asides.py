@@ -1,0 +1,52 @@
+"""Sentences that are beside what a study found, and findings that only compare treatments."""
+
+from __future__ import annotations
+
+import pytest
+
+from generation.leads.comparing import is_draw
+from generation.sentences.asides import is_aside
+
+ASKED = "Does zeta lower blood pressure?"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "aside"),
+    [
+        ("In the subgroup of smokers zeta lowered blood pressure.", 1.0, True),
+        ("A post hoc analysis found lower blood pressure.", 1.0, True),
+        ("Groups were similar in blood pressure at baseline.", 1.0, True),
+        ("Previous studies have shown that zeta lowers blood pressure.", 1.0, True),
+        ("It has been reported that zeta lowers blood pressure.", 1.0, True),
+        ("Three patients discontinued zeta because of a lack of response.", 0.0, True),
+        ("Zeta was well tolerated.", 0.0, True),
+        ("Zeta lowered blood pressure and was well tolerated.", 1.0, False),
+        ("Blood pressure fell from baseline by 12 mm Hg.", 1.0, False),
+        ("Zeta lowered blood pressure.", 1.0, False),
+    ],
+)
+def test_asides_are_told_by_their_words(text: str, outcome: float, aside: bool) -> None:
+    assert is_aside(text, ASKED, outcome) is aside
+
+
+def test_what_the_question_asks_about_is_no_aside() -> None:
+    assert not is_aside("Zeta was well tolerated.", "Is zeta well tolerated?", 0.0)
+    assert not is_aside("In the subgroup of smokers zeta lowered it.", "Does zeta help a subgroup of patients?", 0.5)
+
+
+DRAW = "There was no significant difference between zeta and eta in blood pressure."
+
+
+@pytest.mark.parametrize(
+    ("finding", "question", "paper", "draw"),
+    [
+        (DRAW, ASKED, "Zeta and eta: a randomised trial", True),
+        ("Zeta was as effective as eta.", ASKED, "Zeta and eta: a randomised trial", True),
+        (DRAW, ASKED, "Zeta, eta or placebo: a randomised trial", False),
+        (DRAW, "Does zeta lower blood pressure more than eta?", "Zeta and eta: a randomised trial", False),
+        (DRAW, "Is zeta as good as eta?", "Zeta and eta: a randomised trial", False),
+        ("Zeta did not lower blood pressure.", ASKED, "Zeta: a study", False),
+    ],
+)
+def test_a_draw_between_treatments_denies_neither(finding: str, question: str, paper: str, draw: bool) -> None:
+    assert is_draw(finding, question, paper) is draw
