@@ -58,8 +58,10 @@ def has_findings(document: Document) -> bool:
 
 
 def is_notice(document: Document) -> bool:
-    """Whether it only says of another paper that it was retracted or corrected, or that there is concern about it: by its types, its
-    links to that paper, or its title, whatever it quotes of that paper's findings."""
+    """Whether it only says of another paper that it was retracted or corrected, or that there is concern about it.
+
+    Told by its types, its links to that paper, or its title, whatever it quotes of that paper's findings.
+    """
     notice = _load_kinds()[0]
     by_record = not notice.types.isdisjoint(document.types) or any(one.kind in notice.links for one in document.notices)
     return by_record or (notice.marks is not None and notice.marks.search(document.title) is not None)

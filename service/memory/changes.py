@@ -17,8 +17,10 @@ from service.memory.saved import Seen, hash_sources
 
 
 def find_changes(index: Index, seen: Seen) -> Only | None:
-    """Tells which of some documents are new or have other texts since `seen`; None where that cannot be known and all must be taken
-    for changed."""
+    """Tells which of some documents are new or have other texts since `seen`.
+
+    None where that cannot be known, so that all must be taken for changed.
+    """
     if seen.index == index.manifest.id:
         return _nothing
     if _is_update(index, seen):

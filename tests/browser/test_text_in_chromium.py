@@ -10,7 +10,7 @@ from retrieval.index import Index
 from service.http.app import create_app
 from tests.browser.chromium import IN_CHROMIUM, Open, find_faults
 from tests.helpers.fakes import make_index, make_reading_grounder
-from tests.helpers.texts import DOCUMENTS, HOSTILE
+from tests.helpers.texts import DOCUMENTS, HOSTILE, docx, pdf
 
 pytestmark = IN_CHROMIUM
 
@@ -97,6 +97,52 @@ def test_readers_of_every_kind_get_it(page: Page) -> None:
     page.get_by_text("All that was found for claim 1").click()
     assert find_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+FILES = {
+    "text.docx": docx(("Heading 1", "A title"), ("Normal", "Zeta lowers pressure."), ("List Bullet", "Omega lowers sugar.")),
+    "text.pdf": pdf([["A title", "Zeta lowers pressure.", "Omega lowers sugar."]]),
+    "claims.csv": b"id,claim\n1,Zeta lowers pressure.\n2,Omega lowers sugar.\n",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_held_until_it_is_checked(page: Page, name: str) -> None:
+    page.get_by_label("Choose a file").and_(page.locator("#manuscript")).set_input_files(
+        {"name": name, "mimeType": "", "buffer": FILES[name]}
+    )
+    expect(page.locator("#manuscript-note")).to_have_text(f"“{name}” will be read when you check it.")
+    expect(page.locator("#text")).to_have_value("")
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator(".claims tbody .number")).to_have_text(["1", "2"])
+    expect(page.locator(".verdicts li")).to_have_text(["✗ contradicted 1", "✓ supported 1"])
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML", exact=True).click()
+    assert name in download.value.path().read_text("utf-8")
+    page.get_by_role("button", name="Remove the file").click()
+    expect(page.locator("#manuscript-note")).to_have_text("")
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator("#problem")).to_contain_text("The text holds no text")
+
+
+def test_a_text_file_goes_into_the_field_and_writing_forgets_a_held_one(page: Page) -> None:
+    choose = page.locator("#manuscript")
+    choose.set_input_files({"name": "a.md", "mimeType": "", "buffer": "# Ein 😀\n\nOmega lowers sugar.".encode()})
+    expect(page.locator("#text")).to_have_value("# Ein 😀\n\nOmega lowers sugar.")
+    choose.set_input_files({"name": "a.pdf", "mimeType": "", "buffer": FILES["text.pdf"]})
+    expect(page.locator("#text")).to_have_value("")
+    page.locator("#text").press_sequentially("Omega lowers sugar.")
+    expect(page.locator("#manuscript-note")).to_have_text("")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".verdicts li")).to_have_text(["✓ supported 1"])
+
+
+def test_a_file_that_cannot_be_read_is_told_at_the_field(page: Page) -> None:
+    locked = pdf([["Secret."]], password="x")
+    page.locator("#manuscript").set_input_files({"name": "locked.pdf", "mimeType": "", "buffer": locked})
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator("#problem")).to_contain_text("locked.pdf has a password; save it without one.")
+    expect(page.locator("#text")).to_be_focused()
 
 
 def test_a_pasted_abstract_goes_to_its_mode_and_a_claim_stays_in_its_own(page: Page, address: str) -> None:

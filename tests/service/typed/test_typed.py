@@ -57,6 +57,13 @@ def test_other_languages_are_found() -> None:
     assert len(missed) <= MISSED, missed
 
 
+@pytest.mark.parametrize(
+    "claim", ["Vaccines cause autism.", "Caffeine raises pressure.", "Exercise changes pressure.", "Radiation causes leukaemia."]
+)
+def test_three_words_of_english_are_english(claim: str) -> None:
+    assert find_language(claim) == ""
+
+
 def test_a_word_of_no_document_gets_an_offer_and_a_right_name_none(demo_index: Index) -> None:
     offers = {one.word: one.instead for one in suggest_words(demo_index, "Hydroxycloroquine helps postmenopusal women")}
     assert offers == {"Hydroxycloroquine": "Hydroxychloroquine", "postmenopusal": "postmenopausal"}
@@ -111,7 +118,7 @@ def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) ->
 def test_a_typed_doi_that_the_index_lacks_is_told(tmp_path: Path) -> None:
     with (
         closing(make_index(tmp_path, DOI_DOCUMENTS)) as index,
-        pytest.raises(BadInput, match="DOI 10.1000/none is not among the 3"),
+        pytest.raises(BadInput, match=r"DOI 10\.1000/none is not among the 3"),
     ):
         look_at(index, "https://doi.org/10.1000/none")
 
