@@ -15,6 +15,8 @@ def read_request(body: TextRequest) -> Passage:
     """The text; raises `BadInput` where there is none, two are given, or the file cannot be read."""
     if body.text and body.file:
         raise BadInput("The request has a text and a file; send one of them.")
+    if not body.text and not body.file:
+        raise BadInput("The text is empty; give a text or a file.")
     if not body.file:
         return read_text(body.text, body.format)
     try:

@@ -122,7 +122,7 @@ def test_a_file_is_held_until_it_is_checked(page: Page, name: str) -> None:
     page.get_by_role("button", name="Remove the file").click()
     expect(page.locator("#manuscript-note")).to_have_text("")
     page.get_by_role("button", name="Check text").click()
-    expect(page.locator("#problem")).to_contain_text("The text holds no text")
+    expect(page.locator("#problem")).to_contain_text("The text is empty; give a text or a file.")
 
 
 def test_a_text_file_goes_into_the_field_and_writing_forgets_a_held_one(page: Page) -> None:
