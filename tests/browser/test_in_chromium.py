@@ -32,7 +32,7 @@ DOCUMENTS: list[dict[str, Any]] = [
     *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
 ]
 ANSWER = "Zeta lowers blood pressure in most adults with hypertension [1]. Rats sing loudly at night time [1]."
-CLAIM, QUESTION = "Zeta changes pressure.", "Does zeta lower blood pressure?"
+CLAIM, QUESTION = "Zeta alters the pressure.", "Does zeta lower blood pressure?"
 PHONE = {"width": 390, "height": 800}
 
 
@@ -271,7 +271,7 @@ def test_an_answer_is_downloaded(open_page: Open, format: str, ending: str, hold
     page = open_page(link(claim=CLAIM))
     with page.expect_download() as coming:
         page.get_by_role("button", name=format, exact=True).click()
-    assert coming.value.suggested_filename == f"counterpoint-zeta-changes-pressure.{ending}"
+    assert coming.value.suggested_filename == f"counterpoint-zeta-alters-the-pressure.{ending}"
     text = coming.value.path().read_text("utf-8")
     assert holds in text
     assert "The first 𝛼 trial" in text or ending == "bib"
@@ -391,8 +391,8 @@ def test_hostile_text_is_shown_as_text(open_page: Open) -> None:
 
 
 def test_hostile_links_ask_and_show_text_only(open_page: Open) -> None:
-    page = open_page(link(claim=f"Zeta changes pressure {HOSTILE}", known="<img src=x onerror=alert(1)>"))
-    expect(page.locator(".asked")).to_have_text(re.compile("^Zeta changes pressure <script>"))
+    page = open_page(link(claim=f"Zeta alters the pressure {HOSTILE}", known="<img src=x onerror=alert(1)>"))
+    expect(page.locator(".asked")).to_have_text(re.compile("^Zeta alters the pressure <script>"))
     assert page.evaluate("window.hacked") is None
     page.goto(page.url.split("#")[0] + "#claim=%E0%A4%A&question=javascript:alert(1)")
     expect(page.locator(".asked, .problem").first).to_be_visible()
