@@ -12,7 +12,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.chromium import Open, chromium
 from tests.helpers.served import serving
 
-expect.set_options(timeout=20_000)
+LONGEST = 60_000
+"""Milliseconds that a page may take: the service's first answer loads what it needs, on cores that others use too."""
+
+expect.set_options(timeout=LONGEST)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,7 @@ def open_page(browser: Browser, address: str) -> Iterator[Open]:
     def opened(link: str = "", before: Callable[[Page], None] | None = None, **options: Any) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
         context.grant_permissions(["clipboard-read", "clipboard-write"])
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(LONGEST)
         contexts.append(context)
         page = context.new_page()
         context.on("request", lambda request: asked.append(request.url))
