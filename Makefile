@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all bench lint clean
+.PHONY: install serve test test-all bench lint examples clean
 
 install: $(INSTALLED)
 
@@ -43,6 +43,10 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@if [ -x $(BIN)/hadolint ]; then set -x; $(BIN)/hadolint Dockerfile; else echo "no hadolint for this machine: Dockerfile not looked at"; fi
+
+# The answers that the API's description shows (/docs, openapi.json), from the demo index and the shipped models.
+examples: $(DEMO)/manifest.json
+	$(BIN)/python -m service.http.reference.remake $(DEMO)
 
 clean:
 	rm -rf $(VENV) indexes/built build *.egg-info

@@ -1,8 +1,9 @@
 """Load on a running service: `python -m bench.load http://127.0.0.1:8000 --pid PID --clients 64 --seconds 60`.
 
-Every client grounds one claim after the other; a 503 is obeyed (Retry-After), and `--leaving` of them hang up on each request
-after a second. Prints the outcomes, the latency of what was answered, the throughput, and the memory of the process with its
-children in the first and the last sixth of the time.
+Every client grounds one claim after the other; with `--mixed` each in turn also looks at it as typed, searches for it, checks a
+text of it and reads the history. A 503 is obeyed (Retry-After), and `--leaving` of them hang up on each request after a second.
+Prints the outcomes, the latency of what was answered, the throughput, and the memory of the process with its children in the
+first and the last sixth of the time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import itertools
 import statistics
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import psutil
@@ -22,6 +25,23 @@ DRUGS = ("Aspirin", "Metformin", "Vitamin D", "Hydrocortisone", "Amiodarone", "S
 EFFECTS = ("reduces mortality", "lowers blood pressure", "prevents stroke", "increases the risk of bleeding", "relieves pain")
 PATIENTS = ("in diabetes", "in heart failure", "in older adults", "after surgery", "in chronic kidney disease")
 CLAIMS = [f"{drug} {effect} {patients}." for drug, effect, patients in itertools.product(DRUGS, EFFECTS, PATIENTS)]
+
+
+def _post(path: str, key: str, template: str = "{}") -> Asked:
+    return lambda claim: ("POST", path, {"json": {key: template.format(claim)}})
+
+
+Asked = Callable[[str], tuple[str, str, dict[str, Any]]]
+"""What a request for a claim is: its method, its path, and its body or parameters."""
+
+GROUND: Sequence[Asked] = (_post("/v1/ground", "claim"),)
+MIXED: Sequence[Asked] = (
+    *GROUND,
+    _post("/v1/typed", "text"),
+    lambda claim: ("GET", "/v1/search", {"params": {"q": claim}}),
+    _post("/v1/text", "text", "# Findings\n\nDoes it help? {} We thank our colleagues."),
+    lambda _claim: ("GET", "/v1/history", {}),
+)
 
 
 @dataclass
@@ -33,20 +53,28 @@ class LoadResult:
     memory: list[tuple[float, int]] = field(default_factory=list)
 
 
-async def client(url: str, number: int, until: float, seen: LoadResult, patience: float = 120) -> None:
-    """Claims one after the other until the time is over; hangs up where an answer takes more than `patience` seconds."""
+async def client(
+    url: str, number: int, until: float, seen: LoadResult, patience: float = 120, kinds: Sequence[Asked] = GROUND
+) -> None:
+    """Claims one after the other until the time is over, each asked in the next of the `kinds`.
+
+    Hangs up where an answer takes more than `patience` seconds.
+    """
     async with httpx.AsyncClient(base_url=url, timeout=patience) as connection:
-        for claim in itertools.islice(itertools.cycle(CLAIMS), number * 3, None):
+        claims = itertools.islice(itertools.cycle(CLAIMS), number * 3, None)
+        for claim, kind in zip(claims, itertools.islice(itertools.cycle(kinds), number, None), strict=False):
             if time.monotonic() >= until:
                 return
             began = time.monotonic()
+            method, path, given = kind(claim)
+            where = f"{path} " if len(kinds) > 1 else ""
             try:
-                answer = await connection.post("/v1/ground", json={"claim": claim})
+                answer = await connection.request(method, path, **given)
             except httpx.HTTPError as error:
-                seen.outcomes[type(error).__name__] += 1
+                seen.outcomes[f"{where}{type(error).__name__}"] += 1
                 continue
             told = " with Retry-After" if "retry-after" in answer.headers else ""
-            seen.outcomes[f"{answer.status_code}{told}"] += 1
+            seen.outcomes[f"{where}{answer.status_code}{told}"] += 1
             if answer.status_code == 200:
                 seen.seconds.append(time.monotonic() - began)
             elif told:
@@ -62,14 +90,14 @@ async def memory(pid: int, began: float, until: float, seen: LoadResult) -> None
         await asyncio.sleep(1)
 
 
-async def load(url: str, pid: int, clients: int, seconds: float, leaving: int) -> LoadResult:
+async def load(url: str, pid: int, clients: int, seconds: float, leaving: int, kinds: Sequence[Asked] = GROUND) -> LoadResult:
     """All clients at once, the first `leaving` of them impatient, after one request that warms the service."""
     seen = LoadResult()
     async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
         (await connection.post("/v1/ground", json={"claim": CLAIMS[0]})).raise_for_status()
     began = time.monotonic()
     until = began + seconds
-    each = (client(url, number, until, seen, 1 if number < leaving else 120) for number in range(clients))
+    each = (client(url, number, until, seen, 1 if number < leaving else 120, kinds) for number in range(clients))
     await asyncio.gather(memory(pid, began, until, seen), *each)
     return seen
 
@@ -82,8 +110,10 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--leaving", type=int, default=0, help="how many of them hang up after a second, again and again")
+    parser.add_argument("--mixed", action="store_true", help="ask the other routes too, in turn")
     options = parser.parse_args()
-    seen = asyncio.run(load(options.url, options.pid, options.clients, options.seconds, options.leaving))
+    kinds = MIXED if options.mixed else GROUND
+    seen = asyncio.run(load(options.url, options.pid, options.clients, options.seconds, options.leaving, kinds))
     sixth = max(options.seconds / 6, 1)
     first = statistics.mean(size for second, size in seen.memory if second <= sixth) / 1e6
     last = statistics.mean(size for second, size in seen.memory if second >= options.seconds - sixth) / 1e6

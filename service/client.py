@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -92,6 +94,12 @@ class Counterpoint:
     def text(self, text: str) -> CheckedText:
         """A text (plain or Markdown, at most 100 claims) with the verdict on each of its sentences."""
         return self._call(CheckedText, "POST", "/v1/text", json={"text": text})
+
+    def file(self, path: str | Path) -> CheckedText:
+        """The same for a file: DOCX, PDF with a text layer, CSV with a column `claim`, plain text or Markdown."""
+        given = Path(path)
+        body = {"file": base64.b64encode(given.read_bytes()).decode(), "name": given.name}
+        return self._call(CheckedText, "POST", "/v1/text", json=body)
 
     def typed(self, text: str) -> TypedOut:
         """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""

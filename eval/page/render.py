@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
-
 from eval.page.blocks import Page
+from service.output.templates import load_templates
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~&$@^])")
 _OPENING = re.compile(r"^(?:[-+](?=\s|$)|--|=|\d+(?=[.)](?:\s|$)))")
@@ -17,18 +15,13 @@ _ADDRESS = re.compile(r"(?i)(?<=\w)(:)(?=//)|(?<=www)(\.)")
 
 def html(page: Page) -> str:
     """The page as one file of HTML that loads nothing and runs nothing."""
-    return _template("report.html", autoescape=True).render(page=page)
+    return load_templates("eval.page").get_template("report.html").render(page=page)
 
 
 def markdown(page: Page) -> str:
     """The page as Markdown, as GitHub reads it."""
-    text = _template("report.md", autoescape=False, finalize=_escape).render(page=page, code=_Code)
+    text = load_templates("eval.page", autoescape=False, finalize=_escape).get_template("report.md").render(page=page, code=_Code)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def _template(name: str, **options: Any) -> Template:
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
-    return environment.from_string(files("eval.page").joinpath(name).read_text("utf-8"))
 
 
 class _Code(str):

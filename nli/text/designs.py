@@ -40,6 +40,8 @@ class Design:
 def find_design(document: Document) -> Design:
     """The kind of study that a paper is; types tell before words, and among words the kinds' own order."""
     kinds = _load_kinds()
+    if is_notice(document):
+        return kinds[0].design
     types = frozenset(document.types)
     for kind in kinds:
         if types & kind.types:
@@ -51,8 +53,18 @@ def find_design(document: Document) -> Design:
 
 
 def has_findings(document: Document) -> bool:
-    """Whether a paper can have found anything: the protocol of a study that is still to come cannot, whatever it hopes for."""
+    """Whether a paper can have found anything: a notice about another paper cannot, nor the protocol of a study still to come."""
     return find_design(document).weight > 0
+
+
+def is_notice(document: Document) -> bool:
+    """Whether it only says of another paper that it was retracted or corrected, or that there is concern about it.
+
+    Told by its types, its links to that paper, or its title, whatever it quotes of that paper's findings.
+    """
+    notice = _load_kinds()[0]
+    by_record = not notice.types.isdisjoint(document.types) or any(one.kind in notice.links for one in document.notices)
+    return by_record or (notice.marks is not None and notice.marks.search(document.title) is not None)
 
 
 def names_animals(text: str) -> bool:
@@ -69,6 +81,8 @@ def are_comparable(one: Design, other: Design) -> bool:
 class _Kind:
     design: Design
     types: frozenset[str]
+    links: frozenset[str]
+    marks: re.Pattern[str] | None
     title: re.Pattern[str] | None
     text: re.Pattern[str] | None
 
@@ -87,6 +101,8 @@ def _load_kinds() -> tuple[_Kind, ...]:
         _Kind(
             Design(name, float(kind["weight"]), kind["group"], kind["says"]),
             frozenset(kind["types"]),
+            frozenset(kind.get("links", ())),
+            re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,
             _compile(kind["title"]),
             _compile(kind["text"]),
         )

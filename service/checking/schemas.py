@@ -16,12 +16,14 @@ from service.grounding.schemas import CheckedOut, EvidenceOut, Provenance, Sente
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100
 """What one request may ask; the command line checks more."""
+MOST_NAME = 255
+"""Characters of a file's name, as file systems have it."""
 
 CitedStatus = Literal["bears it out", "contradicts it", "does not say it", "not judged", "not in the index"]
 
 
 class TextRequest(BaseModel):
-    """A text to check."""
+    """A text to check, written out or as a file."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -36,9 +38,17 @@ class TextRequest(BaseModel):
     )
 
     text: str = Field(
-        description=f"Running text or Markdown, at most {MOST_CHARACTERS:,} characters and {MOST_TEXT_CLAIMS} claims."
+        default="", description=f"Running text or Markdown, at most {MOST_CHARACTERS:,} characters and {MOST_TEXT_CLAIMS} claims."
     )
     format: TextFormat = Field(default="auto", description="auto takes a text for Markdown where it has Markdown's marks.")
+    file: str = Field(
+        default="",
+        description="In place of `text`, in base64: a DOCX, a PDF with a text layer, a CSV file with a column `claim`, text "
+        "or Markdown.",
+    )
+    name: str = Field(
+        default="", max_length=MOST_NAME, description="The file's name, whose ending may tell its format; errors call it so."
+    )
 
 
 class CitedOut(BaseModel):

@@ -83,7 +83,7 @@ def history_delete(
             raise BadInput("Give the id of an entry, or --all to delete the whole history.")
         kept = read_memory().history
         if everything:
-            print_note(f"Deleted {kept.clear(holder):,} entries.")
+            print_note(f"Deleted the whole history, entries: {kept.clear(holder):,}.")
         else:
             kept.delete(holder, id)
             print_note(f"Deleted {id}.")
@@ -96,10 +96,8 @@ def history_forget(holder: HolderOption = "") -> None:
         memory = read_memory()
         about = memory.about(holder)
         memory.forget(holder)
-        print_note(
-            f"Deleted {about.entries:,} entries of the history, {about.saved:,} saved claims, {about.alerts:,} alerts and "
-            f"{about.feedback:,} pieces of feedback."
-        )
+        counts = {"history": about.entries, "saved claims": about.saved, "alerts": about.alerts, "feedback": about.feedback}
+        print_note(f"Deleted everything: {', '.join(f'{name} {count:,}' for name, count in counts.items())}.")
 
 
 @saved_app.callback()

@@ -1,9 +1,13 @@
-"""The first steps of a branch: the documents to choose from, without the known ones, in the reranker's order."""
+"""The first steps of a branch: the documents to choose from, without the known ones, in the reranker's order.
+
+A notice of a retraction, a correction or a concern is no document to choose from: it repeats what another paper said.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from nli.text.designs import is_notice
 from retrieval.core.values import Claim
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.adversarial import make_adversarial_queries
@@ -61,7 +65,8 @@ def _retrieve(
         left = request.only([hit.pmid for hit in hits])
         hits = [hit for hit in hits if hit.pmid in left]
     entries, scored_by = request.index.entries([hit.pmid for hit in hits]), describe_ranking(step, encoders)
-    return [RankedDocument(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(zip(hits, entries, strict=True))]
+    papers = [(hit, entry) for hit, entry in zip(hits, entries, strict=True) if not is_notice(entry.document)]
+    return [RankedDocument(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(papers)]
 
 
 def _rerank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:

@@ -76,7 +76,8 @@ def create_app(
         generate_unique_id_function=routes.operation_id,
     )  # fmt: skip
     app.state.gate = AccessControl(chosen)
-    app.add_middleware(OuterMiddleware, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds)
+    larger = dict.fromkeys(text_routes.PATHS, chosen.file_bytes)
+    app.add_middleware(OuterMiddleware, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds, larger=larger)
     problems.install(app)
     app.include_router(routes.router)
     app.include_router(text_routes.router)

@@ -47,8 +47,9 @@ class _TooSlow(HTTPException):
 class OuterMiddleware:
     """The outermost middleware; pure ASGI, since streams and disconnections must pass it untouched."""
 
-    def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float) -> None:
-        self._app, self._most, self._longest = app, body_bytes, body_seconds
+    def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float, larger: Mapping[str, int] | None = None) -> None:
+        """`larger` has the paths whose bodies may have more bytes, and how many."""
+        self._app, self._most, self._longest, self._larger = app, body_bytes, body_seconds, larger or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; other kinds of connection pass."""
@@ -68,6 +69,7 @@ class OuterMiddleware:
             _note(scope, sent.status, time.perf_counter() - started, id)
 
     async def _answer(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
+        most = max(self._most, self._larger.get(scope["path"], 0))
         taken, whole, until = 0, False, asyncio.get_running_loop().time() + self._longest
 
         async def counted() -> Message:
@@ -80,15 +82,15 @@ class OuterMiddleware:
                 raise _TooSlow(self._longest) from None
             taken += len(message.get("body", b""))
             whole = not message.get("more_body", False)
-            if taken > self._most:
-                raise _TooLarge(self._most)
+            if taken > most:
+                raise _TooLarge(most)
             return message
 
         fault: tuple[int, str, Mapping[str, str] | None]
         try:
             length = Headers(scope=scope).get("content-length", "")
-            if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > self._most):
-                raise _TooLarge(self._most)
+            if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most):
+                raise _TooLarge(most)
             await self._app(scope, counted, sent)
             return
         except (_TooLarge, _TooSlow) as error:

@@ -12,7 +12,8 @@ from fastapi.responses import Response, StreamingResponse
 from retrieval.core.values import Claim, Grounding
 from service.checking.check import Checker, Reading
 from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, written
-from service.checking.readers.reading import read_text
+from service.checking.readers.passage import Passage
+from service.checking.request import read_request
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http import problems
 from service.http.access import AccessControl, admit_request
@@ -24,6 +25,9 @@ from service.http.streams import Event, Tell, stream_events
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 
+PATHS = ("/v1/text", "/v1/text/stream")
+"""The paths that take files."""
+
 router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 _FAULTS = problems.responses(400, 408, 413, 422, 500, 503)
@@ -34,7 +38,7 @@ _FORMATS: dict[str, Any] = {
 _checked: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "content": _FORMATS}}
 
 
-@router.post("/v1/text", response_model=CheckedText, responses=_checked | _FAULTS)
+@router.post(PATHS[0], response_model=CheckedText, responses=_checked | _FAULTS)
 async def text(
     body: TextRequest,
     request: Request,
@@ -50,13 +54,17 @@ async def text(
         if format == "json":
             return write_json(checked)
         name = f'attachment; filename="counterpoint{ENDINGS[format]}"'
-        return Response(written(checked, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+        return Response(
+            written(checked, format, body.name or "Checked text"),
+            media_type=MEDIA_TYPES[format],
+            headers={"Content-Disposition": name},
+        )
 
     return await while_there(request, parts.workers.run(work, pieces=_pieces(reading)))
 
 
 @router.post(
-    "/v1/text/stream",
+    PATHS[1],
     response_class=StreamingResponse,
     responses=describe_events(plan=TextPlan, claim=ClaimDone, text=CheckedText) | _FAULTS,
 )
@@ -80,21 +88,27 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
 async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
     """The text with its sentences told apart, its claims counted against what the sender may ask."""
     parts.live.ready()
-    if len(body.text) > MOST_CHARACTERS:
-        raise problems.Refused(
-            f"The text has {len(body.text):,} characters and at most {MOST_CHARACTERS:,} are read; send it in parts, or use "
-            "`counterpoint check`.",
-            413,
-        )
-
-    def read() -> Reading:
-        return Reading.of(read_text(body.text, body.format)).at_most(MOST_TEXT_CLAIMS)
-
-    reading = await asyncio.to_thread(read)
+    # A file may take as long to read as a claim to check: it waits in the same queue.
+    queued = parts.workers.run(lambda _job: _read_body(body)) if body.file else asyncio.to_thread(_read_body, body)
+    reading = await while_there(request, queued)
     note(request, parts, claims=len(reading.claims))
     gate: AccessControl = request.app.state.gate
     gate.spend(request, len(reading.claims) - 1)
     return reading
+
+
+def _read_body(body: TextRequest) -> Reading:
+    return Reading.of(_check_length(read_request(body))).at_most(MOST_TEXT_CLAIMS)
+
+
+def _check_length(passage: Passage) -> Passage:
+    if len(passage.text) > MOST_CHARACTERS:
+        raise problems.Refused(
+            f"The text has {len(passage.text):,} characters and at most {MOST_CHARACTERS:,} are read; send it in parts, or use "
+            "`counterpoint check`.",
+            413,
+        )
+    return passage
 
 
 def _pieces(reading: Reading) -> int:

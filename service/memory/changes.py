@@ -15,21 +15,20 @@ from retrieval.store.manifest import STORE
 from service.grounding.request import Only
 from service.memory.saved import Seen, hash_sources
 
-_RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
-_NOTICES = frozenset({"Retraction of Publication", "Retraction Notice"})
-
 
 def find_changes(index: Index, seen: Seen) -> Only | None:
-    """Tells which of some documents are new or have other texts since `seen`, notices of retraction left out; None where that
-    cannot be known and all must be taken for changed."""
+    """Tells which of some documents are new or have other texts since `seen`.
+
+    None where that cannot be known, so that all must be taken for changed.
+    """
     if seen.index == index.manifest.id:
         return _nothing
     if _is_update(index, seen):
-        return lambda pmids: _without_notices(index, [one for one, at in index.store.written(pmids).items() if at > seen.version])
+        return lambda pmids: [one for one, at in index.store.written(pmids).items() if at > seen.version]
     if (before := _open_version(index, seen)) is None:
         return None
     before.close()
-    return lambda pmids: _without_notices(index, _find_rewritten(index, seen, pmids))
+    return lambda pmids: _find_rewritten(index, seen, pmids)
 
 
 def _nothing(_pmids: Sequence[str]) -> Collection[str]:
@@ -69,12 +68,3 @@ def _find_rewritten(index: Index, seen: Seen, pmids: Sequence[str]) -> list[str]
 
 def _text(document: Document) -> tuple[str, str]:
     return document.title, document.abstract
-
-
-def _without_notices(index: Index, pmids: Sequence[str]) -> list[str]:
-    """A notice says of another paper that it is retracted, and finds nothing itself."""
-    return [one.pmid for one in index.entries(pmids) if not _is_notice(one.document)]
-
-
-def _is_notice(document: Document) -> bool:
-    return any(one.kind in _RETRACTING for one in document.notices) or not _NOTICES.isdisjoint(document.types)

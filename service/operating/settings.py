@@ -60,6 +60,9 @@ class Settings(BaseSettings):
         default=330, ge=1, le=86_400, description="How long accepted requests may still take after the service is told to stop."
     )
     body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="The largest request body accepted.")
+    file_bytes: int = Field(
+        default=8_388_608, ge=1024, le=1 << 30, description="The largest request body with a file to check, in base64."
+    )
     body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a request body may take to arrive.")
     keys: dict[str, SecretStr] = Field(
         default_factory=dict,

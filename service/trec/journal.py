@@ -51,7 +51,7 @@ def check_target(out: Path, overwrite: bool) -> None:
     if out.is_dir():
         raise BadInput(f"{out} is a folder; give the path of the run file to write.")
     if out.exists() and not overwrite:
-        raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it once the run is done.")
+        raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it when all is done.")
     if not out.parent.is_dir():
         raise BadInput(f"The folder {out.parent} does not exist; create it first.")
 

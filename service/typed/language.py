@@ -21,7 +21,8 @@ LANGUAGES = {
     "sr": "Serbian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
 """The languages that are told apart: few enough that Latin names do not make English look like one that nobody writes here."""
-_SURE = 0.5
+_SURE, _SURE_OF_FEWEST = 0.5, 0.8
+"""The least share of a language that is believed: three words of English and Latin are easily half French."""
 _FEWEST_WORDS = 3
 _MOST_READ = 2000
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -35,7 +36,8 @@ def find_language(text: str) -> str:
     if len(words) < _FEWEST_WORDS and not _OTHER_SCRIPT.search(text):
         return ""
     code, share = _load().classify(text[:_MOST_READ])
-    return "" if code == "en" or float(share) < _SURE else LANGUAGES[str(code)]
+    least = _SURE_OF_FEWEST if len(words) <= _FEWEST_WORDS else _SURE
+    return "" if code == "en" or float(share) < least else LANGUAGES[str(code)]
 
 
 @cache

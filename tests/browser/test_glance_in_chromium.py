@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from fastapi import FastAPI
+from playwright.sync_api import Page, expect
 
 from retrieval.index import Index
 from service.http.app import create_app
-from tests.browser.chromium import CHROMIUM, chromium
+from tests.browser.chromium import IN_CHROMIUM, Open, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import make_grounding, make_paper
-from tests.helpers.served import serving
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt install chromium)"),
-]
+pytestmark = IN_CHROMIUM
 
 FINDING = "Zeta reduces blood pressure in older adults."
 DOCUMENTS: list[dict[str, Any]] = [
@@ -38,64 +32,35 @@ PAPERS = [
     make_paper("n1", "silent", 2003, "cohort"),
 ]
 
-Open = Callable[..., Page]
-
-expect.set_options(timeout=20_000)
-
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = make_index(tmp_path_factory.mktemp("glance"), DOCUMENTS).folder
-    with serving(create_app(lambda: make_reading_grounder(Index(folder)))) as (found, _server):
-        yield f"{found}/"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
+    return create_app(lambda: make_reading_grounder(Index(folder)))
 
 
 @pytest.fixture
-def open_page(browser: Browser, address: str) -> Iterator[Open]:
-    """Opens the first view, or the answer that is given for any claim; nothing may fail."""
-    faults: list[str] = []
-    contexts = []
+def show(open_page: Open) -> Open:
+    """Opens the first view, or the answer that is given for any claim."""
 
-    def opened(answer: dict[str, Any] | None = None, **options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options})
-        context.set_default_timeout(20_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        if answer is not None:
-            body = f"event: grounding\ndata: {json.dumps(answer)}\n\n"
-            page.route(
-                "**/v1/ground/stream", lambda route: route.fulfill(status=200, content_type="text/event-stream", body=body)
-            )
-        page.goto(address if answer is None else f"{address}#claim=zeta")
-        if answer is not None:
-            expect(page.locator("#answer .says")).to_be_visible()
+    def shown(answer: dict[str, Any] | None = None, **options: Any) -> Page:
+        options = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options}
+        if answer is None:
+            return open_page(**options)
+        body = stream(("grounding", answer))
+        page = open_page(link(claim="Zeta lowers pressure."), lambda page: page.route("**/v1/ground/stream", body), **options)
+        expect(page.locator("#answer .says")).to_be_visible()
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not faults
-
-
-def find_faults(page: Page) -> list[str]:
-    """What axe calls serious or worse, with the place."""
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+    return shown
 
 
 def pmids(page: Page, side: str) -> list[str]:
     return [text.removeprefix("Paper ") for text in page.locator(f".side.{side} .card:visible h3").all_text_contents()]
 
 
-def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(open_page: Open) -> None:
-    page = open_page(make_grounding(PAPERS))
+def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
+    page = show(make_grounding(PAPERS))
     bar = page.locator("#answer .scale")
     assert bar.get_attribute("aria-label") == "Of 9 papers read, some do."
     assert [bar.locator(f'rect.{place}[height="26"]').count() for place in ("contradict", "uncertain", "support", "silent")] == [
@@ -118,8 +83,8 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(open_page: Open) -> N
     expect(page.locator(".card:focus h3")).to_have_text("Paper c9")
 
 
-def test_more_is_shown_and_papers_are_chosen_and_sorted(open_page: Open) -> None:
-    page = open_page(make_grounding(PAPERS))
+def test_more_is_shown_and_papers_are_chosen_and_sorted(show: Open) -> None:
+    page = show(make_grounding(PAPERS))
     assert pmids(page, "contradict") == ["c0", "c1", "c2"]
     assert pmids(page, "uncertain") == ["u1"]
     assert pmids(page, "silent") == []
@@ -146,8 +111,8 @@ def test_more_is_shown_and_papers_are_chosen_and_sorted(open_page: Open) -> None
     assert find_faults(page) == []
 
 
-def test_an_empty_side_is_one_line_and_no_half_is_empty(open_page: Open) -> None:
-    page = open_page(
+def test_an_empty_side_is_one_line_and_no_half_is_empty(show: Open) -> None:
+    page = show(
         make_grounding([make_paper("1", "support", 1999, "trial")], "One paper supports this claim; none contradicts it.")
     )
     empty, card = page.locator(".side.contradict"), page.locator(".side.support .card")
@@ -160,8 +125,8 @@ def test_an_empty_side_is_one_line_and_no_half_is_empty(open_page: Open) -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
-def test_what_matters_is_above_the_fold(open_page: Open) -> None:
-    page = open_page(make_grounding(PAPERS))
+def test_what_matters_is_above_the_fold(show: Open) -> None:
+    page = show(make_grounding(PAPERS))
     for part in (
         "#answer .says",
         "#answer .scale",
@@ -173,8 +138,8 @@ def test_what_matters_is_above_the_fold(open_page: Open) -> None:
         assert box and box["y"] + min(box["height"], 60) < 900, part
 
 
-def test_the_first_view_is_an_example_of_this_index(open_page: Open) -> None:
-    page = open_page()
+def test_the_first_view_is_an_example_of_this_index(show: Open) -> None:
+    page = show()
     expect(page.locator("#example .claimed")).to_have_text(FINDING)
     expect(page.locator("#example .says")).to_be_visible()
     expect(page.locator("#example .card")).to_have_count(2)
@@ -191,8 +156,8 @@ def test_the_first_view_is_an_example_of_this_index(open_page: Open) -> None:
     expect(page.locator("#answered")).to_have_text("Checked text")
 
 
-def test_dark_mode_follows_the_system_until_the_reader_chooses(open_page: Open) -> None:
-    page = open_page(color_scheme="light")
+def test_dark_mode_follows_the_system_until_the_reader_chooses(show: Open) -> None:
+    page = show(color_scheme="light")
     switch = page.get_by_role("switch", name="Dark mode")
 
     def shade() -> str:
@@ -217,8 +182,8 @@ def test_dark_mode_follows_the_system_until_the_reader_chooses(open_page: Open) 
     expect(switch).to_have_attribute("aria-checked", "true")
 
 
-def test_print_keeps_the_bars_and_the_whole_quotations(open_page: Open, tmp_path: Path) -> None:
-    page = open_page(make_grounding(PAPERS), color_scheme="dark")
+def test_print_keeps_the_bars_and_the_whole_quotations(show: Open, tmp_path: Path) -> None:
+    page = show(make_grounding(PAPERS), color_scheme="dark")
     page.emulate_media(media="print")
     expect(page.locator("#form")).to_be_hidden()
     expect(page.locator(".actions")).to_be_hidden()
@@ -231,8 +196,8 @@ def test_print_keeps_the_bars_and_the_whole_quotations(open_page: Open, tmp_path
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 820, 1440])
-def test_axe_finds_nothing_serious_and_nothing_sticks_out(open_page: Open, scheme: str, width: int) -> None:
-    page = open_page(make_grounding(PAPERS), color_scheme=scheme, viewport={"width": width, "height": 844})
+def test_axe_finds_nothing_serious_and_nothing_sticks_out(show: Open, scheme: str, width: int) -> None:
+    page = show(make_grounding(PAPERS), color_scheme=scheme, viewport={"width": width, "height": 844})
     page.get_by_text("Filter and sort").click()
     assert find_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width

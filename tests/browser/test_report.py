@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from eval.page.contents import page as contents
 from eval.page.render import html
-from tests.browser.chromium import CHROMIUM, chromium
+from tests.browser.chromium import IN_CHROMIUM, chromium, find_faults
 from tests.helpers.reports import made
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt install chromium)"),
-]
+pytestmark = IN_CHROMIUM
 
 # What stands outside the boxes that scroll by themselves, and ends beyond the window.
 OUTSIDE = """() => [...document.querySelectorAll("body *")]
@@ -43,5 +39,4 @@ def test_the_report_fits_its_window_and_axe_finds_nothing_serious(tmp_path: Path
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.evaluate(OUTSIDE) == []
         assert shown.evaluate(CRAMPED) == []
-        found = Axe().run(shown).response["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")] == []
+        assert find_faults(shown) == []

@@ -2,61 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from fastapi import FastAPI
+from playwright.sync_api import Page, expect
 
 from retrieval.index import Index
 from service.http.app import create_app
-from tests.browser.chromium import CHROMIUM, chromium
+from tests.browser.chromium import IN_CHROMIUM, Open, find_faults
 from tests.helpers.fakes import make_index, make_reading_grounder
-from tests.helpers.served import serving
-from tests.helpers.texts import DOCUMENTS, HOSTILE
+from tests.helpers.texts import DOCUMENTS, HOSTILE, docx, pdf
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt install chromium)"),
-]
+pytestmark = IN_CHROMIUM
 
 TEXT = f"# A title\n\nDoes 😀 zeta help? Zeta lowers pressure (PMID 1, PMID 77).\n\n- Omega lowers sugar.\n- {HOSTILE} is here"
 
-expect.set_options(timeout=20_000)
-
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = make_index(tmp_path_factory.mktemp("browser"), DOCUMENTS).folder
-    with serving(create_app(lambda: make_reading_grounder(Index(folder)))) as (found, _server):
-        yield f"{found}/"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
+    return create_app(lambda: make_reading_grounder(Index(folder)))
 
 
 @pytest.fixture
-def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The page with the text checked; at the end nothing may have failed, and nothing else have been asked."""
-    context = browser.new_context(**getattr(request, "param", {}))
-    faults: list[str] = []
-    asked: list[str] = []
-    opened = context.new_page()
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("dialog", lambda dialog: faults.append(dialog.message))
-    context.on("request", lambda sent: asked.append(sent.url))
-    opened.goto(address)
+def page(open_page: Open, request: pytest.FixtureRequest) -> Page:
+    """The page with the text checked."""
+    opened = open_page(**getattr(request, "param", {}))
     opened.get_by_text("Check a text").click()
     opened.get_by_role("textbox", name="Text").fill(TEXT)
     opened.get_by_role("button", name="Check text").click()
     expect(opened.locator(".checked")).to_be_visible()
-    yield opened
-    context.close()
-    assert not faults
-    assert {url for url in asked if not url.startswith((address, "data:", "blob:"))} == set()
+    return opened
 
 
 def test_the_text_is_shown_whole_with_its_claims_marked(page: Page) -> None:
@@ -120,9 +95,54 @@ def test_no_link_holds_the_text_and_enter_is_a_new_line(page: Page) -> None:
 )
 def test_readers_of_every_kind_get_it(page: Page) -> None:
     page.get_by_text("All that was found for claim 1").click()
-    found = Axe().run(page).response["violations"]
-    assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")] == []
+    assert find_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+FILES = {
+    "text.docx": docx(("Heading 1", "A title"), ("Normal", "Zeta lowers pressure."), ("List Bullet", "Omega lowers sugar.")),
+    "text.pdf": pdf([["A title", "Zeta lowers pressure.", "Omega lowers sugar."]]),
+    "claims.csv": b"id,claim\n1,Zeta lowers pressure.\n2,Omega lowers sugar.\n",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_held_until_it_is_checked(page: Page, name: str) -> None:
+    page.get_by_label("Choose a file").and_(page.locator("#manuscript")).set_input_files(
+        {"name": name, "mimeType": "", "buffer": FILES[name]}
+    )
+    expect(page.locator("#manuscript-note")).to_have_text(f"“{name}” will be read when you check it.")
+    expect(page.locator("#text")).to_have_value("")
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator(".claims tbody .number")).to_have_text(["1", "2"])
+    expect(page.locator(".verdicts li")).to_have_text(["✗ contradicted 1", "✓ supported 1"])
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML", exact=True).click()
+    assert name in download.value.path().read_text("utf-8")
+    page.get_by_role("button", name="Remove the file").click()
+    expect(page.locator("#manuscript-note")).to_have_text("")
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator("#problem")).to_contain_text("The text is empty; give a text or a file.")
+
+
+def test_a_text_file_goes_into_the_field_and_writing_forgets_a_held_one(page: Page) -> None:
+    choose = page.locator("#manuscript")
+    choose.set_input_files({"name": "a.md", "mimeType": "", "buffer": "# Ein 😀\n\nOmega lowers sugar.".encode()})
+    expect(page.locator("#text")).to_have_value("# Ein 😀\n\nOmega lowers sugar.")
+    choose.set_input_files({"name": "a.pdf", "mimeType": "", "buffer": FILES["text.pdf"]})
+    expect(page.locator("#text")).to_have_value("")
+    page.locator("#text").press_sequentially("Omega lowers sugar.")
+    expect(page.locator("#manuscript-note")).to_have_text("")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".verdicts li")).to_have_text(["✓ supported 1"])
+
+
+def test_a_file_that_cannot_be_read_is_told_at_the_field(page: Page) -> None:
+    locked = pdf([["Secret."]], password="x")
+    page.locator("#manuscript").set_input_files({"name": "locked.pdf", "mimeType": "", "buffer": locked})
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator("#problem")).to_contain_text("locked.pdf has a password; save it without one.")
+    expect(page.locator("#text")).to_be_focused()
 
 
 def test_a_pasted_abstract_goes_to_its_mode_and_a_claim_stays_in_its_own(page: Page, address: str) -> None:

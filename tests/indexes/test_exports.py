@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,19 @@ It did not shorten colds."
 """
 
 
+# The paper that most of these describe, as the shortest of them has it.
+ZINC = Document(
+    pmid="101",
+    title="Zinc and the common cold",
+    abstract="Zinc was tried. It did not shorten colds.",
+    year=2019,
+    journal="The Lancet",
+    types=("Journal Article",),
+    authors=(Author("O'Neil", "Mary A"), Author("Zinc Study Group")),
+    doi="10.1000/zinc.1",
+)
+
+
 def write(folder: Path, text: str, name: str = "library") -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
@@ -119,17 +133,15 @@ def test_nbib_reads_what_pubmed_writes(tmp_path: Path) -> None:
     path = write(tmp_path, NBIB)
     assert detect_format(path) == "nbib"
     trial, letter = read(path)
-    assert trial == Document(
-        pmid="101",
+    assert trial == replace(
+        ZINC,
         title="Zinc and the common cold: a trial.",
         abstract="BACKGROUND: Zinc was tried. RESULTS: It did not shorten colds (p <0.05).",
-        year=2019,
         journal="Lancet (London, England)",
         types=("Journal Article", "Randomized Controlled Trial"),
         notices=(Notice("CommentIn", "555"), Notice("RetractionIn", "666")),
         retracted=True,
         authors=(Author("O'Neil", "Mary A"), Author("van den Berg", "Jan"), Author("Zinc Study Group")),
-        doi="10.1000/zinc.1",
         pmcid="PMC12345",
         mesh=("Humans", "Zinc", "Common Cold"),
     )
@@ -147,16 +159,7 @@ def test_ris_reads_articles_and_chapters(tmp_path: Path) -> None:
     path = write(tmp_path, "\ufeff" + RIS.replace("\n", "\r\n"))
     assert detect_format(path) == "ris"
     zinc, naps = documents(path)
-    assert zinc == Document(
-        pmid="101",
-        title="Zinc and the common cold",
-        abstract="Zinc was tried. It did not shorten colds.",
-        year=2019,
-        journal="The Lancet",
-        types=("Journal Article",),
-        authors=(Author("O'Neil", "Mary A"), Author("Zinc Study Group")),
-        doi="10.1000/zinc.1",
-    )
+    assert zinc == ZINC
     assert (naps.types, naps.journal, naps.year) == (("Book Chapter",), "A Book of Sleep", None)
     assert naps.pmid.startswith("ref-")
 
@@ -180,13 +183,10 @@ def test_bibtex_reads_latex(tmp_path: Path) -> None:
     path = write(tmp_path, BIBTEX)
     assert detect_format(path) == "bibtex"
     zinc, naps = documents(path)
-    assert zinc == Document(
-        pmid="101",
+    assert zinc == replace(
+        ZINC,
         title="Zinc and the Common Cold: α-Blockers",
         abstract="Of all colds, 5% were short & 6% long, at $5 each; CD4+ cells did not change.",
-        year=2019,
-        journal="The Lancet",
-        types=("Journal Article",),
         authors=(
             Author("O'Neil", "Mary A."), Author("van den Berg", "Jan"),
             Author("Zinc Study Group"), Author("Müller", "Karl", "Jr."),

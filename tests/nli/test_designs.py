@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.designs import are_comparable, find_design, has_findings, names_animals
+from nli.text.designs import are_comparable, find_design, has_findings, is_notice, names_animals
 from nli.text.populations import differ_in_people
 from nli.text.subjects import find_subjects
-from retrieval.core.values import Document
+from retrieval.core.values import Document, Notice
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,81 @@ def test_trials_and_reviews_can_disagree_and_a_case_with_no_trial() -> None:
 def test_a_protocol_has_no_findings() -> None:
     assert not has_findings(Document("1", "Zeta: study protocol", "Zeta may lower pressure."))
     assert has_findings(Document("1", "Zeta in sailors", "Zeta lowered pressure."))
+
+
+NOTICES = [
+    "Retraction: Zeta lowers blood pressure in adults",
+    "Retraction. Zeta lowers blood pressure in adults",
+    "Retraction—Zeta lowers blood pressure in adults",
+    "Retraction for Smith et al., Zeta lowers blood pressure in adults",
+    'Retraction of "Zeta lowers blood pressure"',
+    "Partial retraction: Zeta lowers blood pressure",
+    "Retraction notice to “Zeta lowers blood pressure” [J Zeta 12 (2001) 3-9]",
+    "Notice of retraction: Zeta lowers blood pressure",
+    "Statement of Retraction: Zeta lowers blood pressure",
+    "Erratum for Smith et al., Zeta lowers blood pressure",
+    "Erratum to: Zeta lowers blood pressure",
+    "Errata.",
+    "[Erratum: Zeta lowers blood pressure]",
+    "Published erratum: Zeta lowers blood pressure",
+    "Corrigendum to “Zeta lowers blood pressure”",
+    "Correction: Zeta lowers blood pressure",
+    "Correction to: Zeta lowers blood pressure",
+    "Author Correction: Zeta lowers blood pressure",
+    "Publisher’s correction: Zeta lowers blood pressure",
+    "Correction for Smith et al., Zeta lowers blood pressure",
+    "Department of Error",
+    "Expression of concern: Zeta lowers blood pressure",
+    "Editorial expression of concern on zeta and blood pressure",
+    "Zeta lowers blood pressure [Retraction]",
+    "Zeta lowers blood pressure (Author correction)",
+    "Zeta lowers blood pressure – CORRIGENDUM",
+    "Zeta lowers blood pressure: Erratum.",
+]
+PAPERS = [
+    "RETRACTED: Zeta lowers blood pressure",
+    "Retraction of canines with zeta wires: a randomized trial",
+    "Correction of anemia with zeta in kidney disease",
+    "Correction for multiple testing in trials of zeta",
+    "Corrections of tetralogy of Fallot after zeta",
+    "Refractive correction: zeta lenses or none",
+    "Zeta in retraction of the gums",
+    "Errata in drug leaflets and zeta",
+    "Concern about zeta in older adults",
+    "Zeta for canine retraction",
+]
+
+
+@pytest.mark.parametrize("title", NOTICES)
+def test_a_notice_is_known_by_its_title(title: str) -> None:
+    # The types of the paper that it is about, and its words, make no trial of it.
+    document = Document("1", title, "Adults were randomly assigned to zeta.", types=("Randomized Controlled Trial",))
+    assert (find_design(document).name, is_notice(document), has_findings(document)) == ("notice", True, False)
+
+
+@pytest.mark.parametrize("title", PAPERS)
+def test_a_paper_with_the_same_words_is_no_notice(title: str) -> None:
+    assert not is_notice(Document("1", title, "Zeta lowered pressure."))
+
+
+@pytest.mark.parametrize(
+    ("types", "kind", "notice"),
+    [
+        (("Published Erratum",), "", True),
+        (("Retraction of Publication",), "", True),
+        (("Expression of Concern", "Letter"), "", True),
+        ((), "RetractionOf", True),
+        ((), "ErratumFor", True),
+        ((), "ExpressionOfConcernFor", True),
+        (("Retracted Publication",), "RetractionIn", False),
+        ((), "ErratumIn", False),
+        (("Corrected and Republished Article",), "CorrectedandRepublishedFrom", False),
+        ((), "RetractedandRepublishedFrom", False),
+    ],
+)
+def test_a_notice_is_known_by_its_record(types: tuple[str, ...], kind: str, notice: bool) -> None:
+    document = Document("1", "Zeta", "Zeta lowered pressure.", types=types, notices=(Notice(kind, "2"),) if kind else ())
+    assert is_notice(document) is notice
 
 
 def test_a_question_may_name_animals() -> None:

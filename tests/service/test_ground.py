@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundResponse, Provenance
 from service.grounding.summary import summary
-from tests.helpers.fakes import WordJudge, make_grounder, make_index
+from tests.helpers.fakes import WordJudge, make_grounder, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")
 
@@ -68,6 +69,30 @@ def test_contradictions_are_the_first_three_in_bm25_order_with_a_cue_sentence_so
     grounding = grounder.ground(CLAIM)
     assert pmids(grounding.contradicting) == allowed[:3]
     assert all(one.sentence and one.sentence.cues and "against" in one.sentence.text for one in grounding.contradicting)
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize(
+    "notice",
+    [
+        {"title": "Retraction: Zeta against pressure"},
+        {"title": "Erratum for Smith et al., Zeta against pressure"},
+        {"title": "Expression of concern about zeta"},
+        {"title": "Zeta", "types": ["Published Erratum"]},
+    ],
+)
+def test_a_notice_about_another_paper_is_on_no_side(tmp_path: Path, notice: dict[str, object], reads: bool) -> None:
+    said = {"2": "Zeta zeta is not against pressure.", "3": "Zeta zeta is best for pressure, the best."}
+    notices = [{"pmid": pmid, "abstract": text} | notice for pmid, text in said.items()]
+    paper = document("1", "Zeta was not against lower pressure, as was found.", title="Zeta")
+    filler = [document(f"x{place}", "Another thing entirely.") for place in range(9)]
+    with closing(make_index(tmp_path, [paper, *notices, *filler])) as index:
+        assert {"2", "3"} <= {hit.pmid for hit in index.search(CLAIM.text, 10)}
+        grounder = make_reading_grounder(index) if reads else make_grounder(index)[0]
+        found = grounder.ground(CLAIM)
+    listed = [*found.contradicting, *found.supporting, *found.uncertain, *found.more, *found.silent]
+    assert pmids(found.contradicting) == ["1"]
+    assert not {"2", "3"} & set(pmids(listed))
 
 
 def test_supports_are_the_top_three_of_the_reranker_and_never_on_both_lists(grounder: Grounder) -> None:

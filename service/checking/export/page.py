@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined, Template
 
 from service.checking.export.rows import SIGNS, cited_line, paper, reworded, why, words_of
 from service.checking.schemas import BlockOut, CheckedText, TextSentenceOut
+from service.output.templates import load_templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def html(checked: CheckedText, title: str = "Checked text") -> str:
         "title": title, "checked": checked, "blocks": blocks(checked), "claims": claims, "others": others, "signs": SIGNS,
         "paper": paper, "words": words_of, "why": why, "reworded": reworded, "cited_line": cited_line,
     }  # fmt: skip
-    return _template().render(**shown)
+    return load_templates("service.checking.export").get_template("checked.html").render(**shown)
 
 
 def _cut(text: str, block: BlockOut, sentences: list[TextSentenceOut], numbers: dict[int, int]) -> ShownBlock:
@@ -60,9 +57,3 @@ def _cut(text: str, block: BlockOut, sentences: list[TextSentenceOut], numbers: 
     if at < block.end:
         pieces.append(Piece(text[at : block.end]))
     return ShownBlock(block.kind, tuple(pieces))
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(files("service.checking.export").joinpath("checked.html").read_text("utf-8"))

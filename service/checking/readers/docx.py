@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph
 
 MOST_UNPACKED = 200_000_000
-"""Bytes of all parts of the file, unpacked."""
+"""Bytes of all parts of the file, unpacked; most of a large one are pictures."""
+MOST_WRITTEN = 30_000_000
+"""Bytes of its parts in XML, which are held in memory as trees of some twenty times their size."""
 _MOST_PARTS = 5_000
 _DEEPEST = 4
 """Tables within tables; deeper ones are left out."""
@@ -50,6 +52,8 @@ def _check_parts(raw: bytes, name: str) -> None:
         raise BadInput(f"{name} has a password; save it without one.")
     if len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > MOST_UNPACKED:
         raise BadInput(f"{name} unpacks to more than {MOST_UNPACKED // 1_000_000} MB or {_MOST_PARTS:,} parts; copy its text.")
+    if sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))) > MOST_WRITTEN:
+        raise BadInput(f"{name} unpacks to more than {MOST_WRITTEN // 1_000_000} MB of text and marks; check it in parts.")
     if "word/document.xml" not in {part.filename for part in parts}:
         raise BadInput(f"{name} is a ZIP file and no DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
 

@@ -1,4 +1,4 @@
-"""The page's files, served as they lie in the package: only these names exist, and the browser runs and loads nothing else."""
+"""The page's files, made once of those in the package: only these names exist, and the browser runs and loads nothing else."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from importlib.resources import files
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+
+from service.output.templates import load_templates
+
+_PAGE = "index.html"
 
 # Named here: what a system thinks of a file's type differs between systems, and a browser refuses a script of the wrong one.
 _TYPES = {
@@ -49,9 +53,14 @@ def page_files() -> dict[str, _File]:
     for file in files("service.http").joinpath("page").iterdir():
         media_type = _TYPES.get(file.name[file.name.rfind(".") :])
         if media_type:
-            content = file.read_bytes()
+            content = _write_page() if file.name == _PAGE else file.read_bytes()
             found[file.name] = _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
     return found
+
+
+def _write_page() -> bytes:
+    """The page with what it shares with others, or holds several times, in its places; nothing in it depends on a request."""
+    return load_templates("service.http.page").get_template(_PAGE).render().encode()
 
 
 router = APIRouter(include_in_schema=False)
@@ -60,7 +69,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def page(request: Request) -> Response:
     """The page, whether or not an index is loaded."""
-    return _serve(request, "index.html")
+    return _serve(request, _PAGE)
 
 
 @router.get("/page/{name}")

@@ -2,13 +2,14 @@
 
 import { byId } from "./dom.js";
 import { examplePaper, offerExamples } from "./example.js";
-import { fillPaper, notePaper, partOf, watchFiles } from "./paper.js";
+import { partsOf, release, watchManuscript } from "./manuscript.js";
+import { fillPaper, notePaper, partOf, watchPaper } from "./paper.js";
 
 const WORDS = {
   claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
   question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with checked citations", more: "Narrative: who asks, and why" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
-  text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer, as plain text or Markdown" },
+  text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer: pasted, or a file" },
 };
 // How many sentences of a paper are chosen unless the reader says otherwise.
 const SENTENCES = 5;
@@ -27,7 +28,7 @@ export const words = (mode = modeOf()) => WORDS[mode];
 export const modeOf = () => Object.keys(WORDS).find((mode) => byId(`mode-${mode}`).checked);
 
 /** What is asked about, in the reader's words. A claim may come with a question as its context. */
-export const topicOf = ({ claim, hypothesis, question, text }) => claim ?? hypothesis ?? question ?? text;
+export const topicOf = ({ claim, hypothesis, question, text, name }) => claim ?? hypothesis ?? question ?? text ?? name;
 
 /** Turns the switch, and shows what belongs to it. */
 export function setMode(mode) {
@@ -55,6 +56,7 @@ function askExample(asked) {
     fillPaper(examplePaper());
   }
   byId("text").value = asked;
+  release();
   submitted();
 }
 
@@ -87,7 +89,7 @@ export function asked() {
     const results_only = byId("results-only").checked;
     return { mode, body: { hypothesis: value("text"), k: byId("count").valueAsNumber, results_only, ...partOf(byId("paper").value) } };
   }
-  if (mode === "text") return { mode, body: { text: value("text") } };
+  if (mode === "text") return { mode, body: partsOf(value("text")) };
   const known_pmids = value("known").split(/[\s,;]+/).filter(Boolean);
   return { mode, body: { claim: value("text"), question: value("question"), known_pmids } };
 }
@@ -141,7 +143,8 @@ export function watchForm(submit, told) {
     });
   }
   byId("text").addEventListener("input", suggest);
-  watchFiles(() => modeOf() === "paper", told);
+  watchPaper(() => modeOf() === "paper", told);
+  watchManuscript(() => modeOf() === "text", told);
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();
     submit();

@@ -12,6 +12,9 @@ export function linkTo(asked, { provenance }) {
   return `${location.origin}${location.pathname}${hash}${parts.join("")}`;
 }
 
+/** Whether the page's link names a result: what was asked for it was a claim to its reader, whatever it looks like. */
+export const namesResult = () => new URLSearchParams(location.hash.slice(1)).has("index");
+
 /** What differs between the origin that the page's link names and that of the answer, a sentence each. */
 export function changesSince({ provenance }) {
   const given = new URLSearchParams(location.hash.slice(1));

@@ -1,6 +1,7 @@
 // What stands in the claim box is looked at first: a question, keywords, a text or another language get a choice, not a verdict.
 
 import { announce, button, byId, element, holding } from "./dom.js";
+import { namesResult } from "./links.js";
 import { ground, lookAt, searched } from "./service.js";
 
 // The text that the reader wants checked as a claim, whatever it looks like.
@@ -10,7 +11,7 @@ const plain = (text) => text.split(/\s+/).join(" ").trim();
 
 /** Both sides of a claim, or, where it is none, what it is taken for; `tell` gets the stages of the former. */
 export async function askTyped(body, signal, tell) {
-  if (!body.claim || plain(body.claim) === wanted) return ground(body, signal, tell);
+  if (!body.claim || plain(body.claim) === wanted || namesResult()) return ground(body, signal, tell);
   const typed = await lookAt(body.claim, signal);
   if (typed.kind === "claim" || typed.kind === "paper") return ground(body, signal, tell);
   const hits = typed.kind === "keywords" ? (await searched(typed.text, signal)).hits : [];

@@ -7,9 +7,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from jinja2 import Environment, StrictUndefined
 
 from service.http.reference.described import calls, shapes
+from service.output.templates import load_templates
 
 POLICY = "; ".join(
     [
@@ -49,8 +49,7 @@ async def icon() -> Response:
 
 def render_page(document: dict[str, Any]) -> bytes:
     """The page of an OpenAPI document; whatever stands in it is escaped."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_FILES.joinpath("docs.html").read_text("utf-8"))
+    template = load_templates("service.http.reference").get_template("docs.html")
     info = document["info"]
     return (
         template.render(

@@ -1,6 +1,6 @@
-"""The examples in the API's description: real answers over the demo index, kept as files.
+"""The examples in the API's description: real answers over the demo index to the requests' own examples, kept as files.
 
-They are what `counterpoint ground --json`, `answer --json` and `evidence --json` print for the requests' own examples.
+`make examples` makes them anew.
 """
 
 from __future__ import annotations

@@ -145,6 +145,12 @@ def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch
         read_bytes(_bomb(), "bomb.docx")
 
 
+def test_a_text_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docx_reader, "MOST_WRITTEN", 1_000_000)
+    with pytest.raises(BadInput, match="unpacks to more than 1 MB of text and marks"):
+        read_bytes(_bomb(), "bomb.docx")
+
+
 def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_reader, "MOST_PAGES", 2)
     with pytest.raises(BadInput, match="has 3 pages and at most 2 are read"):

@@ -22,6 +22,7 @@ from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.reference.examples import example
+from service.http.reference.remake import EXAMPLES, REQUESTS
 from service.operating.settings import Settings
 from service.operating.work import Gone
 from service.reading import evidence
@@ -292,6 +293,15 @@ def test_what_is_not_there(client: TestClient) -> None:
 def test_the_examples_of_the_description_are_answers_of_this_version() -> None:
     for name, model in (("ground", TypedGroundResponse), ("answer", AnswerResponse), ("evidence", EvidenceResponse)):
         assert model.model_validate(example(name)).model_dump(mode="json") == example(name)
+
+
+def test_the_examples_answer_what_the_requests_show() -> None:
+    asked = {name: request.model_json_schema()["examples"][0] for name, request in REQUESTS.items()}
+    assert example("ground")["claim"]["text"] == asked["ground"]["claim"]
+    assert example("answer")["topic"]["question"] == asked["answer"]["question"]
+    assert example("evidence")["hypothesis"] == asked["evidence"]["hypothesis"]
+    assert example("text")["text"] == asked["text"]["text"]
+    assert {f"{name}.json" for name in asked} == {one.name for one in EXAMPLES.iterdir()}
 
 
 def test_the_description_names_every_call_with_its_problems(client: TestClient) -> None:

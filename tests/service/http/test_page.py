@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from html.parser import HTMLParser
-from importlib.resources import files
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,13 +12,10 @@ from fastapi.testclient import TestClient
 from service.checking.export.rows import REASONS, SIGNS
 from service.grounding.ground import Grounder
 from service.http.app import create_app
+from service.http.page.files import page_files
 from service.reading.schemas import EvidenceRequest
 
-FILES = {
-    file.name: file.read_text("utf-8")
-    for file in files("service.http").joinpath("page").iterdir()
-    if file.name.endswith((".html", ".css", ".js"))
-}
+FILES = {name: file.content.decode() for name, file in page_files().items()}
 PAGE = FILES["index.html"]
 SCRIPTS = {name: text for name, text in FILES.items() if name.endswith(".js")}
 

@@ -28,7 +28,8 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
         {"pmid": "101", "title": "Best", "abstract": "Omega lowers blood sugar in most adults with diabetes."},
     ]
     folder = make_index(tmp_path_factory.mktemp("schemathesis"), documents).folder
-    with serving(over_fakes(folder, Settings())) as (url, _server):
+    # With a memory: without one, a third of the calls would only be told that there is none.
+    with serving(over_fakes(folder, Settings(state=str(tmp_path_factory.mktemp("memory"))))) as (url, _server):
         yield schemathesis.openapi.from_url(f"{url}/openapi.json")
 
 
@@ -39,7 +40,7 @@ def test_every_generated_request_is_answered_as_described(
     described: schemathesis.BaseSchema, mode: schemathesis.GenerationMode
 ) -> None:
     operations = [found.ok() for found in described.get_all_operations() if isinstance(found, Ok)]
-    assert len(operations) >= 11
+    assert len(operations) >= 30
     for operation in operations:
         if mode == schemathesis.GenerationMode.NEGATIVE and operation.path == "/health":
             continue  # it takes nothing that could be wrong
@@ -52,6 +53,6 @@ def test_every_generated_request_is_answered_as_described(
         )
         @given(case=operation.as_strategy(generation_mode=mode))
         def ask(case: schemathesis.Case[Any]) -> None:
-            case.call_and_validate(checks=CHECKS)
+            case.call_and_validate(checks=CHECKS, timeout=120)
 
         ask()

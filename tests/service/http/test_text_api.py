@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from service.http.reference.examples import example
 from service.operating.settings import Settings
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.ready import wait_until_ready
-from tests.helpers.texts import DOCUMENTS
+from tests.helpers.texts import DOCUMENTS, docx, pdf
 
 TEXT = "Does zeta help? Zeta lowers pressure (PMID 1). Omega lowers sugar."
 
@@ -50,6 +51,62 @@ def test_a_text_is_answered_sentence_by_sentence(client: TestClient) -> None:
 def test_markdown_is_read_as_it_is_seen(client: TestClient) -> None:
     answer = client.post("/v1/text", json={"text": "# One\n\n**Omega** lowers sugar.", "format": "markdown"}).json()
     assert answer["text"] == "One\n\nOmega lowers sugar."
+
+
+def sent(raw: bytes, name: str) -> dict[str, str]:
+    return {"file": base64.b64encode(raw).decode(), "name": name}
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (docx(("Heading 1", "Results"), ("Normal", TEXT)), "paper.docx"),
+        (pdf([["Results", TEXT]]), "paper.pdf"),
+        (f"# Results\n\n{TEXT}".encode(), "paper.md"),
+    ],
+)  # fmt: skip
+def test_a_file_is_checked_as_its_text_is(client: TestClient, raw: bytes, name: str) -> None:
+    answer = client.post("/v1/text", json=sent(raw, name))
+    assert answer.status_code == 200
+    checked = CheckedText.model_validate(answer.json())
+    assert checked.text.split() == ["Results", *TEXT.split()]
+    assert [one.verdict for one in checked.sentences[-3:]] == ["not a claim", "contradicted", "supported"]
+    page = client.post("/v1/text?format=html", json=sent(raw, name))
+    assert f"<title>{name} · Counterpoint</title>" in page.text
+
+
+def test_a_table_of_claims_is_a_file_too(client: TestClient) -> None:
+    checked = client.post("/v1/text", json=sent(b"id,claim\n1,Zeta lowers pressure.\n", "claims.csv")).json()
+    assert [(one["verdict"], one["row"]) for one in checked["sentences"]] == [("contradicted", 2)]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (sent(pdf([[], []]), "scan.pdf"), "scan.pdf has no text layer, only images; recognise its text (OCR) first."),
+        (sent(pdf([["Secret."]], password="x"), "a.pdf"), "a.pdf has a password; save it without one."),
+        (sent(b"id,text\n1,x\n", "a.csv"), "a.csv has no column “claim” (its columns are id, text);"),
+        (sent(b"", "a.txt"), "The text is empty; give a text or a file."),
+        (sent(b"\x00\x01", ""), "The file is no text;"),
+        ({"file": "no base64!"}, "The file is not in base64;"),
+        (sent(b"Zeta.", "a.txt") | {"text": "Zeta."}, "The request has a text and a file; send one of them."),
+        ({}, "The text is empty; give a text or a file."),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_told_in_one_sentence(client: TestClient, body: dict[str, str], told: str) -> None:
+    for path in text_routes.PATHS:
+        answer = client.post(path, json=body)
+        assert answer.status_code in (400, 422) and answer.json()["detail"].startswith(told), answer.text
+
+
+def test_a_file_may_be_larger_than_other_bodies(folder: Path) -> None:
+    body = sent(docx(("Normal", TEXT)), "paper.docx")
+    size = len(json.dumps(body))
+    for client in opened(folder, Settings(body_bytes=1024, file_bytes=size + 1024)):
+        assert client.post("/v1/text", json=body).status_code == 200
+        assert client.post("/v1/ground", json={"claim": "z" * 2000}).status_code == 413
+        told = client.post("/v1/text", json=body | {"file": body["file"] * 3})
+        assert told.status_code == 413 and f"{size + 1024:,} bytes" in told.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +141,7 @@ def test_the_stream_tells_each_claim_and_ends_with_the_same(client: TestClient) 
     ("body", "status", "detail"),
     [
         ({"text": " \n"}, 422, "The text holds no text; give a text, or a list of claims."),
-        ({}, 422, "text is missing"),
+        ({}, 422, "The text is empty; give a text or a file."),
         ({"text": "x", "formats": 1}, 422, "formats"),
         ({"text": "Omega lowers sugar. " * 101}, 422, "The text makes 101 claims and at most 100 are checked at once"),
         ({"text": "a" * 200_001}, 413, "The text has 200,001 characters and at most 200,000 are read"),

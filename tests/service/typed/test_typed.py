@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.typed.grounding import ground_typed, look_at
 from service.typed.language import find_language
+from service.typed.paper import find_paper
 from service.typed.suggest import suggest_words
 from service.typed.typed import read_typed
-from tests.helpers.fakes import make_reading_grounder
+from tests.helpers.fakes import make_index, make_reading_grounder
 
 OTHER = Path(__file__).with_name("other_languages.tsv")
 MISSED = 4
@@ -55,6 +57,13 @@ def test_other_languages_are_found() -> None:
     assert len(missed) <= MISSED, missed
 
 
+@pytest.mark.parametrize(
+    "claim", ["Vaccines cause autism.", "Caffeine raises pressure.", "Exercise changes pressure.", "Radiation causes leukaemia."]
+)
+def test_three_words_of_english_are_english(claim: str) -> None:
+    assert find_language(claim) == ""
+
+
 def test_a_word_of_no_document_gets_an_offer_and_a_right_name_none(demo_index: Index) -> None:
     offers = {one.word: one.instead for one in suggest_words(demo_index, "Hydroxycloroquine helps postmenopusal women")}
     assert offers == {"Hydroxycloroquine": "Hydroxychloroquine", "postmenopusal": "postmenopausal"}
@@ -69,6 +78,49 @@ def test_a_paper_is_opened_by_what_it_finds(demo_index: Index) -> None:
     assert response.claim.text == typed.claim and response.typed.paper
     shown = [*response.contradicting, *response.supporting, *response.uncertain]
     assert pmid not in [one.pmid for one in shown]
+
+
+DOI_DOCUMENTS = [
+    {
+        "pmid": "21",
+        "doi": "10.1000/Zeta.(2001)7",
+        "title": "Zeta",
+        "abstract": "Adults took zeta. Zeta lowered blood pressure by 5 mmHg.",
+    },
+    {"pmid": "10.1000/omega-1", "title": "Omega", "abstract": "Adults took omega. Omega raised blood sugar by 2 mmol/l."},
+    {"pmid": "22", "title": "Kappa", "abstract": "Adults took kappa. Kappa was well tolerated by all."},
+]
+
+
+@pytest.mark.parametrize(
+    ("written", "pmid"),
+    [
+        ("10.1000/zeta.(2001)7", "21"),
+        ("doi:10.1000/ZETA.(2001)7", "21"),
+        (" https://doi.org/10.1000/Zeta.(2001)7 ", "21"),
+        ("DOI: 10.1000/zeta.(2001)7.", "21"),
+        # An export without PMIDs has DOIs for ids.
+        ("https://doi.org/10.1000/omega-1", "10.1000/omega-1"),
+        ("doi:10.1000/OMEGA-1", "10.1000/omega-1"),
+    ],
+)
+def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) -> None:
+    with closing(make_index(tmp_path, DOI_DOCUMENTS)) as index:
+        typed = look_at(index, written)
+        assert typed.kind == "paper" and typed.paper and typed.paper.pmid == pmid
+        assert typed.claim and typed.claim in {str(one["abstract"]).partition(". ")[2] for one in DOI_DOCUMENTS}
+        assert find_paper(index.store, written, 3).pmid == pmid
+        response, _ = ground_typed(make_reading_grounder(index), Claim(written))
+        assert response.claim.text == typed.claim and response.typed.paper and response.typed.paper.pmid == pmid
+        assert pmid not in [one.pmid for one in (*response.contradicting, *response.supporting, *response.uncertain)]
+
+
+def test_a_typed_doi_that_the_index_lacks_is_told(tmp_path: Path) -> None:
+    with (
+        closing(make_index(tmp_path, DOI_DOCUMENTS)) as index,
+        pytest.raises(BadInput, match=r"DOI 10\.1000/none is not among the 3"),
+    ):
+        look_at(index, "https://doi.org/10.1000/none")
 
 
 def test_a_paper_that_the_index_lacks_is_told(demo_index: Index) -> None:

@@ -1,0 +1,28 @@
+"""Templates of HTML and Markdown that lie in a package; each may include `head.html`, what all pages say of themselves."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+_SHARED = "head.html"
+
+
+@cache
+def load_templates(package: str, autoescape: bool = True, **options: Any) -> Environment:
+    """The templates of a package by their names; a name that a template uses and is not given is an error."""
+
+    def read(name: str) -> str:
+        return files("service.output" if name == _SHARED else package).joinpath(name).read_text("utf-8")
+
+    return Environment(
+        loader=FunctionLoader(read),
+        undefined=StrictUndefined,
+        autoescape=autoescape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
+    )
