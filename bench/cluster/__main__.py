@@ -19,9 +19,10 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=PORT, help="the first node's port; the others have the next ones")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--heap", default=HEAP, help="each node's Java heap")
+    parser.add_argument("--brief", action="store_true", help="leave Java's optimising compiler off: a quicker start")
     options = parser.parse_args()
     try:
-        _carry_out(options, LocalCluster(options.folder, options.port, options.nodes, options.heap))
+        _carry_out(options, LocalCluster(options.folder, options.port, options.nodes, options.heap, options.brief))
     except CounterpointError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2

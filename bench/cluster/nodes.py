@@ -40,12 +40,16 @@ indices.query.bool.max_clause_count: 8192
 
 @dataclass(frozen=True)
 class LocalCluster:
-    """So many nodes on this machine, at ports from `port` on; `folder` keeps what they need and write."""
+    """So many nodes on this machine, at ports from `port` on; `folder` keeps what they need and write.
+
+    With `brief` Java's optimising compiler stays off: the nodes start sooner, and work more slowly for long.
+    """
 
     folder: Path = DEFAULT
     port: int = PORT
     size: int = 3
     heap: str = HEAP
+    brief: bool = False
 
     @property
     def hosts(self) -> str:
@@ -56,7 +60,7 @@ class LocalCluster:
         """The address of an index of this name."""
         return f"opensearch://{self.hosts}/{name}"
 
-    def start(self, wait: float = 180.0) -> None:
+    def start(self, wait: float = 600.0) -> None:
         """Start every node that does not run, and wait until all have joined; raises `Unfinished` where that takes too long."""
         for number in range(self.size):
             self.start_node(number)
@@ -72,7 +76,7 @@ class LocalCluster:
         (home / "config" / "log4j2.properties").write_text(_LOGGING, "utf-8")
         with (home / "log").open("ab") as log:
             process = subprocess.Popen(
-                [find_java(), f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC", "-cp", fetch_jars(), MAIN, str(home.resolve())],
+                [find_java(), f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC", *self._list_options(), "-cp", fetch_jars(), MAIN, str(home.resolve())],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
         (home / "pid").write_text(str(process.pid))
@@ -112,7 +116,7 @@ class LocalCluster:
         except (OSError, ValueError, urllib.error.URLError):
             return {}
 
-    def wait_until_joined(self, nodes: int, wait: float = 180.0, status: str = "yellow") -> None:
+    def wait_until_joined(self, nodes: int, wait: float = 600.0, status: str = "yellow") -> None:
         """Wait until so many nodes are together and the cluster has at least this status."""
         until, running = time.monotonic() + wait, [number for number in range(self.size) if self.find_pid(number)]
         while time.monotonic() < until:
@@ -123,6 +127,9 @@ class LocalCluster:
                 return
             time.sleep(0.5)
         raise Unfinished(f"The {nodes} nodes were not together with status {status} after {wait:.0f} s; see {self.folder}/*/log.")
+
+    def _list_options(self) -> list[str]:
+        return ["-XX:TieredStopAtLevel=1"] if self.brief else []
 
     def _home(self, number: int) -> Path:
         return self.folder / f"node-{number}"

@@ -10,12 +10,11 @@ from collections.abc import Collection, Sequence
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Document
 from retrieval.index import Index
-from retrieval.store.documents import Store
+from retrieval.store.documents import RETRACTING, Store
 from retrieval.store.manifest import STORE
 from service.grounding.request import Only
 from service.memory.saved import Seen, hash_sources
 
-_RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 _NOTICES = frozenset({"Retraction of Publication", "Retraction Notice"})
 
 
@@ -77,4 +76,4 @@ def _without_notices(index: Index, pmids: Sequence[str]) -> list[str]:
 
 
 def _is_notice(document: Document) -> bool:
-    return any(one.kind in _RETRACTING for one in document.notices) or not _NOTICES.isdisjoint(document.types)
+    return any(one.kind in RETRACTING for one in document.notices) or not _NOTICES.isdisjoint(document.types)
