@@ -76,7 +76,7 @@ class LocalCluster:
         (home / "config" / "log4j2.properties").write_text(_LOGGING, "utf-8")
         with (home / "log").open("ab") as log:
             process = subprocess.Popen(
-                [find_java(), f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC", *self._list_options(), "-cp", fetch_jars(), MAIN, str(home.resolve())],
+                [find_java(), *self._list_options(), "-cp", fetch_jars(), MAIN, str(home.resolve())],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
         (home / "pid").write_text(str(process.pid))
@@ -129,7 +129,8 @@ class LocalCluster:
         raise Unfinished(f"The {nodes} nodes were not together with status {status} after {wait:.0f} s; see {self.folder}/*/log.")
 
     def _list_options(self) -> list[str]:
-        return ["-XX:TieredStopAtLevel=1"] if self.brief else []
+        usual = [f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC"]
+        return [*usual, "-XX:TieredStopAtLevel=1"] if self.brief else usual
 
     def _home(self, number: int) -> Path:
         return self.folder / f"node-{number}"

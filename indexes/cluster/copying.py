@@ -37,7 +37,7 @@ _BATCH = 1000
 def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> Manifest:
     """Copy an embedded index to a cluster, without its vectors; a copy that was stopped goes on where it was.
 
-    Raises `IndexUnusable` for an index of an older format or with other settings, and where the copy is not the same in the end.
+    Raises `IndexUnusable` for an index of an older format or with another analysis, and where the copy differs in the end.
     """
     manifest = read_manifest(folder)
     _check_settings(manifest, str(folder))
@@ -109,10 +109,12 @@ def copy_to_folder(address: Address, out: Path, overwrite: bool = False) -> Mani
 
 
 def _check_settings(manifest: Manifest, place: str) -> None:
-    if manifest.format != FORMAT or manifest.settings != plan.list_settings():
+    """Raise unless texts are searched alike on both sides; another cue list is copied as it is, and refused by an update."""
+    wanted = plan.list_settings()
+    if manifest.format != FORMAT or any(manifest.settings.get(key) != wanted[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
-            f"The index {place} was made by another version of Counterpoint or with a different cue list, so that a copy of it "
-            "could not be updated; build it again with `counterpoint index build`."
+            f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
+            "build it again with `counterpoint index build`."
         )
 
 

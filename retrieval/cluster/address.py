@@ -54,6 +54,11 @@ def read_address(place: Path | str) -> Address:
     return Address(hosts, found["name"])
 
 
+def show_place(place: Path) -> str:
+    """A folder as it was named, or an address."""
+    return str(read_address(place)) if is_address(place) else str(place)
+
+
 def name_place(place: Path) -> str:
     """One name of an index: the whole path of its folder, or its address."""
     return str(read_address(place)) if is_address(place) else str(place.resolve())

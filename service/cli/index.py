@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from retrieval.cluster.address import show_place
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ProfileOption, read_place
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.report import BuildReport
     from indexes.fetch.source import Source
+    from indexes.report import BuildReport
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -71,14 +72,14 @@ def index_build(
     with report_errors():
         # A model that is missing is told before the hours, not after them.
         loaded = _load_encoder_for(out, profile, encoder) if dense else None
-        print_note(f"Building an index at {out}.")
+        print_note(f"Building an index at {show_place(out)}.")
         started = time.monotonic()
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column))
         counts, seconds = report.manifest.counts, time.monotonic() - started
         _list_left_out(report)
         print_note(
-            f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
-            f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
+            f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, "
+            f"{counts.cues:,} negation cues, in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
         )
         if loaded:
             _add_vectors(out, loaded)
@@ -100,11 +101,11 @@ def index_update(
 
     with report_errors():
         loaded = _load_encoder_for(index, profile, encoder) if dense else None
-        print_note(f"Updating the index at {index}.")
+        print_note(f"Updating the index at {show_place(index)}.")
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
         print_note(
-            f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
+            f"Updated {show_place(index)} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
             f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
             "marked as retracted."
         )
@@ -139,7 +140,7 @@ def index_fetch(
         report = build_at(sorted(papers.glob("part-*.gz")), out, overwrite=overwrite)
         mark_built(papers, search)
         _list_left_out(report)
-        print_note(f"Built {out}: {report.manifest.counts.documents:,} documents.")
+        print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")
 
 
 def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
@@ -167,6 +168,23 @@ def index_dense(
         _add_vectors(index, _encoder(profile, encoder), overwrite)
 
 
+@index_app.command("follow")
+def index_follow(
+    index: IndexArgument,
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A folder of PubMed's update files.", show_default=False)],
+    every: Annotated[str, typer.Option("--every", metavar="TIME", help="How often to look: 30s, 10m, 1h or 1d.")] = "1h",
+    once: Annotated[bool, typer.Option("--once", help="Apply what is there and stop.")] = False,
+    skip_bad: SkipBadOption = 0,
+) -> None:
+    """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
+    from indexes.cluster.following import follow, read_interval
+
+    with report_errors():
+        seconds = read_interval(every)
+        if not follow(index, source, seconds, print_note, skip_bad, once):
+            print_note(f"Nothing in {source} is new.")
+
+
 @index_app.command("copy")
 def index_copy(
     source: IndexArgument,
@@ -185,7 +203,7 @@ def index_copy(
             manifest = copy_to_cluster(source, read_address(out), overwrite)
         else:
             manifest = copy_to_folder(read_address(source), out)
-        print_note(f"Copied {manifest.counts.documents:,} documents to {out}; texts {manifest.corpus_sha256[:12]}.")
+        print_note(f"Copied {manifest.counts.documents:,} documents to {show_place(out)}; texts {manifest.corpus_sha256[:12]}.")
 
 
 @index_app.command("info")
