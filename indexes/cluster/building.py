@@ -182,10 +182,18 @@ def finish_copies(address: Address, name: str) -> None:
     """Let searches see an index that was built: merged, with its copies, refreshed every second."""
     with translate_faults(address):
         client, access = connect(address), read_access()
-        client.indices.refresh(index=name, params={"request_timeout": _LONG})
-        client.indices.forcemerge(index=name, params={"max_num_segments": 1, "request_timeout": _LONG})
+        merge_segments(address, name)
         ready = {"index": {"refresh_interval": "1s", "number_of_replicas": access.replicas}}
         client.indices.put_settings(index=name, body=ready, params={"request_timeout": 60})
+        client.indices.refresh(index=name, params={"request_timeout": _LONG})
+
+
+def merge_segments(address: Address, name: str) -> None:
+    """Merge each shard into one segment, so that documents which were replaced or deleted no longer count in statistics."""
+    with translate_faults(address):
+        client = connect(address)
+        client.indices.refresh(index=name, params={"request_timeout": _LONG})
+        client.indices.forcemerge(index=name, params={"max_num_segments": 1, "request_timeout": _LONG})
         client.indices.refresh(index=name, params={"request_timeout": _LONG})
 
 

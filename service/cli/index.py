@@ -168,44 +168,6 @@ def index_dense(
         _add_vectors(index, _encoder(profile, encoder), overwrite)
 
 
-@index_app.command("follow")
-def index_follow(
-    index: IndexArgument,
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A folder of PubMed's update files.", show_default=False)],
-    every: Annotated[str, typer.Option("--every", metavar="TIME", help="How often to look: 30s, 10m, 1h or 1d.")] = "1h",
-    once: Annotated[bool, typer.Option("--once", help="Apply what is there and stop.")] = False,
-    skip_bad: SkipBadOption = 0,
-) -> None:
-    """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
-    from indexes.cluster.following import follow, read_interval
-
-    with report_errors():
-        seconds = read_interval(every)
-        if not follow(index, source, seconds, print_note, skip_bad, once):
-            print_note(f"Nothing in {source} is new.")
-
-
-@index_app.command("copy")
-def index_copy(
-    source: IndexArgument,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder or address.", show_default=False, callback=read_place)],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index on the cluster.")] = False,
-) -> None:
-    """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
-    from indexes.cluster.copying import copy_to_cluster, copy_to_folder
-    from retrieval.cluster.address import is_address, read_address
-    from retrieval.core.errors import BadInput
-
-    with report_errors():
-        if is_address(source) == is_address(out):
-            raise BadInput("One of the two places should be a folder and the other an opensearch:// address.")
-        if is_address(out):
-            manifest = copy_to_cluster(source, read_address(out), overwrite)
-        else:
-            manifest = copy_to_folder(read_address(source), out)
-        print_note(f"Copied {manifest.counts.documents:,} documents to {show_place(out)}; texts {manifest.corpus_sha256[:12]}.")
-
-
 @index_app.command("info")
 def index_info(
     index: IndexArgument,

@@ -14,13 +14,14 @@ import pytest
 
 from bench.cluster.nodes import LocalCluster
 from indexes.build import build, update
-from indexes.cluster.building import update_on_cluster
+from indexes.cluster.building import merge_segments, update_on_cluster
 from indexes.cluster.copying import copy_to_cluster, copy_to_folder
 from indexes.cluster.following import follow
 from indexes.cluster.places import build_at, update_at
-from retrieval.cluster.address import read_address
+from retrieval.cluster.address import is_address, read_address
 from retrieval.cluster.client import connect
 from retrieval.cluster.faults import ClusterBusy
+from retrieval.cluster.state import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index, read_index_manifest
 from tests.conftest import DEMO
@@ -32,7 +33,9 @@ QUERIES = ("intensive glucose control raises mortality", "no effect on survival"
 
 
 def assert_same(one: Path, other: Path) -> None:
-    """Two indexes hold and find the same."""
+    """An embedded index and one on a cluster, once merged, hold and find the same."""
+    if is_address(other):
+        merge_segments(read_address(other), read_state(read_address(other)).name)
     first, second = Index(one), Index(other)
     assert first.manifest.corpus_sha256 == second.manifest.corpus_sha256
     assert first.manifest.counts == second.manifest.counts
