@@ -15,6 +15,7 @@ from retrieval.cluster import client
 from retrieval.cluster.address import Address, is_address, name_place, read_address
 from retrieval.cluster.client import Access
 from retrieval.cluster.faults import ClusterBusy
+from retrieval.cluster.health import EngineState, look_at_engine
 from retrieval.cluster.mapping import ANALYSIS, SIMILARITY, make_mapping
 from retrieval.cluster.records import add_up, derive, make_source, read_row
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
@@ -206,6 +207,16 @@ def test_a_certificate_that_cannot_be_trusted_is_one_sentence(cluster: FakeClust
     with pytest.raises(CounterpointError, match=r"check its settings|certificate|cannot be") as told:
         Index(cluster.place())
     assert "\n" not in str(told.value)
+
+
+def test_health_tells_the_colour_or_why_there_is_none(cluster: FakeCluster, scripted: Scripted) -> None:
+    scripted.search = 200, {"status": "yellow", "active_primary_shards": 3}
+    assert look_at_engine(cluster.place()) == EngineState("yellow", True)
+    scripted.search = 200, {"status": "red", "active_primary_shards": 2}
+    assert not look_at_engine(cluster.place()).answers and "only 2 shards" in look_at_engine(cluster.place()).says
+    scripted.search = 401, {"error": "unauthorized"}
+    assert look_at_engine(cluster.place()).says.endswith("COUNTERPOINT_OPENSEARCH_PASSWORD.")
+    assert look_at_engine(Path("a-folder")) == EngineState("embedded", True)
 
 
 def test_the_hash_of_all_texts_is_the_sum_of_its_parts() -> None:
