@@ -24,8 +24,8 @@ from retrieval.cluster.faults import ClusterBusy
 from retrieval.cluster.state import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index, read_index_manifest
+from tests.cluster.update_files import article, write_update
 from tests.conftest import DEMO
-from tests.helpers.update_files import article, write_update
 
 pytestmark = pytest.mark.cluster
 COUNTERPOINT = (sys.executable, "-c", "from eval.cli import main; main()")

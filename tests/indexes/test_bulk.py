@@ -16,7 +16,7 @@ from retrieval.cluster.address import read_address
 from retrieval.cluster.client import Access
 from retrieval.cluster.faults import ClusterBusy
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
-from tests.helpers.cluster_server import Answer, FakeCluster, serve_cluster
+from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 FLOOD = {
     "type": "cluster_block_exception",

@@ -11,8 +11,8 @@ from indexes.cluster.following import apply_new, follow, read_interval
 from indexes.follow import find_new_files
 from retrieval.core.errors import BadInput, Unfinished
 from retrieval.store.manifest import IndexSource, read_manifest
+from tests.cluster.update_files import article, write_update
 from tests.conftest import WriteCorpus
-from tests.helpers.update_files import article, write_update
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
 from retrieval.index import Index, read_index_manifest
 from retrieval.store.documents import Row, pack
 from retrieval.store.manifest import FORMAT, IndexCounts, Manifest
-from tests.helpers.cluster_server import Answer, FakeCluster, serve_cluster
+from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 COMPLETE = {"total": 3, "successful": 3, "skipped": 0, "failed": 0}
 ROW: Row = (
