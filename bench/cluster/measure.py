@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench.cluster.nodes import LocalCluster
@@ -78,7 +79,7 @@ def measure_kill(options: argparse.Namespace) -> None:
         place = first
         while not stop.is_set():
             query, began = queries[place % len(queries)], time.perf_counter()
-            outcomes[_ask_once(lambda query=query: index.search(query, 20), whole[query])] += 1
+            outcomes[_ask_once(partial(index.search, query, 20), whole[query])] += 1
             latencies.append(time.perf_counter() - began)
             place += 1
 

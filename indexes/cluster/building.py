@@ -189,10 +189,13 @@ def finish_copies(address: Address, name: str) -> None:
 
 
 def merge_segments(address: Address, name: str) -> None:
-    """Merge each shard into one segment, so that documents which were replaced or deleted no longer count in statistics."""
+    """Merge each shard into one segment, so that documents which were replaced or deleted no longer count in statistics.
+
+    A cluster keeps the last half minute's for copies of the shard that may lag behind.
+    """
     with translate_faults(address):
         client = connect(address)
-        client.indices.refresh(index=name, params={"request_timeout": _LONG})
+        client.indices.flush(index=name, params={"request_timeout": _LONG})
         client.indices.forcemerge(index=name, params={"max_num_segments": 1, "request_timeout": _LONG})
         client.indices.refresh(index=name, params={"request_timeout": _LONG})
 

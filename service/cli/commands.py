@@ -31,8 +31,9 @@ app = typer.Typer(
 )
 for command in (ground, check, answer, search, show, serve, config, mcp, evidence):
     app.command(command.__name__)(command)
-for command in (index_follow, index_copy, index_merge):
-    index_app.command(command.__name__.removeprefix("index_"))(command)
+index_app.command("follow")(index_follow)
+index_app.command("copy")(index_copy)
+index_app.command("merge")(index_merge)
 app.add_typer(index_app, name="index")
 app.add_typer(run_app, name="run")
 app.add_typer(check_app, name="check-run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,8 +30,8 @@ class FakeCluster:
 
 
 @contextmanager
-def serve_cluster(reply: Reply) -> Iterator[FakeCluster]:
-    """A server that replies so, for as long as the block runs."""
+def serve_cluster(reply: Reply, certificate: Path | None = None) -> Iterator[FakeCluster]:
+    """A server that replies so, for as long as the block runs; by https with a certificate (a file with its key)."""
     fake = FakeCluster()
 
     class Handler(BaseHTTPRequestHandler):
@@ -54,6 +55,10 @@ def serve_cluster(reply: Reply) -> Iterator[FakeCluster]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     fake.port = server.server_port
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

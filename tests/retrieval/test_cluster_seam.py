@@ -5,10 +5,16 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from indexes import plan
 from retrieval.cluster import client
@@ -202,9 +208,35 @@ def test_no_host_and_no_listener_are_told_apart() -> None:
         Index(Path(f"opensearch://127.0.0.1:{port}/pubmed"))
 
 
-def test_a_certificate_that_cannot_be_trusted_is_one_sentence(cluster: FakeCluster, tmp_path: Path) -> None:
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for 127.0.0.1 that only it itself vouches for, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test")])
+    now, address = datetime.now(UTC), x509.IPAddress(ip_address("127.0.0.1"))
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+    made = made.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    made = made.add_extension(x509.SubjectAlternativeName([address]), critical=False)
+    signed = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True).sign(key, hashes.SHA256())
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    private = key.private_bytes(pem, serialization.PrivateFormat.TraditionalOpenSSL, plain)
+    (tmp_path / "server.pem").write_bytes(private + signed.public_bytes(pem))
+    (tmp_path / "authority.pem").write_bytes(signed.public_bytes(pem))
+    return tmp_path / "server.pem"
+
+
+def test_a_certificate_is_checked_against_the_authority_that_is_named(scripted: Scripted, certificate: Path) -> None:
+    with serve_cluster(scripted, certificate) as fake:
+        client.use_access(Access(tls=True, seconds=2.0))
+        with pytest.raises(IndexUnusable, match=r"certificate that is not trusted .* COUNTERPOINT_OPENSEARCH_CA"):
+            Index(fake.place())
+        client.use_access(Access(tls=True, ca=str(certificate.with_name("authority.pem")), seconds=2.0))
+        assert Index(fake.place()).manifest.version == 3
+
+
+def test_a_file_of_certificates_that_is_missing_is_one_sentence(cluster: FakeCluster, tmp_path: Path) -> None:
     client.use_access(Access(tls=True, ca=str(tmp_path / "missing.pem"), seconds=0.5))
-    with pytest.raises(CounterpointError, match=r"check its settings|certificate|cannot be") as told:
+    with pytest.raises(CounterpointError, match=r"missing\.pem|check its settings") as told:
         Index(cluster.place())
     assert "\n" not in str(told.value)
 
@@ -225,5 +257,5 @@ def test_the_hash_of_all_texts_is_the_sum_of_its_parts() -> None:
     other: Row = ("8", *ROW[1:])
     limbs = [derive(make_source(row, 1, 1))["limbs"] for row in (ROW, other)]
     sums = [float(sum(one[f"l{place}"] for one in limbs)) for place in range(len(limbs[0]))]
-    wanted = sum(int(hashlib.sha256("\x1f".join(row[:3]).encode()).hexdigest(), 16) for row in (ROW, other)) % 2**256  # type: ignore[arg-type]
+    wanted = sum(int(hashlib.sha256("\x1f".join(row[:3]).encode()).hexdigest(), 16) for row in (ROW, other)) % 2**256
     assert add_up(sums) == f"{wanted:064x}"
