@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.cluster.nodes import LocalCluster
-from bench.cluster.rankings import draw_titles
+from bench.cluster.rankings import draw_titles, read_claims
 from retrieval.cluster.faults import ClusterBusy
 from retrieval.core.values import Hit
 from retrieval.index import Index
@@ -30,7 +30,8 @@ def main() -> int:
     ground = parts.add_parser("ground", help="/ground in this process over a folder and an address, warm, by turns")
     ground.add_argument("folder", type=Path)
     ground.add_argument("address", type=Path)
-    ground.add_argument("--claims", type=int, default=100)
+    ground.add_argument("--claims", type=int, default=100, help="how many titles of the index are grounded")
+    ground.add_argument("--file", type=Path, help="SciFact's claims in place of titles")
     kill = parts.add_parser("kill", help="clients search while a node is killed, an update runs, and the node comes back")
     kill.add_argument("address", type=Path)
     kill.add_argument("--update", type=Path, nargs="*", default=[], help="files of an update that runs meanwhile")
@@ -50,7 +51,8 @@ def measure_ground(options: argparse.Namespace) -> None:
     from service.grounding.claims import check_claim
 
     both = {name: assemble(getattr(options, name), defaults.CONFIG, defaults.PROFILE) for name in ("folder", "address")}
-    claims = [check_claim(title, "", []) for title in draw_titles(both["folder"].index, options.claims)]
+    texts = read_claims(options.file)[: options.claims] if options.file else draw_titles(both["folder"].index, options.claims)
+    claims = [check_claim(text, "", []) for text in texts]
     seconds: dict[str, list[float]] = {name: [] for name in both}
     same = 0
     for turn in range(2):  # the first warms caches

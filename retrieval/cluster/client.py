@@ -74,7 +74,10 @@ def read_access() -> Access:
 
 
 def connect(address: Address) -> OpenSearch:
-    """The client for the nodes of an address: one a process, safe to use from several threads at once."""
+    """The client for the nodes of an address: one a process, safe to use from several threads at once.
+
+    Raises `BadConfig` for a file of certificates that cannot be read.
+    """
     access = read_access()
     with _lock:
         if (address, access) not in _clients:
@@ -97,6 +100,8 @@ def _make_client(address: Address, access: Access) -> OpenSearch:
         "http_compress": False,
     }
     if access.tls:
+        if access.ca and not os.access(access.ca, os.R_OK):
+            raise BadConfig(f"The file of certificates {access.ca} (setting opensearch_ca) cannot be read; name the authority's.")
         how |= {"verify_certs": True, "ca_certs": access.ca or None}
     if access.user:
         how |= {"http_auth": (access.user, access.password)}
