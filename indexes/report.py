@@ -17,7 +17,10 @@ from retrieval.store.manifest import IndexSource, Manifest
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many documents an update added, revised and deleted, and how many it newly marked as retracted by a notice."""
+    """How many documents an update added, revised and deleted, and how many more are marked as retracted after it.
+
+    Of an update that was resumed: what was done since.
+    """
 
     added: int = 0
     revised: int = 0

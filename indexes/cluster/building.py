@@ -91,8 +91,9 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
         with open_writer(address, name, progress, lock) as writer:
             read, changes = read_all(writer, files, skip, columns)
         refresh(address, name)
-        newly = mark_retractions(address, name)
+        mark_retractions(address, name)
         counts, digest = count(address, name)
+        changes = replace(changes, retracted=max(0, counts.retracted - old.counts.retracted))
         manifest = replace(
             old,
             version=progress.version,
@@ -104,7 +105,7 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
         )
         write_manifest(address, name, manifest, read_state(address).cue_names)
         drop_progress(address, name)
-    return BuildReport(manifest, tuple(skip.faults), changes.touched, tuple(read), replace(changes, retracted=newly))
+    return BuildReport(manifest, tuple(skip.faults), changes.touched, tuple(read), changes)
 
 
 @contextmanager

@@ -27,13 +27,13 @@ def refresh(address: Address, name: str) -> None:
         connect(address).indices.refresh(index=name, params={"request_timeout": _LONG})
 
 
-def mark_retractions(address: Address, name: str) -> int:
-    """Mark what notices in the index point to, whichever came first, and no longer what none does; how many are newly marked.
+def mark_retractions(address: Address, name: str) -> None:
+    """Mark what notices in the index point to, whichever came first, and no longer what none does.
 
     A document's own word for its retraction (1) stays. Needs a refresh before, and makes one after.
     """
-    pointed = {target for source in _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"]) for target in
-               derive_targets(source)}  # fmt: skip
+    retracting = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
+    pointed = {target for source in retracting for target in derive_targets(source)}
     newly = [one for ids in _split(sorted(pointed)) for one in _find(address, name, _among(ids, 0))]
     marked = _find(address, name, {"term": {"retracted": 2}})
     sender = BulkSender(address, name)
@@ -43,7 +43,6 @@ def mark_retractions(address: Address, name: str) -> int:
     finally:
         sender.close()
     refresh(address, name)
-    return len(newly)
 
 
 def derive_targets(source: Mapping[str, Any]) -> list[str]:

@@ -43,7 +43,7 @@ def assert_same(one: Path, other: Path) -> None:
         ours, theirs = first.search(query, 20), second.search(query, 20)
         assert [hit.pmid for hit in ours] == [hit.pmid for hit in theirs]
     pmids = [pmid for batch in first.store.texts(1000) for pmid, _, _ in batch]
-    assert [pmid for batch in second.store.texts(10) for pmid, _, _ in batch] == pmids
+    assert [pmid for batch in second.store.texts(500) for pmid, _, _ in batch] == pmids
     for mine, yours in zip(first.entries(pmids), second.entries(pmids), strict=True):
         assert (mine.document, mine.sentences()) == (yours.document, yours.sentences())
     assert first.store.written(pmids) == second.store.written(pmids)
