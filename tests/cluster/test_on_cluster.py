@@ -204,7 +204,7 @@ def test_a_build_that_is_killed_goes_on_and_is_not_searched_before(place: Path, 
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until, name = time.monotonic() + 200, f"{read_address(place).name}-v0001"
     while time.monotonic() < until and process.poll() is None:
-        found = connect(read_address(place)).get(index=name, id="__progress__", ignore=[404])
+        found = connect(read_address(place)).get(index=name, id="__progress__", ignore=[404, 503])
         if found.get("found") and found["_source"]["progress"]["done"]:
             break
         time.sleep(0.05)
