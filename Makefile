@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all bench lint examples clean
+.PHONY: install serve test test-all cluster cluster-stop test-cluster bench lint examples clean
 
 install: $(INSTALLED)
 
@@ -30,7 +30,18 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-all: $(INSTALLED)
-	$(BIN)/python -m pytest -m 'slow or not slow'
+	$(BIN)/python -m pytest -m 'not cluster'
+
+# Three real OpenSearch nodes on this machine, at ports 9200 to 9202 (docs/cluster.md); needs Maven once, to fetch their jars.
+cluster: $(INSTALLED)
+	$(BIN)/python -m bench.cluster start
+
+cluster-stop: $(INSTALLED)
+	$(BIN)/python -m bench.cluster stop
+
+# Against three nodes of their own, at ports 9270 to 9272, started and stopped by the tests.
+test-cluster: $(INSTALLED)
+	$(BIN)/python -m pytest -m cluster tests/cluster --timeout 1200
 
 # Against the plain pipeline, on the index named (make bench INDEX=/path/to/index); more with BENCH="--claims 20 …".
 INDEX ?= $(DEMO)

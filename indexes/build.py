@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,9 +22,10 @@ from indexes.guard import LOCK, hold_lock, report_interrupt
 from indexes.lucene_writer import LuceneWriter, link_files, make_contents
 from indexes.readers import CSV, Columns, SkipBad, check_columns, detect_format, sources
 from indexes.reading import BATCH, SourceReading
+from indexes.report import BuildReport, Changes, describe_emptiness, read_source
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
-from retrieval.core.errors import AGAIN, GO_ON, BadInput, BadRecord, IndexUnusable, translate_write_errors
+from retrieval.core.errors import AGAIN, GO_ON, BadInput, IndexUnusable, translate_write_errors
 from retrieval.store.manifest import (
     DENSE,
     FORMAT,
@@ -41,17 +42,6 @@ from retrieval.store.manifest import (
 # Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.
 _BRIEF = 100_000_000
 _Files = Sequence[tuple[Path, str]]
-
-
-@dataclass(frozen=True)
-class BuildReport:
-    """What a build or update did: the manifest of the index, the bad records it left out, how many documents it touched, and the
-    sources that it read."""
-
-    manifest: Manifest
-    bad: tuple[BadRecord, ...]
-    touched: int
-    sources: tuple[IndexSource, ...] = ()
 
 
 def build(
@@ -73,7 +63,7 @@ def build(
     """
     target = out.resolve()
     root = _choose_root(target, out, overwrite)
-    files = _detect_formats(paths, format, columns)
+    files = detect_formats(paths, format, columns)
     if alone:
         _expect(files)
     stopped = "what was read so far is saved, and the same command resumes from there"
@@ -112,7 +102,7 @@ def update(
     nothing else with Java; `columns` names those of CSV files.
     """
     read_manifest(folder)
-    files = _detect_formats(paths, format, columns)
+    files = detect_formats(paths, format, columns)
     again = f"the index is as it was before: {AGAIN}"
     with (
         report_interrupt("the index", "the index is as it was before"),
@@ -157,7 +147,8 @@ def _expect(files: _Files, held: int = 0) -> None:
         java.expect_short_run()
 
 
-def _detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> _Files:
+def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> _Files:
+    """The files of these paths (files or folders), each with its format; raises `BadInput` for what cannot be read."""
     check_columns(columns or {})
     files = [(path, detect_format(path, columns) if format == "auto" else format) for path in sources(paths)]
     if columns and CSV not in (kind for _, kind in files):
@@ -213,21 +204,18 @@ def _fill(
     """Read every source into the store and into Lucene, and say what came of it; `old` is what an update starts from."""
     skip = SkipBad(skip_bad)
     try:
-        touched = _index_stored(store, lucene) if old is None else 0
+        resumed = _index_stored(store, lucene) if old is None else 0
+        changes = Changes()
         read_sources: list[IndexSource] = []
         for number, (path, kind) in enumerate(files):
             bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
-            bad_before = len(skip.faults)
             reading = SourceReading(store, lucene, number, path, kind, skip)
             with bar:
-                reading.read_all(bar, columns)
-            bad = len(skip.faults) - bad_before
-            counts_of = (reading.seen, bad, reading.without_abstract, reading.repeated)
-            read_sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts_of))
-            touched += reading.changed
+                read_sources.append(read_source(reading, path, kind, skip, columns, bar))
+            changes = changes.add(reading)
         counts, digest = store.summary()
         if not counts.documents:
-            raise BadInput(_describe_emptiness(read_sources))
+            raise BadInput(describe_emptiness(read_sources))
         lucene.finish()
         store.finish()
     finally:
@@ -246,15 +234,9 @@ def _fill(
         files=list_data_files(data),
         dense=old.dense if old else None,
     )
-    return BuildReport(manifest, tuple(skip.faults), touched, tuple(read_sources))
-
-
-def _describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
-    names = ", ".join(source.path for source in read_sources)
-    empty = sum(source.without_abstract for source in read_sources)
-    if empty:
-        return f"None of the {empty:,} records in {names} has an abstract, and only those are searched; export them too."
-    return f"There is no document in {names}; an index needs at least one."
+    # The marks are set anew, so that those which the index had before are no news.
+    changes = replace(changes, retracted=max(0, counts.retracted - (old.counts.retracted if old else 0)))
+    return BuildReport(manifest, tuple(skip.faults), resumed + changes.touched, tuple(read_sources), changes)
 
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
 from indexes.lucene_writer import LuceneWriter, make_contents
 from indexes.readers import FORMATS, Columns, Deletion, Omission, Record, SkipBad, read
-from indexes.writer import StoreWriter
+from indexes.writer import Change
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 
@@ -21,14 +21,41 @@ BATCH = 1000
 _Numbered = Sequence[tuple[int, Document | Deletion]]
 
 
+class Target(Protocol):
+    """What records are written to: a store, or an index on a cluster."""
+
+    def records_done(self, source: int) -> int:
+        """How many records of the `source`-th file are already in."""
+
+    def repeats_done(self, source: int) -> list[tuple[int, str]]:
+        """The records among them, by number, that were left out because their id came before."""
+
+    def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
+        """Those documents that this build or update has written before it comes to the record `done` of a source."""
+
+    def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
+        """The ids of the documents that have one of these DOIs, by the DOI."""
+
+    def write(
+        self,
+        records: Sequence[Document | Deletion],
+        source: int,
+        done: int,
+        repeats: Sequence[tuple[int, str]] = (),
+        newest: bool = True,
+    ) -> Change:
+        """Write a batch and how far its source has been read."""
+
+
 class SourceReading:
     """The reading of the `number`-th source of a build or update, and what it found.
 
-    `seen` counts records, `changed` documents written or deleted, `without_abstract` and `repeated` what exports hold of no use.
+    `seen` counts records, `added`, `revised` and `deleted` documents, `without_abstract` and `repeated` what exports hold of no
+    use. A target that indexes texts itself needs no `lucene`.
     """
 
-    def __init__(self, store: StoreWriter, lucene: LuceneWriter, number: int, path: Path, kind: str, skip: SkipBad) -> None:
-        self.seen = self.changed = self.without_abstract = self.repeated = 0
+    def __init__(self, store: Target, lucene: LuceneWriter | None, number: int, path: Path, kind: str, skip: SkipBad) -> None:
+        self.seen = self.added = self.revised = self.deleted = self.without_abstract = self.repeated = 0
         self._store, self._lucene, self._number, self._path, self._kind, self._skip = store, lucene, number, path, kind, skip
         self._repeats = FORMATS[kind].repeats
 
@@ -52,14 +79,26 @@ class SourceReading:
         if self._repeats != "replace":
             if self._repeats == "skip":
                 usable = self._join_by_doi(usable)
-            repeats = list(_find_repeats(usable, self._store.written_now([record.pmid for _, record in usable])))
+            repeats = list(_find_repeats(usable, self._find_written(usable)))
             self._tell(repeats)
         left_out = {number for number, _ in repeats}
         kept = [record for number, record in usable if number not in left_out]
         change = self._store.write(kept, self._number, self.seen, repeats, newest=self._repeats == "replace")
-        self._lucene.remove(change.removed)
-        self._lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
-        self.changed += len(change.written) + len(set(change.removed) - {pmid for pmid, _, _ in change.written})
+        if self._lucene:
+            self._lucene.remove(change.removed)
+            self._lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
+        revised = len(set(change.removed) & {pmid for pmid, _, _ in change.written})
+        self.added += len(change.written) - revised
+        self.revised += revised
+        self.deleted += len(change.removed) - revised
+
+    @property
+    def changed(self) -> int:
+        """How many documents were written or deleted."""
+        return self.added + self.revised + self.deleted
+
+    def _find_written(self, usable: _Numbered) -> set[str]:
+        return self._store.written_now([record.pmid for _, record in usable], self._number, self.seen)
 
     def _tell(self, repeats: Iterable[tuple[int, str]]) -> None:
         for number, pmid in repeats:

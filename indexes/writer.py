@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from indexes.readers.base.records import Deletion
 from nli.text.cues import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
-from retrieval.store.documents import AUTHORS_COLUMN, COLUMNS, GROW, SCHEMA, Row, pack, unpack
+from retrieval.store.documents import AUTHORS_COLUMN, COLUMNS, GROW, RETRACTING, SCHEMA, Row, pack, unpack
 from retrieval.store.manifest import IndexCounts
 
 Text = tuple[str, str, str]
@@ -28,8 +28,6 @@ CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 _INSERT = f"INSERT OR REPLACE INTO documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
 # Rows of some two kilobytes waste a third of SQLite's usual pages of four.
 _PAGE_BYTES = 16384
-# The notices by which one record says that another is retracted (PubMed's RefTypes).
-_RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,23 @@ class Change:
 
     removed: list[str]
     written: list[Text]
+
+
+def settle(records: Sequence[Document | Deletion], held: Mapping[str, int], newest: bool) -> dict[str, Document | None]:
+    """What a batch leaves of each id that it changes: a document, or None where it is deleted; `held` are the versions there are.
+
+    With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
+    """
+    versions = dict(held)
+    state: dict[str, Document | None] = {}
+    for record in records:
+        if isinstance(record, Deletion):
+            state[record.pmid] = None
+            versions.pop(record.pmid, None)
+        elif not newest or versions.get(record.pmid, 0) <= record.version:
+            state[record.pmid] = record
+            versions[record.pmid] = record.version
+    return state
 
 
 def annotate(document: Document, cue_ids: dict[str, int]) -> Row:
@@ -119,8 +134,8 @@ class StoreWriter:
         """The records among them, by number, that were left out because their id came before."""
         return self._db.execute("SELECT record, pmid FROM repeats WHERE source = ? ORDER BY record", (source,)).fetchall()
 
-    def written_now(self, pmids: Sequence[str]) -> set[str]:
-        """Those documents that this very build or update has already written."""
+    def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
+        """Those documents that this very build or update has already written, whichever batch is at hand."""
         held = self._find_held("written", pmids)
         return {pmid for pmid in held if held[pmid] == self.version}
 
@@ -143,15 +158,7 @@ class StoreWriter:
         With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
         """
         held = self._find_held("version", [record.pmid for record in records])
-        versions = dict(held)
-        state: dict[str, Document | None] = {}
-        for record in records:
-            if isinstance(record, Deletion):
-                state[record.pmid] = None
-                versions.pop(record.pmid, None)
-            elif not newest or versions.get(record.pmid, 0) <= record.version:
-                state[record.pmid] = record
-                versions[record.pmid] = record.version
+        state = settle(records, held, newest)
         written = [document for document in state.values() if document]
         rows = [(*annotate(document, self._cue_ids), self.version) for document in written]
         gone = [(pmid,) for pmid, document in state.items() if document is None]
@@ -179,6 +186,19 @@ class StoreWriter:
         while found := rows.fetchmany(batch):
             yield found
 
+    def name_cues(self, names: Mapping[int, str]) -> None:
+        """Let the cues have these numbers, as rows that come from another index have them."""
+        self._db.execute("BEGIN")
+        self._db.execute("DELETE FROM cue_names")
+        self._db.executemany("INSERT INTO cue_names VALUES (?, ?)", list(names.items()))
+        self._db.execute("COMMIT")
+
+    def adopt(self, rows: Sequence[tuple[Row, int]]) -> None:
+        """Take rows of another index as they are, each with the version that wrote it."""
+        self._db.execute("BEGIN")
+        self._db.executemany(_INSERT, [(*row, written) for row, written in rows])
+        self._db.execute("COMMIT")
+
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark what is retracted; the store's counts and the hash of its texts, in one pass."""
         documents = sentences = cues = cue_sentences = total = 0
@@ -194,7 +214,7 @@ class StoreWriter:
             cues += len(found)
             cue_sentences += len({cue[0] for cue in found})
             if "Retract" in notices:
-                retracted |= {target for kind, target in json.loads(notices) if kind in _RETRACTING}
+                retracted |= {target for kind, target in json.loads(notices) if kind in RETRACTING}
         return IndexCounts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
 
     def _mark(self, retracted: set[str]) -> int:

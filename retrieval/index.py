@@ -1,39 +1,104 @@
-"""An index, opened: BM25 over it, its vectors, and the documents, sentences and cues behind the hits."""
+"""An index, opened: BM25 over it, its vectors, and the documents, sentences and cues behind the hits.
+
+An index is a folder, or lies on an OpenSearch cluster and is named by its address (retrieval.cluster.address). Both have the same
+parts, and this module alone tells them apart.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from retrieval.bm25.lucene import Lucene
-from retrieval.bm25.vocabulary import Vocabulary
+from retrieval.bm25.vocabulary import SimilarTerm, Vocabulary
+from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.documents import ClusterDocuments
+from retrieval.cluster.search import ClusterSearch
+from retrieval.cluster.state import read_state
+from retrieval.cluster.vocabulary import ClusterVocabulary
+from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
 from retrieval.dense.search import DenseIndex, find_usable_part
-from retrieval.store.documents import Entry, Store
-from retrieval.store.manifest import LUCENE, STORE, Manifest, read_manifest
+from retrieval.store.documents import Documents, Entry, Store
+from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
+
+
+class Searcher(Protocol):
+    """BM25 over an index."""
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """The `k` best documents for a bag-of-words query, best first."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
+class Words(Protocol):
+    """The terms of an index."""
+
+    def stem(self, words: Sequence[str]) -> list[str]:
+        """Each word as the index would hold it; "" where it would be nothing or several terms."""
+
+    def count_documents(self, terms: Sequence[str]) -> list[int]:
+        """How many documents hold each term."""
+
+    def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
+        """The terms at most `edits` letters apart, the nearest first."""
+
+    def find_documents(self, term: str, most: int) -> list[str]:
+        """The ids of at most `most` documents that hold a term."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
 
 
 class Index:
     """The one shared index that every branch searches; safe to use from several threads at once."""
 
+    manifest: Manifest
+    store: Documents
+    vocabulary: Words
+    _searcher: Searcher
+
     def __init__(self, folder: Path) -> None:
-        """Open the index in `folder`; raises `IndexUnusable` where it is missing, damaged or of another version."""
+        """Open the index in `folder`, or at an address; raises `IndexUnusable` where it is missing, damaged or of another
+        version."""
         self.folder = folder
-        self.manifest: Manifest = read_manifest(folder)
-        data = folder / self.manifest.data
-        self.store = Store(data / STORE)
-        self._lucene = Lucene(data / LUCENE)
-        self.vocabulary = Vocabulary(data / LUCENE)
         self._dense: DenseIndex | None = None
         self._opening = threading.Lock()
+        if is_address(folder):
+            self._open_on_cluster()
+        else:
+            self._open_in_folder()
+
+    def _open_in_folder(self) -> None:
+        self.manifest = read_manifest(self.folder)
+        data = self.folder / self.manifest.data
+        self.store = Store(data / STORE)
+        self._searcher = Lucene(data / LUCENE)
+        self.vocabulary = Vocabulary(data / LUCENE)
+
+    def _open_on_cluster(self) -> None:
+        address = read_address(self.folder)
+        state = read_state(address)
+        self.manifest = state.manifest
+        self.store = ClusterDocuments(address, state)
+        self._searcher = ClusterSearch(address, state.name)
+        self.vocabulary = ClusterVocabulary(address, state.name)
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first."""
-        return self._lucene.search(query, k)
+        return self._searcher.search(query, k)
 
     def dense(self, encoder: str) -> DenseIndex:
         """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` where there are none."""
+        if is_address(self.folder):
+            raise IndexUnusable(
+                f"The index {read_address(self.folder)} has no vectors: dense search needs an embedded index, a folder; choose a "
+                "variant without it, or copy the index into one with `counterpoint index copy`."
+            )
         part = find_usable_part(self.folder, self.manifest, encoder)
         with self._opening:
             if self._dense is None:
@@ -47,6 +112,33 @@ class Index:
     def close(self) -> None:
         """Let go of the index's files."""
         self._dense = None
-        self._lucene.close()
+        self._searcher.close()
         self.vocabulary.close()
         self.store.close()
+
+
+def read_index_manifest(place: Path) -> Manifest:
+    """The manifest of an index, a folder or an address; raises `IndexUnusable` where it is not a usable index."""
+    return read_state(read_address(place)).manifest if is_address(place) else read_manifest(place)
+
+
+def open_documents(place: Path) -> tuple[Documents, Manifest]:
+    """The documents of an index without its searches, and its manifest: for what looks nothing up by its words."""
+    if is_address(place):
+        address = read_address(place)
+        state = read_state(address)
+        return ClusterDocuments(address, state), state.manifest
+    manifest = read_manifest(place)
+    return Store(place / manifest.data / STORE), manifest
+
+
+def look_at_index(place: Path) -> Hashable | None:
+    """What tells that an index was replaced or updated, with little work; None while it cannot be seen."""
+    try:
+        if is_address(place):
+            manifest = read_state(read_address(place)).manifest
+            return manifest.data, manifest.version, manifest.created
+        found = (place / NAME).stat()
+        return found.st_ino, found.st_mtime_ns, found.st_size
+    except (OSError, CounterpointError):
+        return None

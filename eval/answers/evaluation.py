@@ -12,8 +12,7 @@ from eval.answers.report import AnswersReport, make_report, provenance
 from eval.answers.runs import Run
 from retrieval.core.values import Topic
 from retrieval.dense.encoder import Encoder
-from retrieval.store.documents import Store
-from retrieval.store.manifest import STORE, read_manifest
+from retrieval.index import open_documents
 from service.configuration.config import Profile
 
 
@@ -28,8 +27,7 @@ def evaluate(
     command: str,
 ) -> AnswersReport:
     """Judge and measure every answer by the documents of the index, which is read but not searched."""
-    manifest = read_manifest(index)
-    store = Store(index / manifest.data / STORE)
+    store, manifest = open_documents(index)
     observer = Observer(store, judges.by_key, encoder)
     made_with = provenance(topics_file, manifest, profile.model_dump(mode="json"), encoder.name, command)
     try:

@@ -13,7 +13,7 @@ from nli.judges.judge import Judge
 from retrieval.core.values import Label, Topic
 from retrieval.dense.encoder import Encoder, normalise
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Store
+from retrieval.store.documents import Documents
 from retrieval.words.aboutness import measure_aboutness
 from retrieval.words.lexical import split_terms
 from service.answering.attribution import find_verbatim, make_premise
@@ -50,7 +50,7 @@ class Observed:
 class Observer:
     """Observes answers with the documents of a store, by named judges, and an encoder for similarity."""
 
-    def __init__(self, store: Store, judges: Mapping[str, Judge], encoder: Encoder) -> None:
+    def __init__(self, store: Documents, judges: Mapping[str, Judge], encoder: Encoder) -> None:
         self._store, self._judges, self._encoder = store, judges, encoder
 
     def observe(self, topic: Topic, responses: Sequence[Response]) -> Observed:

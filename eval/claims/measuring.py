@@ -15,7 +15,7 @@ from eval.claims.titles import TURNINGS, statement, turn_round
 from eval.scifact.observing import STANCES
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Stance
-from retrieval.store.documents import Store
+from retrieval.store.documents import Documents
 from service.grounding.ground import Grounder
 
 OWN, TURNED = "own title", "turned round"
@@ -26,7 +26,7 @@ _SAID: Mapping[Stance, Mapping[Outcome, str]] = {
 _BATCH = 1000
 
 
-def check_held(claims: Sequence[PaperClaim], store: Store, path: Path, index: Path) -> None:
+def check_held(claims: Sequence[PaperClaim], store: Documents, path: Path, index: Path) -> None:
     """Raise `BadInput` where a claim of `path` is about a paper that the index lacks."""
     held = store.holds(list(dict.fromkeys(one.pmid for one in claims)))
     lacking = [one for one in claims if one.pmid not in held]
@@ -54,7 +54,7 @@ def measure_claims(
     return ClaimsReport(title, tuple(notes), tuple(groups), failures(seen), ClaimsProvenance.by(grounder, command))
 
 
-def draw_titles(store: Store, most: int, seed: int) -> list[tuple[str, str]]:
+def draw_titles(store: Documents, most: int, seed: int) -> list[tuple[str, str]]:
     """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that seed and PMID
     alone decide."""
     # The largest of those kept stands first, so that most papers are turned away before their title is read.

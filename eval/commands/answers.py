@@ -27,7 +27,7 @@ def answers(
     with report_errors():
         from eval.answers.runs import read_runs
         from retrieval.core.errors import BadInput
-        from retrieval.store.manifest import read_manifest
+        from retrieval.index import read_index_manifest
         from service.configuration.config import load_profile
         from service.trec.journal import check_target
         from service.trec.task_b.topics import read_topics
@@ -40,7 +40,7 @@ def answers(
         for one in outputs:
             check_target(one, overwrite=True)
         # A damaged index or a wrong profile is told before the models are loaded.
-        read_manifest(index)
+        read_index_manifest(index)
         models = load_profile(profile)
         from eval.answers import tables
         from eval.answers.evaluation import evaluate

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
@@ -61,6 +61,9 @@ CREATE INDEX dois ON documents (doi) WHERE doi != '';
 """What makes a store of format 1 one of today's."""
 AUTHORS_COLUMN = "SELECT 1 FROM pragma_table_info('documents') WHERE name = 'authors'"
 """Finds a row, but for stores of format 1."""
+
+RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
+"""The notices by which one record says that another is retracted (PubMed's RefTypes)."""
 
 Row = tuple[str, str, str, int | None, str, str, str, str, int, int, bytes, bytes, str, str, str, str]
 
@@ -163,6 +166,37 @@ class Entry:
     def _make_sentence(self, index: int) -> Sentence:
         start, end = self.spans[index]
         return Sentence(self.pmid, index, start, end, self._row[2][start:end], self._cues.get(index, ()))
+
+
+class Documents(Protocol):
+    """Read access to the documents of an index, wherever they lie; safe to use from several threads at once.
+
+    Every method raises `IndexUnusable` where they cannot be read.
+    """
+
+    def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
+        """The stored documents of `pmids`, in their order; each must be in the index."""
+
+    def get(self, pmid: str) -> Entry | None:
+        """One document, or None where the index does not hold it."""
+
+    def get_by_doi(self, doi: str) -> Entry | None:
+        """The document with a DOI (in lower case), or None where the index holds none."""
+
+    def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
+        """Every document's PMID, title and abstract, by PMID, in batches."""
+
+    def sample(self, most: int) -> list[Entry]:
+        """At most `most` documents, spread evenly over the index; the same ones each time."""
+
+    def holds(self, pmids: Sequence[str]) -> set[str]:
+        """Those of `pmids` that the index holds."""
+
+    def written(self, pmids: Sequence[str]) -> dict[str, int]:
+        """The version of the index that brought the stored text of each of `pmids`; one that the index lacks is left out."""
+
+    def close(self) -> None:
+        """Let go of what is open; no other thread may be reading."""
 
 
 class Store:

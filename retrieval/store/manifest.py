@@ -176,7 +176,9 @@ def _read_manifest(folder: Path) -> Manifest:
             "build it again, or use the Counterpoint that made it."
         )
     try:
-        manifest = _parse_manifest(data)
+        manifest = parse_manifest(data)
+        if STORE not in manifest.files:
+            raise KeyError(STORE)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(damaged.format(f"its {NAME} has missing or wrong entries")) from None
     for name, size in manifest.files.items():
@@ -190,13 +192,13 @@ def _read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _parse_manifest(data: dict[str, Any]) -> Manifest:
+def parse_manifest(data: dict[str, Any]) -> Manifest:
     """The manifest of a JSON object; raises one of the builtin errors where that is not what `write` wrote."""
     counts = IndexCounts(**{name: int(count) for name, count in data["counts"].items()})
     sources = tuple(IndexSource(**source) for source in data["sources"])
     files = {str(name): int(size) for name, size in data["files"].items()}
-    if STORE not in files or not isinstance(data["data"], str):
-        raise KeyError(STORE)
+    if not isinstance(data["data"], str):
+        raise TypeError(data["data"])
     # An index without vectors says nothing of them.
     dense = DensePart(**data["dense"]) if data.get("dense") else None
     if dense and not {dense.vectors, dense.ids} <= files.keys():

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.store.documents import Entry, Store
+from retrieval.store.documents import Documents, Entry
 from service.checking.readers.passage import Link
 
 # The id of an index's own document may have letters; PubMed's have none.
@@ -36,7 +36,7 @@ class Cited:
     id: str
 
 
-def find_cited(store: Store, cited: Cited) -> Entry | None:
+def find_cited(store: Documents, cited: Cited) -> Entry | None:
     """The document of an index that is cited, None where it holds none; a DOI may be a document's id, too."""
     entry = store.get_by_doi(cited.id) if cited.kind == "doi" else None
     return entry or store.get(cited.id)

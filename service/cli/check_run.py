@@ -11,7 +11,7 @@ from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import IndexOption
 
 if TYPE_CHECKING:
-    from retrieval.store.documents import Store
+    from retrieval.store.documents import Documents
 
 check_app = typer.Typer(help="Check TREC run files before you submit them.", no_args_is_help=True)
 
@@ -50,12 +50,11 @@ def check_task_b(
         print_note(f"{run} is a valid Task B run: {len(read)} topics.")
 
 
-def _store(index: Path) -> Store:
+def _store(index: Path) -> Documents:
     """The documents of an index, without Java: a check looks none of them up by its words."""
-    from retrieval.store.documents import Store
-    from retrieval.store.manifest import STORE, read_manifest
+    from retrieval.index import open_documents
 
-    return Store(index / read_manifest(index).data / STORE)
+    return open_documents(index)[0]
 
 
 def _list_faults(faults: list[str], run: Path) -> None:

@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from retrieval.cluster.address import show_place
 from service.cli.shared.messages import print_note, report_errors
-from service.cli.shared.options import ProfileOption
+from service.cli.shared.options import ProfileOption, read_place
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.build import BuildReport
     from indexes.fetch.source import Source
+    from indexes.report import BuildReport
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
 
-IndexArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an index.", show_default=False)]
+IndexArgument = Annotated[
+    Path,
+    typer.Argument(metavar="INDEX", help="The folder of an index. Or its address.", show_default=False, callback=read_place),
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", help="The folder to create, or an address.", show_default=False, callback=read_place)
+]
 SourcesArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE...", help="Files or folders of files, gzipped or not.", show_default=False)
 ]
@@ -48,7 +55,7 @@ EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder's nam
 @index_app.command("build")
 def index_build(
     sources: SourcesArgument,
-    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
+    out: OutOption,
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006  # Typer wants a list and gives each call its own
@@ -60,19 +67,19 @@ def index_build(
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
     import time
 
-    from indexes.build import build
+    from indexes.cluster.places import build_at
 
     with report_errors():
         # A model that is missing is told before the hours, not after them.
-        loaded = _encoder(profile, encoder) if dense else None
-        print_note(f"Building an index at {out}.")
+        loaded = _load_encoder_for(out, profile, encoder) if dense else None
+        print_note(f"Building an index at {show_place(out)}.")
         started = time.monotonic()
-        report = build(sources, out, format, skip_bad, overwrite, alone=True, columns=_parse_columns(column))
+        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column))
         counts, seconds = report.manifest.counts, time.monotonic() - started
         _list_left_out(report)
         print_note(
-            f"Built {out}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation cues, "
-            f"in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
+            f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, "
+            f"{counts.cues:,} negation cues, in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
         )
         if loaded:
             _add_vectors(out, loaded)
@@ -90,15 +97,15 @@ def index_update(
     encoder: EncoderOption = "dense",
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
-    from indexes.build import update
+    from indexes.cluster.places import update_at
 
     with report_errors():
-        loaded = _encoder(profile, encoder) if dense else None
-        print_note(f"Updating the index at {index}.")
-        report = update(index, sources, format, skip_bad, alone=True, columns=_parse_columns(column))
+        loaded = _load_encoder_for(index, profile, encoder) if dense else None
+        print_note(f"Updating the index at {show_place(index)}.")
+        report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
         print_note(
-            f"Updated {index} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
+            f"Updated {show_place(index)} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
             f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
             "marked as retracted."
         )
@@ -111,13 +118,13 @@ def index_update(
 @index_app.command("fetch")
 def index_fetch(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A search as you would type it at PubMed.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
+    out: OutOption,
     source: Annotated[Literal["pubmed", "europepmc"], typer.Option("--source", help="Where to search.")] = "pubmed",
     most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Fetch at most N papers.")] = 10_000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
 ) -> None:
     """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
-    from indexes.build import build, check_target
+    from indexes.cluster.places import build_at, check_target
     from indexes.fetch.fetching import fetch_papers, mark_built, name_papers_folder
 
     with report_errors():
@@ -130,10 +137,10 @@ def index_fetch(
         finally:
             remote.close()
         print_note(f"{search.fetched:,} papers are in {papers}. Building an index at {out}.")
-        report = build(sorted(papers.glob("part-*.gz")), out, overwrite=overwrite, alone=True)
+        report = build_at(sorted(papers.glob("part-*.gz")), out, overwrite=overwrite)
         mark_built(papers, search)
         _list_left_out(report)
-        print_note(f"Built {out}: {report.manifest.counts.documents:,} documents.")
+        print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")
 
 
 def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
@@ -157,9 +164,7 @@ def index_dense(
 ) -> None:
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
     with report_errors():
-        from retrieval.store.manifest import read_manifest
-
-        read_manifest(index)
+        _check_folder(index)
         _add_vectors(index, _encoder(profile, encoder), overwrite)
 
 
@@ -172,12 +177,31 @@ def index_info(
     import json
     from dataclasses import asdict
 
-    from retrieval.store.manifest import read_manifest
+    from retrieval.index import read_index_manifest
     from service.output.terminal import manifest_lines
 
     with report_errors():
-        manifest = read_manifest(index)
+        manifest = read_index_manifest(index)
         typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
+
+
+def _check_folder(index: Path) -> None:
+    """Raise a `CounterpointError` unless there is an index in a folder, which may have vectors."""
+    from retrieval.cluster.address import is_address, read_address
+    from retrieval.core.errors import BadInput
+    from retrieval.store.manifest import read_manifest
+
+    if is_address(index):
+        raise BadInput(f"{read_address(index)} is on a cluster, and dense search needs an embedded index: name a folder.")
+    read_manifest(index)
+
+
+def _load_encoder_for(index: Path, profile: str, name: str) -> Encoder:
+    from retrieval.cluster.address import is_address
+
+    if is_address(index):
+        _check_folder(index)
+    return _encoder(profile, name)
 
 
 def _encoder(profile: str, name: str) -> Encoder:

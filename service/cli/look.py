@@ -11,7 +11,7 @@ from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import IndexOption
 
 if TYPE_CHECKING:
-    from retrieval.store.documents import Store
+    from retrieval.store.documents import Documents
     from service.http.schemas import DocumentOut, HitOut
 
 HIT_COLUMNS = ("rank", "pmid", "title", "year", "journal", "types", "retracted", "score")
@@ -71,13 +71,12 @@ def show(
             print_document(document, found[0].text if found else "")
 
 
-def _open_store(index: Path) -> tuple[Store, int]:
-    """The documents of an index and their number, without Java."""
-    from retrieval.store.documents import Store
-    from retrieval.store.manifest import STORE, read_manifest
+def _open_store(index: Path) -> tuple[Documents, int]:
+    """The documents of an index and how many they are, without Java."""
+    from retrieval.index import open_documents
 
-    manifest = read_manifest(index)
-    return Store(index / manifest.data / STORE), manifest.counts.documents
+    documents, manifest = open_documents(index)
+    return documents, manifest.counts.documents
 
 
 def hits_csv(hits: list[HitOut]) -> str:

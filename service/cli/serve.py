@@ -14,7 +14,7 @@ from service.configuration import defaults
 
 
 def serve(
-    index: Annotated[Path | None, typer.Option("--index", help="The folder of an index.")] = None,
+    index: Annotated[Path | None, typer.Option("--index", help="The folder of an index. Or its address.")] = None,
     port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
     host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
     config: Annotated[str | None, typer.Option("--config", help="A grounding variant: its name or a YAML file.")] = None,
@@ -29,10 +29,11 @@ def serve(
         "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
     }  # fmt: skip
     with report_errors():
-        from service.operating.settings import load_settings
+        from service.operating.settings import hand_down_access, load_settings
         from service.serve.server import check_index, run
 
         settings = load_settings(**given)
+        hand_down_access(settings)
         check_index(settings)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
             print_note(f"Counterpoint is listening on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")

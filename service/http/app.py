@@ -11,6 +11,8 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
+from retrieval.cluster.faults import RETRY_SECONDS
+from retrieval.cluster.health import look_at_engine
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.grounding.schemas import Provenance
@@ -110,14 +112,18 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})
     async def health(request: Request) -> Response:
-        """200 once the index is open and the models are loaded; 503 until then."""
+        """200 once the index is open and the models are loaded; 503 until then, and while its engine cannot answer completely."""
         live = parts_of(request).live
         try:
             grounder = live.ready().grounder
         except NotReady:
             body = Health(status=live.failure or "loading", documents=0, index="", config="", profile="", models={})
             return JSONResponse(body.model_dump(), status_code=503)
-        return JSONResponse(Health(status="ready", **Provenance.of(grounder).model_dump()).model_dump())
+        engine = await asyncio.to_thread(look_at_engine, grounder.index.folder)
+        status = "ready" if engine.answers else "the index cannot be searched completely now"
+        body = Health(status=status, engine=engine.says, **Provenance.of(grounder).model_dump())
+        headers = {} if engine.answers else {"Retry-After": str(RETRY_SECONDS)}
+        return JSONResponse(body.model_dump(), status_code=200 if engine.answers else 503, headers=headers)
 
     @app.get("/metrics", include_in_schema=False, dependencies=[Depends(require_key)])
     async def numbers() -> Response:

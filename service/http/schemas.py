@@ -191,3 +191,4 @@ class Health(BaseModel):
     config: str
     profile: str
     models: dict[str, str]
+    engine: str = Field(default="", description='"embedded"; for an index on a cluster its colour, or why it does not answer.')

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from retrieval.cluster.address import name_place
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.store.journal import hash_json
@@ -79,7 +80,7 @@ class SavedClaims:
         """
         saved = Saved(**dict(entry_of_claim(response)), note=note)
         asked = json.dumps([saved.text, saved.question, saved.known_pmids])
-        seen, where = Seen.of(manifest), str(folder.resolve())
+        seen, where = Seen.of(manifest), name_place(folder)
         with self._database.change() as change:
             same = (holder, where, asked)
             found = change.execute("SELECT id FROM saved WHERE holder = ? AND folder = ? AND asked = ?", same).fetchone()
@@ -116,7 +117,7 @@ class SavedClaims:
     def due(self, folder: Path, manifest: Manifest) -> list[Watched]:
         """The claims saved on the index in this folder, of every holder, that were not yet grounded on its present state."""
         statement = f"SELECT {_COLUMNS} FROM saved WHERE folder = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
-        rows = self._database.rows(statement, (str(folder.resolve()), manifest.version, manifest.id))
+        rows = self._database.rows(statement, (name_place(folder), manifest.version, manifest.id))
         return [
             Watched(id, holder, Seen(version, index, sources), Saved.model_validate_json(data))
             for id, holder, _at, version, index, sources, data in rows
@@ -125,7 +126,7 @@ class SavedClaims:
     def count(self, folder: Path) -> tuple[int, int]:
         """How many claims were saved on the index in this folder, and how many on others."""
         here = "sum(folder = ?), sum(folder != ?)"
-        [(own, others)] = self._database.rows(f"SELECT {here} FROM saved", (str(folder.resolve()),) * 2)
+        [(own, others)] = self._database.rows(f"SELECT {here} FROM saved", (name_place(folder),) * 2)
         return own or 0, others or 0
 
     def move_on(self, one: Watched, to: Seen, saved: Saved, turns: Sequence[Turn]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from retrieval.core.errors import CounterpointError
-from retrieval.store.manifest import read_manifest
+from retrieval.index import read_index_manifest
 from service.memory.saved import SavedClaims, Watched
 from service.memory.watching import watch_claim
 from service.operating import metrics
@@ -62,7 +62,7 @@ class Watcher:
         """The claims that lag behind the index; none while another than the one that serves is on the disk already."""
         with self._live.lease() as serving:
             folder, manifest = serving.index.folder, serving.index.manifest
-        if read_manifest(folder) != manifest:
+        if read_index_manifest(folder) != manifest:
             return []
         return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failed]
 

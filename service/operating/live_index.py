@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from retrieval.core.errors import CounterpointError
-from retrieval.index import Index
-from retrieval.store.manifest import NAME, read_manifest
+from retrieval.index import Index, look_at_index, read_index_manifest
 from service.answering.answer import Answerer
 from service.examples.finding import Examples
 from service.grounding.ground import Grounder
@@ -73,7 +72,7 @@ class CurrentService:
         self._load, self._answering = load, answering
         self._now: Serving | None = None
         self._lock = threading.Lock()
-        self._looked_at: tuple[int, int, int] | None = None
+        self._looked_at: Hashable | None = None
         self.failure = ""
 
     def load(self) -> None:
@@ -122,11 +121,11 @@ class CurrentService:
     def refresh(self) -> bool:
         """Where the index changed on disk, open it and let it serve; whether it did. What fails leaves all as it was."""
         old = self._now
-        if old is None or (seen := _fingerprint(old.index)) in (None, self._looked_at):
+        if old is None or (seen := look_at_index(old.index.folder)) in (None, self._looked_at):
             return False
         opened: Index | None = None
         try:
-            if read_manifest(old.index.folder) == old.index.manifest:
+            if read_index_manifest(old.index.folder) == old.index.manifest:
                 self._looked_at = seen
                 return False
             opened = Index(old.index.folder)
@@ -165,12 +164,3 @@ class CurrentService:
                 serving.retired = False  # once only
         if done:
             serving.index.close()
-
-
-def _fingerprint(index: Index) -> tuple[int, int, int] | None:
-    """What tells that the manifest was replaced, without reading it; None while it cannot be seen."""
-    try:
-        found = (index.folder / NAME).stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size

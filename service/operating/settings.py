@@ -22,6 +22,7 @@ from pydantic_settings import (
 
 from indexes.fetch.source import EUROPE_PMC, NCBI
 from retrieval.bm25 import java
+from retrieval.cluster.client import Access, use_access
 from retrieval.core import disk_cache
 from retrieval.core.errors import BadConfig
 from service.configuration import defaults
@@ -43,7 +44,7 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
-    index: Path | None = Field(default=None, description="The folder of an index.")
+    index: Path | None = Field(default=None, description="The folder of an index, or its opensearch:// address.")
     config: str = Field(default=defaults.CONFIG, description="The grounding variant: its name or a YAML file.")
     answers: str = Field(default=defaults.ANSWERS, description="The answer variant: its name or a YAML file.")
     profile: str = Field(default=defaults.PROFILE, description="The profile (the set of models): its name or a YAML file.")
@@ -95,6 +96,14 @@ class Settings(BaseSettings):
     log_requests: bool = Field(default=True, description="Whether to log every request.")
     log_claims: bool = Field(default=False, description="Whether to log the text of claims and questions.")
 
+    opensearch_user: str = Field(default="", description="The user at an OpenSearch cluster, for --index opensearch://….")
+    opensearch_password: SecretStr | None = Field(default=None, description="The password of this user.")
+    opensearch_tls: bool = Field(default=False, description="Whether to reach the cluster by https.")
+    opensearch_ca: str = Field(default="", description="A file of the authorities whose certificates are trusted there.")
+    opensearch_seconds: Annotated[float, _SECONDS] = Field(default=10.0, description="How long a search of the cluster may take.")
+    opensearch_sniff: bool = Field(default=False, description="Whether to ask the cluster for its nodes when one fails.")
+    opensearch_shards: int = Field(default=3, ge=1, le=1024, description="The shards of an index that is built there.")
+    opensearch_replicas: int = Field(default=1, ge=0, le=16, description="The copies of each shard beside the first.")
     ncbi_api_key: SecretStr | None = Field(default=None, description="Your NCBI API key, for `counterpoint index fetch`.")
     ncbi_email: str = Field(default="", description="Your e-mail address, which NCBI asks for beside each search.")
     ncbi_url: str = Field(default=NCBI, description="The address of NCBI's E-utilities.")
@@ -201,6 +210,24 @@ def hand_down(settings: Settings) -> None:
     """Tell the layers below what is theirs for the whole process; raises `BadConfig` for what they refuse."""
     disk_cache.set_cache_folder(settings.cache, settings.cache_mb)
     java.use_heap(settings.jvm_heap)
+    hand_down_access(settings)
+
+
+def hand_down_access(settings: Settings) -> None:
+    """Tell how a cluster is reached."""
+    password = settings.opensearch_password
+    use_access(
+        Access(
+            user=settings.opensearch_user,
+            password=password.get_secret_value() if password else "",
+            tls=settings.opensearch_tls,
+            ca=settings.opensearch_ca,
+            seconds=settings.opensearch_seconds,
+            sniff=settings.opensearch_sniff,
+            shards=settings.opensearch_shards,
+            replicas=settings.opensearch_replicas,
+        )
+    )
 
 
 def _file() -> Path | None:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from retrieval.cluster.address import is_address, read_address
 from retrieval.store.manifest import Manifest
 from service.balance.schemas import PapersOut
 from service.balance.weighing import COUNTED, Counted
@@ -117,14 +118,14 @@ def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:
 
 def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
     """What is in an index, for people."""
-    counts = manifest.counts
+    counts, place = manifest.counts, read_address(folder) if is_address(folder) else folder
     lines = [
-        f"Index {folder}, version {manifest.version}, built {manifest.created}",
+        f"Index {place}, version {manifest.version}, built {manifest.created}",
         f"  documents        {counts.documents:,} ({counts.retracted:,} marked as retracted)",
         f"  sentences        {counts.sentences:,}, of which {counts.cue_sentences:,} contain a negation cue",
         f"  negation cues    {counts.cues:,}",
         f"  texts (sha256)   {manifest.corpus_sha256}",
-        f"  size             {sum(manifest.files.values()) / 1e6:,.1f} MB",
+        f"  size             {f'{sum(manifest.files.values()) / 1e6:,.1f} MB' if manifest.files else 'kept by the cluster'}",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
         f"  vectors          {_vectors(folder, manifest)}",
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
@@ -142,6 +143,8 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
 def _vectors(folder: Path, manifest: Manifest) -> str:
     """The dense part in one line."""
     part = manifest.dense
+    if is_address(folder):
+        return "none (dense search needs an embedded index)"
     if part is None:
         return f"none (`counterpoint index dense {folder}` makes them)"
     size = (manifest.files[part.vectors] + manifest.files[part.ids]) / 1e6

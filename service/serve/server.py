@@ -24,13 +24,13 @@ def check_index(settings: Settings) -> Path:
 
     Raises `BadConfig` where none is named.
     """
-    from retrieval.store.manifest import read_manifest
+    from retrieval.index import read_index_manifest
     from service.configuration.answers import load_answer_config
     from service.configuration.config import load_config, load_profile
 
     if settings.index is None:
         raise BadConfig("Name the folder of a built index with --index, COUNTERPOINT_INDEX, or index in the settings file.")
-    read_manifest(settings.index)
+    read_index_manifest(settings.index)
     load_config(settings.config)
     load_answer_config(settings.answers)
     load_profile(settings.profile)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval.store.documents import Store
+from retrieval.store.documents import Documents
 
 MAX_CITATIONS = 3
 
@@ -52,7 +52,7 @@ def record_faults(
         yield f"the run: its {noun}s name {len(idents)} different teams or runs; expected one"
 
 
-def citation_faults(place: str, name: str, pmids: Sequence[str], store: Store) -> Iterator[str]:
+def citation_faults(place: str, name: str, pmids: Sequence[str], store: Documents) -> Iterator[str]:
     """The faults of one list of citations, called `name`: too many, twice the same, or of no document of the index."""
     if len(pmids) > MAX_CITATIONS:
         yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"

@@ -8,13 +8,13 @@ from generation.sentences.labels import drop_label
 from nli.reader.abridge import score_for_reading
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Sentence
-from retrieval.store.documents import Entry, Store
+from retrieval.store.documents import Documents, Entry
 from service.checking.checkable import claim_in
 from service.checking.citations import Cited, find_cited
 from service.typed.typed import read_typed
 
 
-def open_paper(store: Store, cited: Cited, documents: int) -> Entry:
+def open_paper(store: Documents, cited: Cited, documents: int) -> Entry:
     """The paper that is meant; raises `BadInput` where the index of so many `documents` does not hold it."""
     entry = find_cited(store, cited)
     if entry is None:
@@ -25,7 +25,7 @@ def open_paper(store: Store, cited: Cited, documents: int) -> Entry:
     return entry
 
 
-def find_paper(store: Store, written: str, documents: int) -> Entry:
+def find_paper(store: Documents, written: str, documents: int) -> Entry:
     """The paper that a PMID, a DOI or a document's id names; raises `BadInput` where it names none of the index."""
     typed = read_typed(written, store)
     if typed.cited:

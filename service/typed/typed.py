@@ -11,7 +11,7 @@ from typing import Literal
 
 from generation.leads.question import parse_question
 from nli.text.sentences import sentence_spans
-from retrieval.store.documents import Store
+from retrieval.store.documents import Documents
 from service.checking.checkable import find_verb
 from service.checking.citations import Cited, cited_in, without_citations
 from service.typed.language import find_language
@@ -47,7 +47,7 @@ class Typed:
     sentences: int = 1
 
 
-def read_typed(written: str, store: Store | None = None) -> Typed:
+def read_typed(written: str, store: Documents | None = None) -> Typed:
     """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
     text = " ".join(written.split())
     if cited := _name_paper(text, store):
@@ -65,7 +65,7 @@ def read_typed(written: str, store: Store | None = None) -> Typed:
     return Typed("claim", text, text)
 
 
-def _name_paper(text: str, store: Store | None) -> Cited | None:
+def _name_paper(text: str, store: Documents | None) -> Cited | None:
     """The one paper that the text names, where it holds nothing else."""
     if _NUMBER.fullmatch(text):
         return Cited("pmid", text)

@@ -7,10 +7,32 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared.messages import print_note
+from service.cli.shared.messages import print_note, report_errors
 from service.configuration import defaults
 
-IndexOption = Annotated[Path, typer.Option("--index", help="The folder of an index.", show_default=False)]
+
+def read_place(place: Path) -> Path:
+    """The place of an index as it was given; for one on a cluster, what the settings say of reaching it is handed down."""
+    from retrieval.cluster.address import is_address, read_address
+
+    if is_address(place):
+        with report_errors():
+            from service.operating.settings import hand_down_access, load_settings
+
+            read_address(place)
+            hand_down_access(load_settings())
+    return place
+
+
+IndexOption = Annotated[
+    Path,
+    typer.Option(
+        "--index",
+        help="The folder of an index. Or the address of one on a cluster, such as opensearch://host:9200/pubmed.",
+        show_default=False,
+        callback=read_place,
+    ),
+]
 ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant: its name or a YAML file.")]
 AnswersOption = Annotated[
     str | None, typer.Option("--answers", help="An answer variant: its name or a YAML file.", show_default=defaults.ANSWERS)

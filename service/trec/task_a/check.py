@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from retrieval.store.documents import Store
+from retrieval.store.documents import Documents
 from service.trec.checking import Shape, citation_faults, record_faults
 from service.trec.records import is_id_list, read_json_or_lines
 from service.trec.task_a.items import AnswerSentence, Item
@@ -15,7 +15,7 @@ _SHAPE = Shape("item", "qa_id", "answer")
 _LISTS = ("supported_citations", "contradicted_citations")
 
 
-def check(run: Path, items: Sequence[Item], store: Store) -> list[str]:
+def check(run: Path, items: Sequence[Item], store: Documents) -> list[str]:
     """All faults of a run, in the order of its items; an empty list is a valid run."""
     wanted = {item.qa_id: item for item in items}
     return list(
@@ -25,7 +25,7 @@ def check(run: Path, items: Sequence[Item], store: Store) -> list[str]:
     )
 
 
-def _item_faults(place: str, record: dict[str, Any], item: Item, store: Store) -> Iterator[str]:
+def _item_faults(place: str, record: dict[str, Any], item: Item, store: Documents) -> Iterator[str]:
     if record["metadata"].get("question") != item.question:
         yield f"{place}: metadata.question is not the input's"
     answer = record.get("answer")
@@ -38,7 +38,7 @@ def _item_faults(place: str, record: dict[str, Any], item: Item, store: Store) -
         yield from _sentence_faults(f"{place}, sentence {number}", given, sentence, store)
 
 
-def _sentence_faults(place: str, given: Any, sentence: AnswerSentence, store: Store) -> Iterator[str]:
+def _sentence_faults(place: str, given: Any, sentence: AnswerSentence, store: Documents) -> Iterator[str]:
     if not isinstance(given, dict):
         yield f"{place}: an object was expected"
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.core.values import Topic
-from retrieval.store.documents import Store
+from retrieval.store.documents import Documents
 from service.trec.checking import Shape, citation_faults, record_faults
 from service.trec.records import is_id_list, read_json_or_lines
 
@@ -16,7 +16,7 @@ MAX_WORDS = 250
 _SHAPE = Shape("topic", "topic_id", "responses")
 
 
-def check(run: Path, topics: Sequence[Topic], store: Store) -> list[str]:
+def check(run: Path, topics: Sequence[Topic], store: Documents) -> list[str]:
     """All faults of a run, in its own order; an empty list is a valid run. An empty list of responses is no fault."""
     wanted = [topic.id for topic in topics]
     return list(
@@ -24,7 +24,7 @@ def check(run: Path, topics: Sequence[Topic], store: Store) -> list[str]:
     )
 
 
-def _topic_faults(place: str, record: dict[str, Any], store: Store) -> Iterator[str]:
+def _topic_faults(place: str, record: dict[str, Any], store: Documents) -> Iterator[str]:
     responses = record.get("responses")
     if not isinstance(responses, list):
         yield f"{place}: responses should be a list of sentences"
@@ -38,7 +38,7 @@ def _topic_faults(place: str, record: dict[str, Any], store: Store) -> Iterator[
         yield f"{place}: its sentences have {words} words; at most {MAX_WORDS} are allowed"
 
 
-def _sentence_faults(place: str, given: Any, store: Store) -> Iterator[str]:
+def _sentence_faults(place: str, given: Any, store: Documents) -> Iterator[str]:
     if not isinstance(given, dict):
         yield f"{place}: an object with text and citations was expected"
         return

@@ -1,0 +1,133 @@
+"""What the page on clusters reports: `python -m bench.cluster.measure bulk|ground|kill|update … --help`.
+
+Each part prints JSON lines; run them on a machine that does nothing else, against nodes started by `make cluster`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bench.cluster.nodes import LocalCluster
+from bench.cluster.rankings import draw_titles, read_claims
+from retrieval.cluster.faults import ClusterBusy
+from retrieval.core.values import Hit
+from retrieval.index import Index
+
+
+def main() -> int:
+    """Carry out one part."""
+    parser = argparse.ArgumentParser(prog="python -m bench.cluster.measure", description=__doc__)
+    parts = parser.add_subparsers(dest="part", required=True)
+    ground = parts.add_parser("ground", help="/ground in this process over a folder and an address, warm, by turns")
+    ground.add_argument("folder", type=Path)
+    ground.add_argument("address", type=Path)
+    ground.add_argument("--claims", type=int, default=100, help="how many titles of the index are grounded")
+    ground.add_argument("--file", type=Path, help="SciFact's claims in place of titles")
+    kill = parts.add_parser("kill", help="clients search while a node is killed, an update runs, and the node comes back")
+    kill.add_argument("address", type=Path)
+    kill.add_argument("--update", type=Path, nargs="*", default=[], help="files of an update that runs meanwhile")
+    kill.add_argument("--clients", type=int, default=16)
+    kill.add_argument("--seconds", type=float, default=60.0)
+    kill.add_argument("--node", type=int, default=2)
+    kill.add_argument("--spare", action="store_true", help="kill no node: what an update alone does to searches")
+    options = parser.parse_args()
+    {"ground": measure_ground, "kill": measure_kill}[options.part](options)
+    return 0
+
+
+def measure_ground(options: argparse.Namespace) -> None:
+    """The same claims through both, one after the other, so that a busy machine is busy for both."""
+    from service.assembly import assemble
+    from service.configuration import defaults
+    from service.grounding.claims import check_claim
+
+    both = {name: assemble(getattr(options, name), defaults.CONFIG, defaults.PROFILE) for name in ("folder", "address")}
+    texts = read_claims(options.file)[: options.claims] if options.file else draw_titles(both["folder"].index, options.claims)
+    claims = [check_claim(text, "", []) for text in texts]
+    seconds: dict[str, list[float]] = {name: [] for name in both}
+    same = 0
+    for turn in range(2):  # the first warms caches
+        for claim in claims:
+            found = {}
+            for name, grounder in both.items():
+                began = time.perf_counter()
+                found[name] = grounder.ground(claim)
+                if turn:
+                    seconds[name].append(time.perf_counter() - began)
+            sides = [[(one.document.pmid, one.score) for one in (*of.contradicting, *of.supporting)] for of in found.values()]
+            same += turn and sides[0] == sides[1]
+    medians = {name: round(1000 * statistics.median(times), 1) for name, times in seconds.items()}
+    print(json.dumps({"claims": len(claims), "same results": same, "p50 ms": medians}))
+
+
+def measure_kill(options: argparse.Namespace) -> None:
+    """Rankings before are compared with those during and after; what an update may change is told apart by its being over."""
+    cluster = LocalCluster()
+    index = Index(options.address)
+    queries = draw_titles(index, 200)
+    whole = {query: _ids(index.search(query, 20)) for query in queries}
+    outcomes, latencies, stop = Counter[str](), list[float](), threading.Event()
+
+    def ask(first: int) -> None:
+        place = first
+        while not stop.is_set():
+            query, began = queries[place % len(queries)], time.perf_counter()
+            outcomes[_ask_once(partial(index.search, query, 20), whole[query])] += 1
+            latencies.append(time.perf_counter() - began)
+            place += 1
+
+    clients = [threading.Thread(target=ask, args=(12 * number,)) for number in range(options.clients)]
+    updating = threading.Thread(target=_update, args=(options.address, options.update))
+    for one in (*clients, updating):
+        one.start()
+    time.sleep(options.seconds / 4)
+    if not options.spare:
+        cluster.kill_node(options.node)
+    time.sleep(options.seconds * 3 / 4)
+    stop.set()
+    for one in (*clients, updating):
+        one.join()
+    if not options.spare:
+        cluster.start_node(options.node)
+        cluster.wait_until_joined(cluster.size, status="green")
+    latencies.sort()
+    told = {"p50 ms": latencies[len(latencies) // 2], "p95 ms": latencies[int(0.95 * len(latencies))], "max ms": latencies[-1]}
+    print(json.dumps({"outcomes": outcomes} | {name: round(1000 * seconds, 1) for name, seconds in told.items()}))
+
+
+def _ask_once(search: Callable[[], list[Hit]], wanted: list[str]) -> str:
+    try:
+        found = _ids(search())
+    except ClusterBusy:
+        return "503"
+    except Exception as error:
+        return f"failed: {type(error).__name__}"
+    if found == wanted:
+        return "same"
+    return "shorter" if len(found) < len(wanted) else "other documents or order (an update changes statistics)"
+
+
+def _ids(hits: list[Hit]) -> list[str]:
+    return [hit.pmid for hit in hits]
+
+
+def _update(address: Path, files: list[Path]) -> None:
+    from indexes.cluster.places import update_at
+
+    if files:
+        began = time.perf_counter()
+        report = update_at(address, files)
+        print(json.dumps({"update": str(report.changes), "seconds": round(time.perf_counter() - began, 1)}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""Local nodes: started, stopped, killed one by one, and waited for; `python -m bench.cluster` is the command.
+
+Each node has a folder of its own with its settings, data, log and process id, so that another command can stop it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.cluster.jars import MAIN, fetch_jars, find_java
+from retrieval.core.errors import BadInput, Unfinished
+
+DEFAULT = Path("build") / "cluster"
+PORT = 9200
+HEAP = "512m"
+_TRANSPORT = 100
+"""From a node's HTTP port to the port on which nodes talk to each other."""
+_SETTINGS = """\
+cluster.name: {cluster}
+node.name: node-{number}
+network.host: 127.0.0.1
+http.port: {port}
+transport.port: {transport}
+discovery.seed_hosts: [{seeds}]
+cluster.initial_cluster_manager_nodes: [{names}]
+indices.query.bool.max_clause_count: 8192
+"""
+
+
+@dataclass(frozen=True)
+class LocalCluster:
+    """So many nodes on this machine, at ports from `port` on; `folder` keeps what they need and write.
+
+    With `brief` Java's optimising compiler stays off: the nodes start sooner, and work more slowly for long.
+    """
+
+    folder: Path = DEFAULT
+    port: int = PORT
+    size: int = 3
+    heap: str = HEAP
+    brief: bool = False
+
+    @property
+    def hosts(self) -> str:
+        """The nodes' addresses, as an index's address names them."""
+        return ",".join(f"127.0.0.1:{self.port + number}" for number in range(self.size))
+
+    def address(self, name: str) -> str:
+        """The address of an index of this name."""
+        return f"opensearch://{self.hosts}/{name}"
+
+    def start(self, wait: float = 600.0) -> None:
+        """Start every node that does not run, and wait until all have joined; raises `Unfinished` where that takes too long."""
+        for number in range(self.size):
+            self.start_node(number)
+        self.wait_until_joined(self.size, wait)
+
+    def start_node(self, number: int) -> None:
+        """Start one node, unless it runs."""
+        if self.find_pid(number):
+            return
+        home = self._home(number)
+        (home / "config").mkdir(parents=True, exist_ok=True)
+        (home / "config" / "opensearch.yml").write_text(self._describe(number), "utf-8")
+        (home / "config" / "log4j2.properties").write_text(_LOGGING, "utf-8")
+        with (home / "log").open("ab") as log:
+            process = subprocess.Popen(
+                [find_java(), *self._list_options(), "-cp", fetch_jars(), MAIN, str(home.resolve())],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+        (home / "pid").write_text(str(process.pid))
+
+    def kill_node(self, number: int, sign: signal.Signals = signal.SIGKILL) -> None:
+        """Send a node a signal, and wait until it is gone."""
+        if pid := self.find_pid(number):
+            os.kill(pid, sign)
+            until = time.monotonic() + 30
+            while self.find_pid(number) and time.monotonic() < until:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+                time.sleep(0.05)
+        (self._home(number) / "pid").unlink(missing_ok=True)
+
+    def stop(self, forget: bool = False) -> None:
+        """Stop every node; with `forget`, delete what they hold."""
+        for number in range(self.size):
+            self.kill_node(number, signal.SIGTERM)
+        if forget:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def find_pid(self, number: int) -> int | None:
+        """The process of a node, None where it does not run."""
+        try:
+            pid = int((self._home(number) / "pid").read_text())
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (OSError, ValueError):
+            return None
+        return pid if MAIN.encode() in command else None
+
+    def read_health(self, number: int = 0, query: str = "") -> dict[str, Any]:
+        """What a node says of the cluster's health; {} where it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port + number}/_cluster/health?{query}", timeout=40) as answer:
+                return dict(json.load(answer))
+        except (OSError, ValueError, urllib.error.URLError):
+            return {}
+
+    def wait_until_joined(self, nodes: int, wait: float = 600.0, status: str = "yellow") -> None:
+        """Wait until so many nodes are together and the cluster has at least this status."""
+        until, running = time.monotonic() + wait, [number for number in range(self.size) if self.find_pid(number)]
+        while time.monotonic() < until:
+            if dead := [number for number in running if not self.find_pid(number)]:
+                raise BadInput(f"Node {dead[0]} has ended; see {self._home(dead[0]) / 'log'}.")
+            found = self.read_health(running[0], f"wait_for_nodes={nodes}&wait_for_status={status}&timeout=5s") if running else {}
+            if found and not found["timed_out"]:
+                return
+            time.sleep(0.5)
+        raise Unfinished(f"The {nodes} nodes were not together with status {status} after {wait:.0f} s; see {self.folder}/*/log.")
+
+    def _list_options(self) -> list[str]:
+        usual = [f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC"]
+        return [*usual, "-XX:TieredStopAtLevel=1"] if self.brief else usual
+
+    def _home(self, number: int) -> Path:
+        return self.folder / f"node-{number}"
+
+    def _describe(self, number: int) -> str:
+        port = self.port + number
+        return _SETTINGS.format(
+            cluster=f"counterpoint-{self.port}",
+            number=number,
+            port=port,
+            transport=port + _TRANSPORT,
+            seeds=", ".join(f'"127.0.0.1:{self.port + other + _TRANSPORT}"' for other in range(self.size)),
+            names=", ".join(f"node-{other}" for other in range(self.size)),
+        )
+
+
+_LOGGING = """\
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d %-5p %c{1.} %m%n
+rootLogger.level = info
+rootLogger.appenderRef.console.ref = console
+"""

@@ -1,0 +1,1 @@
+"""Writing an index on an OpenSearch cluster: building, updating, copying."""

@@ -1,0 +1,223 @@
+"""Building an index on a cluster and updating it.
+
+A build goes into an index of a new name, which nothing searches before it is whole; then the address's name, an alias, is
+switched to it. An update writes document by document into the index that is searched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tqdm import tqdm
+
+from indexes import plan
+from indexes.cluster.finishing import count, mark_retractions, refresh, write_manifest
+from indexes.cluster.progress import Progress, WriteLock, drop_progress, read_progress
+from indexes.cluster.writer import ClusterWriter, list_cue_names
+from indexes.readers import Columns, SkipBad
+from indexes.reading import SourceReading
+from indexes.report import BuildReport, Changes, describe_emptiness, read_source
+from retrieval.cluster.address import Address
+from retrieval.cluster.client import connect, read_access
+from retrieval.cluster.faults import translate_faults
+from retrieval.cluster.mapping import make_mapping, make_settings
+from retrieval.cluster.state import read_state
+from retrieval.core.errors import BadInput, IndexUnusable
+from retrieval.store.manifest import FORMAT, IndexSource, Manifest
+
+_LONG = 3600
+_VERSION = re.compile(r"-v(\d{4,})")
+Files = Sequence[tuple[Path, str]]
+
+
+def build_on_cluster(
+    address: Address, files: Files, skip_bad: int = 0, overwrite: bool = False, columns: Columns | None = None
+) -> BuildReport:
+    """Build an index of these files (each with its format) under an address.
+
+    A build that was killed goes on where it stopped when it is started again with the same sources. Raises `BadInput` where the
+    address has an index already (unless `overwrite`).
+    """
+    with translate_faults(address):
+        name, version = choose_name(address, overwrite)
+        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns), version)
+    with WriteLock(address, name) as lock:
+        skip = SkipBad(skip_bad)
+        with open_writer(address, name, progress, lock) as writer:
+            read, changes = read_all(writer, files, skip, columns)
+        finish_copies(address, name)
+        mark_retractions(address, name)
+        counts, digest = count(address, name)
+        if not counts.documents:
+            raise BadInput(describe_emptiness(read))
+        manifest = Manifest(
+            format=FORMAT,
+            version=progress.version,
+            data=name,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            counts=counts,
+            corpus_sha256=digest,
+            sources=tuple(read),
+            settings=plan.list_settings(),
+            versions=plan.list_versions() | {"opensearch": read_version(address)},
+            files={},
+        )
+        write_manifest(address, name, manifest, list_cue_names())
+        put_in_place(address, name)
+        drop_progress(address, name)
+    return BuildReport(manifest, tuple(skip.faults), changes.touched, tuple(read), changes)
+
+
+def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None) -> BuildReport:
+    """Replace documents by PMID, apply deletions, mark retractions, while searches go on; each sees whole documents, old or new.
+
+    An update that was killed goes on where it stopped when it is started again with the same sources.
+    """
+    name = read_state(address).name
+    with WriteLock(address, name) as lock:
+        old = read_state(address).manifest
+        if old.settings != plan.list_settings():
+            raise IndexUnusable(
+                f"The index {address} was built with different settings or a different cue list, and an update would mix the "
+                "two; build it again with `counterpoint index build --overwrite`."
+            )
+        progress = _resume_update(address, name, old, files, columns)
+        skip = SkipBad(skip_bad)
+        with open_writer(address, name, progress, lock) as writer:
+            read, changes = read_all(writer, files, skip, columns)
+        refresh(address, name)
+        mark_retractions(address, name)
+        counts, digest = count(address, name)
+        changes = replace(changes, retracted=max(0, counts.retracted - old.counts.retracted))
+        manifest = replace(
+            old,
+            version=progress.version,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            counts=counts,
+            corpus_sha256=digest,
+            sources=(*old.sources, *read),
+            versions=plan.list_versions() | {"opensearch": read_version(address)},
+        )
+        write_manifest(address, name, manifest, read_state(address).cue_names)
+        drop_progress(address, name)
+    return BuildReport(manifest, tuple(skip.faults), changes.touched, tuple(read), changes)
+
+
+@contextmanager
+def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock) -> Iterator[ClusterWriter]:
+    """A writer whose last batch is in when the block ends well."""
+    writer = ClusterWriter(address, name, progress, lock)
+    try:
+        yield writer
+        writer.settle()
+    finally:
+        writer.close()
+
+
+def read_all(writer: ClusterWriter, files: Files, skip: SkipBad, columns: Columns | None) -> tuple[list[IndexSource], Changes]:
+    """Read every source to its end; what was read, and what it changed."""
+    read, changes = list[IndexSource](), Changes()
+    for number, (path, kind) in enumerate(files):
+        bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
+        reading = SourceReading(writer, None, number, path, kind, skip)
+        with bar:
+            read.append(read_source(reading, path, kind, skip, columns, bar))
+        changes = changes.add(reading)
+    return read, changes
+
+
+def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
+    """The real name of an index to build, and its version; raises `BadInput` where the address may not be used."""
+    client = connect(address)
+    held = client.indices.get_alias(name=address.name, ignore=[404])
+    current = [] if "error" in held else list(held)
+    if not current and client.indices.exists(index=address.name):
+        raise BadInput(f"{address.name} is an index on the cluster that Counterpoint did not build; name another address.")
+    if current and not overwrite:
+        raise BadInput(f"{address} already exists; name a new address, or add --overwrite to replace it when the build is done.")
+    found = [_VERSION.fullmatch(name.removeprefix(address.name)) for name in current]
+    number = 1 + max([int(match[1]) for match in found if match], default=0)
+    version = number
+    if current:
+        # An update raises the version of an index, but not the number in its name.
+        with suppress(IndexUnusable):
+            version = max(number, read_state(address).manifest.version + 1)
+    return f"{address.name}-v{number:04d}", version
+
+
+def open_or_restart(address: Address, name: str, fingerprint: str, version: int) -> Progress:
+    """The progress of an earlier try at the same build, else that of a new one, in an index made for it."""
+    client = connect(address)
+    if client.indices.exists(index=name):
+        progress = read_progress(address, name)
+        if progress and progress.fingerprint == fingerprint:
+            return progress
+        with WriteLock(address, name):
+            client.indices.delete(index=name)
+    body = {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping()}
+    client.indices.create(index=name, body=body, params={"wait_for_active_shards": "all", "request_timeout": 60})
+    progress = Progress(fingerprint, version)
+    progress.write(address, name)
+    return progress
+
+
+def _resume_update(address: Address, name: str, old: Manifest, files: Files, columns: Columns | None) -> Progress:
+    fingerprint = plan.make_fingerprint(files, columns)
+    progress = read_progress(address, name)
+    if progress and progress.version > old.version:
+        if progress.fingerprint != fingerprint:
+            named = ", ".join(progress.files[:5])
+            raise BadInput(f"An earlier update of {address} was stopped midway; run it again first, with its sources: {named}.")
+        return progress
+    progress = Progress(fingerprint, old.version + 1, [path.name for path, _ in files])
+    progress.write(address, name)
+    return progress
+
+
+def finish_copies(address: Address, name: str) -> None:
+    """Let searches see an index that was built: merged, with its copies, refreshed every second."""
+    with translate_faults(address):
+        client, access = connect(address), read_access()
+        merge_segments(address, name)
+        ready = {"index": {"refresh_interval": "1s", "number_of_replicas": access.replicas}}
+        client.indices.put_settings(index=name, body=ready, params={"request_timeout": 60})
+        client.indices.refresh(index=name, params={"request_timeout": _LONG})
+
+
+def merge_segments(address: Address, name: str) -> None:
+    """Merge each shard into one segment, so that documents which were replaced or deleted no longer count in statistics.
+
+    A cluster keeps the last half minute's for copies of the shard that may lag behind.
+    """
+    with translate_faults(address):
+        client = connect(address)
+        client.indices.flush(index=name, params={"request_timeout": _LONG})
+        client.indices.forcemerge(index=name, params={"max_num_segments": 1, "request_timeout": _LONG})
+        client.indices.refresh(index=name, params={"request_timeout": _LONG})
+
+
+def put_in_place(address: Address, name: str) -> None:
+    """Let the address's name stand for this index, at once for all; only the index before it is kept."""
+    with translate_faults(address):
+        client = connect(address)
+        held = client.indices.get_alias(name=address.name, ignore=[404])
+        before = sorted(other for other in ([] if "error" in held else held) if other != name)
+        actions = [{"remove": {"index": other, "alias": address.name}} for other in before]
+        actions.append({"add": {"index": name, "alias": address.name}})
+        client.indices.update_aliases(body={"actions": actions}, params={"request_timeout": 60})
+        # A service has the index before open until it looks again.
+        others = client.indices.get(index=f"{address.name}-v*", ignore=[404])
+        for other in others if "error" not in others else []:
+            if _VERSION.fullmatch(other.removeprefix(address.name)) and other not in (name, *before):
+                client.indices.delete(index=other, ignore=[404])
+
+
+def read_version(address: Address) -> str:
+    """The version of the cluster."""
+    with translate_faults(address):
+        return str(connect(address).info()["version"]["number"])

@@ -1,0 +1,109 @@
+"""Documents sent to a cluster in bulk, on several threads, until each has been taken.
+
+Every write carries its place in the order of all writes as its external version. So a write that is sent again changes nothing,
+one that comes late never undoes a later one, and a node that dies in between costs only the time until its shards are back.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from retrieval.cluster.address import Address
+from retrieval.cluster.client import connect
+from retrieval.cluster.faults import ClusterBusy, translate_faults
+from retrieval.core.errors import IndexUnusable, OutOfSpace
+
+Action = tuple[dict[str, Any], dict[str, Any] | None]
+"""What is done to one document, and its source where it is written."""
+
+_CHUNK = 250
+_THREADS = 4
+_PATIENCE = 180.0
+"""Seconds for which a part that a cluster does not take is sent again."""
+_TIMEOUT = 90
+_CONFLICT, _GONE = 409, 404
+
+
+def index_action(id: str, source: dict[str, Any], order: int, again: bool = False) -> Action:
+    """Write a document; with `again`, in place of the one that has this very place in the order."""
+    kind = "external_gte" if again else "external"
+    return {"index": {"_id": id, "version": order, "version_type": kind}}, source
+
+
+def delete_action(id: str, order: int) -> Action:
+    """Delete a document."""
+    return {"delete": {"_id": id, "version": order, "version_type": "external"}}, None
+
+
+class BulkSender:
+    """Sends parts of one batch beside each other; `wait` is told what went wrong with any of them."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self.address, self.name = address, name
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bulk")
+        self._pending: list[Future[None]] = []
+
+    def send(self, actions: Sequence[Action]) -> None:
+        """Begin to send a batch, once the one before has been taken."""
+        self.wait()
+        parts = [actions[at : at + _CHUNK] for at in range(0, len(actions), _CHUNK)]
+        self._pending = [self._threads.submit(self._send_part, part) for part in parts]
+
+    def wait(self) -> None:
+        """Wait until all that was sent has been taken; raises what the cluster refused."""
+        pending, self._pending = self._pending, []
+        faults = [error for one in pending if (error := one.exception())]
+        if faults:
+            raise faults[0]
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _send_part(self, part: Sequence[Action]) -> None:
+        until, pause, left = time.monotonic() + _PATIENCE, 0.5, list(part)
+        while left:
+            try:
+                left = self._try(left)
+                fault = ClusterBusy(f"The cluster of {self.address} did not take {len(left)} documents; try again.")
+            except ClusterBusy as error:
+                fault = error
+            if left and time.monotonic() > until:
+                raise fault
+            if left:
+                time.sleep(pause)
+                pause = min(2 * pause, 10.0)
+
+    def _try(self, part: Sequence[Action]) -> list[Action]:
+        """Those of a part that should be sent again."""
+        lines = "".join(_write_lines(action, source) for action, source in part)
+        with translate_faults(self.address):
+            found = connect(self.address).bulk(body=lines, index=self.name, params={"request_timeout": _TIMEOUT})
+        if not found["errors"]:
+            return []
+        outcomes = [next(iter(one.values())) for one in found["items"]]
+        return [action for action, one in zip(part, outcomes, strict=True) if self._failed(one)]
+
+    def _failed(self, outcome: dict[str, Any]) -> bool:
+        """Whether a write should be sent again; one that is in already counts as done. Raises for one that never can be."""
+        if outcome["status"] < 300 or outcome["status"] in (_CONFLICT, _GONE):
+            return False
+        error = outcome.get("error") or {}
+        said = f"{error.get('type')} {error.get('reason')}"
+        if "flood" in said or "read-only-allow-delete" in said:
+            raise OutOfSpace(
+                f"The cluster of {self.address} refuses writes, because a node's disk is past its flood-stage watermark; what "
+                "was done so far is saved: free some space there and run the same command again to resume."
+            )
+        if outcome["status"] in (429, 500, 502, 503, 504):
+            return True
+        raise IndexUnusable(f"The cluster refused document {outcome['_id']} ({outcome['status']}, {said[:300]}).")
+
+
+def _write_lines(action: dict[str, Any], source: dict[str, Any] | None) -> str:
+    first = json.dumps(action, ensure_ascii=True)
+    return f"{first}\n" if source is None else f"{first}\n{json.dumps(source, ensure_ascii=True)}\n"

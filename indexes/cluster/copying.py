@@ -1,0 +1,135 @@
+"""An index copied from a folder to a cluster and back, as it is: no text is split or scanned again."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from indexes import plan
+from indexes.build import check_target
+from indexes.cluster.building import choose_name, finish_copies, open_or_restart, put_in_place, read_version
+from indexes.cluster.bulk import BulkSender, index_action
+from indexes.cluster.finishing import count, write_manifest
+from indexes.cluster.progress import WriteLock, drop_progress
+from indexes.guard import hold_lock
+from indexes.lucene_writer import LuceneWriter, make_contents
+from indexes.writer import StoreWriter
+from retrieval.cluster.address import Address
+from retrieval.cluster.documents import ClusterDocuments
+from retrieval.cluster.faults import translate_faults
+from retrieval.cluster.records import make_source, read_row
+from retrieval.cluster.state import read_state
+from retrieval.core.errors import IndexUnusable
+from retrieval.store.documents import COLUMNS, Row
+from retrieval.store.journal import hash_json
+from retrieval.store.manifest import FORMAT, LUCENE, STORE, Manifest, list_data_files, name_staging_folder, read_manifest
+
+_BATCH = 1000
+
+
+def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> Manifest:
+    """Copy an embedded index to a cluster, without its vectors; a copy that was stopped goes on where it was.
+
+    Raises `IndexUnusable` for an index of an older format or with another analysis, and where the copy differs in the end.
+    """
+    manifest = read_manifest(folder)
+    _check_settings(manifest, str(folder))
+    with translate_faults(address):
+        name, _ = choose_name(address, overwrite)
+        fingerprint = hash_json([manifest.corpus_sha256, manifest.version, manifest.created, str(folder.resolve())])
+        progress = open_or_restart(address, name, fingerprint, manifest.version)
+    uri = f"{(folder / manifest.data / STORE).absolute().as_uri()}?mode=ro&immutable=1"
+    sender = BulkSender(address, name)
+    with (
+        WriteLock(address, name) as lock,
+        closing(sqlite3.connect(uri, uri=True)) as store,
+        tqdm(total=manifest.counts.documents, desc=f"Copying to {address}", unit=" documents", disable=None) as bar,
+    ):
+        try:
+            for rows in _read_rows(store, progress.last):
+                sender.send([index_action(row[0], make_source(row, written, 1), 1) for row, written in rows])
+                # What was sent before is in now; the batch just sent is sent again by a copy that goes on.
+                progress.write(address, name)
+                progress.last = rows[-1][0][0]
+                lock.renew()
+                bar.update(len(rows))
+            sender.wait()
+        finally:
+            sender.close()
+        finish_copies(address, name)
+        made = replace(
+            manifest, data=name, files={}, dense=None, versions=manifest.versions | {"opensearch": read_version(address)}
+        )
+        _check_same(made, count(address, name), str(address))
+        write_manifest(address, name, made, dict(store.execute("SELECT id, name FROM cue_names")))
+        put_in_place(address, name)
+        drop_progress(address, name)
+    return made
+
+
+def copy_to_folder(address: Address, out: Path, overwrite: bool = False) -> Manifest:
+    """Copy an index from a cluster into a new folder; raises as `copy_to_cluster` does."""
+    check_target(out, overwrite)
+    state = read_state(address)
+    _check_settings(state.manifest, str(address))
+    root = name_staging_folder(out.resolve())
+    root.mkdir(parents=True, exist_ok=True)
+    data = root / "v0001"
+    with hold_lock(root):
+        data.mkdir(exist_ok=True)
+        (data / STORE).unlink(missing_ok=True)
+        store, lucene = StoreWriter(data / STORE, state.manifest.version), LuceneWriter(data / LUCENE, append=False)
+        try:
+            store.name_cues(state.cue_names)
+            with tqdm(total=state.manifest.counts.documents, desc=f"Copying to {out}", unit=" documents", disable=None) as bar:
+                for batch in ClusterDocuments(address, state).pages(_BATCH):
+                    rows = [(read_row(one), int(one["written"])) for one in batch]
+                    store.adopt(rows)
+                    lucene.add((row[0], make_contents(row[1], row[2])) for row, _ in rows)
+                    bar.update(len(rows))
+            found = store.summary()
+            lucene.finish()
+            store.finish()
+        finally:
+            lucene.abandon()
+            store.close()
+        made = replace(state.manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions())
+        _check_same(made, found, str(out))
+        made.write(root)
+    (root / ".lock").unlink(missing_ok=True)
+    os.rename(root, out.resolve())
+    return made
+
+
+def _check_settings(manifest: Manifest, place: str) -> None:
+    """Raise unless texts are searched alike on both sides; another cue list is copied as it is, and refused by an update."""
+    wanted = plan.list_settings()
+    if manifest.format != FORMAT or any(manifest.settings.get(key) != wanted[key] for key in ("analyzer", "bm25", "contents")):
+        raise IndexUnusable(
+            f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
+            "build it again with `counterpoint index build`."
+        )
+
+
+def _check_same(made: Manifest, found: tuple[Any, str], place: str) -> None:
+    counts, digest = found
+    if digest != made.corpus_sha256 or counts != made.counts:
+        raise IndexUnusable(
+            f"The copy at {place} is not the same ({counts.documents:,} documents instead of {made.counts.documents:,}, or other "
+            "texts): the index was changed while it was copied; copy it again."
+        )
+
+
+def _read_rows(store: sqlite3.Connection, last: str) -> Iterator[list[tuple[Row, int]]]:
+    """The rows of a store by PMID from one on, each with the version that wrote it."""
+    statement = f"SELECT {COLUMNS}, written FROM documents WHERE pmid > ? ORDER BY pmid LIMIT {_BATCH}"
+    while rows := store.execute(statement, (last,)).fetchall():
+        yield [(row[:-1], int(row[-1])) for row in rows]
+        last = rows[-1][0]

@@ -1,0 +1,102 @@
+"""What ends a build or update on a cluster: retractions marked, documents counted, the manifest written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from indexes.cluster.bulk import BulkSender, index_action
+from retrieval.cluster.address import Address
+from retrieval.cluster.client import connect
+from retrieval.cluster.faults import translate_faults
+from retrieval.cluster.mapping import LIMBS
+from retrieval.cluster.records import add_up, derive
+from retrieval.cluster.search import run_search
+from retrieval.cluster.state import MANIFEST
+from retrieval.store.manifest import IndexCounts, Manifest
+
+_PAGE = 1000
+_LONG = 600
+
+
+def refresh(address: Address, name: str) -> None:
+    """Let searches see what was written."""
+    with translate_faults(address):
+        connect(address).indices.refresh(index=name, params={"request_timeout": _LONG})
+
+
+def mark_retractions(address: Address, name: str) -> None:
+    """Mark what notices in the index point to, whichever came first, and no longer what none does.
+
+    A document's own word for its retraction (1) stays. Needs a refresh before, and makes one after.
+    """
+    retracting = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
+    pointed = {target for source in retracting for target in derive_targets(source)}
+    newly = [one for ids in _split(sorted(pointed)) for one in _find(address, name, _among(ids, 0))]
+    marked = _find(address, name, {"term": {"retracted": 2}})
+    sender = BulkSender(address, name)
+    try:
+        _rewrite(sender, newly, 2)
+        _rewrite(sender, (one for one in marked if one["pmid"] not in pointed), 0)
+    finally:
+        sender.close()
+    refresh(address, name)
+
+
+def derive_targets(source: Mapping[str, Any]) -> list[str]:
+    """The PMIDs that a document's notices retract."""
+    blank = {"pmid": "", "title": "", "abstract": "", "boundaries": "", "cues": ""}
+    targets: list[str] = derive({**blank, "notices": source["notices"]})["retracts"]
+    return targets
+
+
+def count(address: Address, name: str) -> tuple[IndexCounts, str]:
+    """The counts of an index and the hash of its texts, added up by the cluster; what is not refreshed does not count."""
+    fields = ["sentence_count", "cue_count", "cue_sentence_count", *(f"limbs.l{place}" for place in range(LIMBS))]
+    body = {
+        "query": {"exists": {"field": "pmid"}},
+        "size": 0,
+        "track_total_hits": True,
+        "aggs": {field: {"sum": {"field": field}} for field in fields}
+        | {"retracted": {"filter": {"range": {"retracted": {"gt": 0}}}}},
+    }
+    found = run_search(address, name, body)
+    sums = {field: float(found["aggregations"][field]["value"]) for field in fields}
+    sentences, cues, cue_sentences = (round(sums[field]) for field in fields[:3])
+    retracted = int(found["aggregations"]["retracted"]["doc_count"])
+    counts = IndexCounts(int(found["hits"]["total"]["value"]), sentences, cues, cue_sentences, retracted)
+    return counts, add_up([sums[field] for field in fields[3:]])
+
+
+def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: Mapping[int, str]) -> None:
+    """Put the manifest in place: from now on this is what the index says of itself."""
+    source = {"manifest": json.dumps(asdict(manifest)), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
+    with translate_faults(address):
+        connect(address).index(index=name, id=MANIFEST, body=source, params={"request_timeout": 60})
+
+
+def _find(address: Address, name: str, query: dict[str, Any], fields: list[str] | bool = True) -> list[dict[str, Any]]:
+    """The sources of all documents that a query finds."""
+    body: dict[str, Any] = {"query": query, "size": _PAGE, "sort": ["pmid"], "_source": fields, "track_total_hits": False}
+    found: list[dict[str, Any]] = []
+    while hits := run_search(address, name, body)["hits"]["hits"]:
+        found += [hit["_source"] for hit in hits]
+        body["search_after"] = hits[-1]["sort"]
+    return found
+
+
+def _among(ids: list[str], retracted: int) -> dict[str, Any]:
+    return {"bool": {"filter": [{"terms": {"pmid": ids}}, {"term": {"retracted": retracted}}]}}
+
+
+def _split(ids: list[str]) -> Iterator[list[str]]:
+    return (ids[at : at + _PAGE] for at in range(0, len(ids), _PAGE))
+
+
+def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], retracted: int) -> None:
+    """Write documents again with another mark, in their own place in the order of writes."""
+    changed = [one | {"retracted": retracted} | derive(one) for one in sources]
+    sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in changed])
+    sender.wait()

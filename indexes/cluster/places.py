@@ -1,0 +1,50 @@
+"""Building and updating an index wherever it lies: in a folder, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from indexes import build as embedded
+from indexes.cluster.building import build_on_cluster, choose_name, update_on_cluster
+from indexes.guard import report_interrupt
+from indexes.readers import Columns
+from indexes.report import BuildReport
+from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.faults import translate_faults
+
+
+def build_at(
+    paths: Sequence[Path],
+    out: Path,
+    format: str = "auto",
+    skip_bad: int = 0,
+    overwrite: bool = False,
+    columns: Columns | None = None,
+) -> BuildReport:
+    """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
+    if not is_address(out):
+        return embedded.build(paths, out, format, skip_bad, overwrite, alone=True, columns=columns)
+    with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
+        address, files = read_address(out), embedded.detect_formats(paths, format, columns)
+        return build_on_cluster(address, files, skip_bad, overwrite, columns)
+
+
+def update_at(
+    index: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, columns: Columns | None = None
+) -> BuildReport:
+    """Update the index in a folder or at an address (`indexes.build.update`)."""
+    if not is_address(index):
+        return embedded.update(index, paths, format, skip_bad, alone=True, columns=columns)
+    with report_interrupt("the update", "the same command resumes from there"):
+        return update_on_cluster(read_address(index), embedded.detect_formats(paths, format, columns), skip_bad, columns)
+
+
+def check_target(out: Path, overwrite: bool) -> None:
+    """Raise `BadInput` where no index can be built at `out`, as `build_at` would."""
+    if not is_address(out):
+        embedded.check_target(out, overwrite)
+        return
+    address = read_address(out)
+    with translate_faults(address):
+        choose_name(address, overwrite)

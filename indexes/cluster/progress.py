@@ -1,0 +1,117 @@
+"""How far a build or update on a cluster has come, kept in the index itself; and its lock, which one writer at a time holds."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from retrieval.cluster.address import Address
+from retrieval.cluster.client import connect
+from retrieval.cluster.faults import translate_faults
+from retrieval.core.errors import BadInput
+
+PROGRESS, LOCK = "__progress__", "__lock__"
+_LEASE = 300.0
+"""Seconds after which the lock of a writer that is silent is another's to take."""
+
+
+@dataclass
+class Progress:
+    """What a job is made from, its version, and per source how many records are in and which of them repeated an id."""
+
+    fingerprint: str
+    version: int
+    files: list[str] = field(default_factory=list)
+    done: dict[str, int] = field(default_factory=dict)
+    repeats: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    last: str = ""
+
+    def write(self, address: Address, name: str) -> None:
+        """Keep it in the index of this real name."""
+        with translate_faults(address):
+            connect(address).index(index=name, id=PROGRESS, body={"progress": asdict(self)}, params={"request_timeout": 60})
+
+
+def read_progress(address: Address, name: str) -> Progress | None:
+    """What a job that did not end has left, None where there is none."""
+    with translate_faults(address):
+        found = connect(address).get(index=name, id=PROGRESS, ignore=[404])
+    return Progress(**found["_source"]["progress"]) if found.get("found") else None
+
+
+def drop_progress(address: Address, name: str) -> None:
+    """Forget it: the job is done."""
+    with translate_faults(address):
+        connect(address).delete(index=name, id=PROGRESS, ignore=[404])
+
+
+class WriteLock:
+    """Keeps a second build or update off an index; a writer that died loses it at once to its own machine, else when its lease
+    ends."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._address, self._name = address, name
+        self._renewed = 0.0
+
+    def __enter__(self) -> WriteLock:
+        with translate_faults(self._address):
+            self._take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with translate_faults(self._address):
+            connect(self._address).delete(index=self._name, id=LOCK, ignore=[404])
+
+    def renew(self) -> None:
+        """Say that the writer is alive."""
+        if time.monotonic() - self._renewed > _LEASE / 10:
+            with translate_faults(self._address):
+                connect(self._address).index(index=self._name, id=LOCK, body={"lock": self._describe()})
+            self._renewed = time.monotonic()
+
+    def _take(self) -> None:
+        client = connect(self._address)
+        for _ in range(3):
+            made = client.index(index=self._name, id=LOCK, body={"lock": self._describe()}, op_type="create", ignore=[409])
+            if made.get("result") == "created":
+                self._renewed = time.monotonic()
+                return
+            found = client.get(index=self._name, id=LOCK, ignore=[404])
+            if not found.get("found"):
+                continue
+            holder = found["_source"]["lock"]
+            if not _is_dead(holder):
+                raise BadInput(
+                    f"Another build or update of {self._address} is running (process {holder['pid']} on {holder['host']}); wait "
+                    "until it is done."
+                )
+            seen = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
+            client.delete(index=self._name, id=LOCK, params=seen, ignore=[404, 409])
+        raise BadInput(f"Another build or update of {self._address} has just begun; wait until it is done.")
+
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "began": _tell_start(os.getpid()),
+            "until": time.time() + _LEASE,
+        }
+
+
+def _is_dead(holder: dict[str, Any]) -> bool:
+    """Whether the holder of a lock has ended: known of this machine's processes, taken for granted when the lease is over."""
+    if holder["host"] == socket.gethostname() and Path("/proc").is_dir():
+        return bool(_tell_start(holder["pid"]) != holder["began"])
+    return time.time() > float(holder["until"])
+
+
+def _tell_start(pid: int) -> str:
+    """When a process began, in the kernel's own count, "" where it has ended: numbers of processes are used again."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

@@ -1,0 +1,108 @@
+"""Which files of a folder of PubMed's updates an index still lacks, and whether each is whole.
+
+Update files must be applied in the order of their numbers, once each. An index's manifest names the files that went into it; so
+whatever dies in between, the next look finds what is left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.core.errors import BadInput, Unfinished
+from retrieval.store.manifest import IndexSource
+
+_NAME = re.compile(r"(?P<set>pubmed\d{2})n(?P<number>\d{4,})\.xml(\.gz)?")
+_MD5 = re.compile(r"\b[0-9a-fA-F]{32}\b")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class UpdateFile:
+    """A file of PubMed's: its yearly set, its number in it, where it lies."""
+
+    set: str
+    number: int
+    path: Path
+
+
+class OutOfOrder(BadInput):
+    """A file that should have come before those that were applied, or one that is missing between them."""
+
+
+def find_new_files(source: Path, applied: Sequence[IndexSource]) -> list[UpdateFile]:
+    """The files in a folder that are not in an index yet, in their order.
+
+    Raises `BadInput` where the folder cannot be read, `OutOfOrder` where a number is missing or one has come too late.
+    """
+    if not source.is_dir():
+        raise BadInput(f"{source} is not a folder; name a folder or a mirror of PubMed's update files.")
+    held = {file.path.name: file for one in applied if (file := read_name(Path(one.path)))}
+    files = sorted(file for path in source.iterdir() if (file := read_name(path)))
+    new = [file for file in files if file.path.name not in held]
+    last: dict[str, int] = {}
+    for file in held.values():
+        last[file.set] = max(last.get(file.set, 0), file.number)
+    for file in new:
+        _check_order(file, last, source)
+        last[file.set] = file.number
+    return new
+
+
+def read_name(path: Path) -> UpdateFile | None:
+    """What a file's name says of it, None for one that is not named as PubMed's are."""
+    found = _NAME.fullmatch(path.name)
+    return UpdateFile(found["set"], int(found["number"]), path) if found else None
+
+
+def check_whole(file: UpdateFile) -> None:
+    """Compare a file with its .md5, which stands beside it.
+
+    Raises `Unfinished` where there is no .md5 yet (the file may still be arriving), `BadInput` where the two differ.
+    """
+    beside = file.path.with_name(f"{file.path.name}.md5")
+    try:
+        said = _MD5.search(beside.read_text("utf-8", errors="replace"))
+    except FileNotFoundError:
+        raise Unfinished(f"{file.path} has no checksum beside it ({beside.name}); it is applied once that is there.") from None
+    except OSError as error:
+        raise BadInput(f"{beside} cannot be read ({error.strerror}); fetch it again.") from None
+    if not said:
+        raise BadInput(f"{beside} contains no MD5 checksum (32 hexadecimal digits); fetch it again.")
+    found = _hash(file.path)
+    if found != said[0].lower():
+        raise BadInput(f"{file.path} is damaged: its MD5 is {found} and should be {said[0].lower()}; fetch it again.")
+
+
+def list_names(files: Iterable[UpdateFile]) -> str:
+    """Their names, in words."""
+    return ", ".join(file.path.name for file in files)
+
+
+def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:
+    if not last:
+        return
+    if file.set not in last:
+        raise OutOfOrder(
+            f"{file.path.name} in {source} is of another year than the index's files ({', '.join(sorted(last))}); build "
+            "that year's baseline into a new index."
+        )
+    if file.number < last[file.set]:
+        raise OutOfOrder(
+            f"{file.path.name} in {source} comes before number {last[file.set]:04d}, which the index has already; applying it "
+            "now would undo later revisions: remove it, or build the index again."
+        )
+    if file.number > last[file.set] + 1:
+        raise OutOfOrder(
+            f"{source} has {file.path.name}, and number {last[file.set] + 1:04d} before it is missing; fetch that first."
+        )
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as opened:
+            return hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); fetch it again.") from None

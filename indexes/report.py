@@ -1,0 +1,76 @@
+"""What a build or update says when it is done, and what it counts on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from indexes.readers import Columns, SkipBad
+from indexes.reading import SourceReading
+from retrieval.core.errors import BadRecord
+from retrieval.store.manifest import IndexSource, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many documents an update added, revised and deleted, and how many more are marked as retracted after it.
+
+    Of an update that was resumed: what was done since.
+    """
+
+    added: int = 0
+    revised: int = 0
+    deleted: int = 0
+    retracted: int = 0
+
+    @property
+    def touched(self) -> int:
+        """How many documents were written or deleted."""
+        return self.added + self.revised + self.deleted
+
+    def add(self, reading: SourceReading) -> Changes:
+        """These and what the reading of a source did."""
+        return replace(
+            self,
+            added=self.added + reading.added,
+            revised=self.revised + reading.revised,
+            deleted=self.deleted + reading.deleted,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.added:,} added, {self.revised:,} revised, {self.deleted:,} deleted, {self.retracted:,} newly retracted"
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build or update did: the manifest of the index, the bad records it left out, how many documents it touched, and the
+    sources that it read."""
+
+    manifest: Manifest
+    bad: tuple[BadRecord, ...]
+    touched: int
+    sources: tuple[IndexSource, ...] = ()
+    changes: Changes = Changes()
+
+
+def read_source(
+    reading: SourceReading, path: Path, kind: str, skip: SkipBad, columns: Columns | None, bar: tqdm[Any]
+) -> IndexSource:
+    """Read a source to its end; what it was."""
+    bad_before = len(skip.faults)
+    reading.read_all(bar, columns)
+    counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
+    return IndexSource(str(path), kind, path.stat().st_size, *counts)
+
+
+def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
+    """Why an index of these sources would hold no document."""
+    names = ", ".join(source.path for source in read_sources)
+    empty = sum(source.without_abstract for source in read_sources)
+    if empty:
+        return f"None of the {empty:,} records in {names} has an abstract, and only those are searched; export them too."
+    return f"There is no document in {names}; an index needs at least one."

@@ -1,0 +1,1 @@
+"""An index on an OpenSearch cluster: its address, the connection, searches, documents and words."""

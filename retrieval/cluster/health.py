@@ -1,0 +1,38 @@
+"""Whether the engine of an index can answer now, as /health tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.client import connect
+from retrieval.cluster.faults import translate_faults
+from retrieval.core.errors import CounterpointError
+
+_SECONDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """What to say of it: "embedded", a cluster's colour, or why it does not answer; and whether it answers completely."""
+
+    says: str
+    answers: bool
+
+
+def look_at_engine(place: Path) -> EngineState:
+    """The state of the engine of an index: a folder's is this process; a cluster's shards of it all have to be there."""
+    if not is_address(place):
+        return EngineState("embedded", True)
+    address = read_address(place)
+    try:
+        with translate_faults(address):
+            found = connect(address).cluster.health(index=address.name, params={"request_timeout": _SECONDS, "timeout": "1s"})
+    except CounterpointError as error:
+        return EngineState(str(error), False)
+    colour = str(found["status"])
+    if colour == "red":
+        missing = found["active_primary_shards"]
+        return EngineState(f"red: only {missing} shards of {address.name} are there, so that no search is complete", False)
+    return EngineState(colour, True)

@@ -1,0 +1,91 @@
+"""How an index lies on a cluster: the same analysis and the same BM25 as the embedded index has, and what else is searched.
+
+A document's source holds what the embedded store keeps of it. What only the cluster needs (counts, parts of a hash to add up)
+is made from that and not kept in the source. Anserini's English analyzer without stop words is the standard tokenizer, the
+English possessive filter, lower case, Porter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from retrieval.bm25.lucene import K1, B
+
+LAYOUT = 1
+"""Raised whenever the mapping or the source changes in a way that older code misreads."""
+ANALYZER, CONTENTS = "english_no_stop", "contents"
+LIMBS = 11
+"""Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles in which a cluster adds up."""
+DERIVED = ("sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
+ANALYSIS: dict[str, Any] = {
+    "filter": {"possessive": {"type": "stemmer", "language": "possessive_english"}},
+    "analyzer": {
+        ANALYZER: {"type": "custom", "tokenizer": "standard", "filter": ["possessive", "lowercase", "porter_stem"]},
+    },
+}
+SIMILARITY: dict[str, Any] = {"bm25": {"type": "BM25", "k1": str(K1), "b": str(B)}}
+
+
+def make_settings(shards: int) -> dict[str, Any]:
+    """The settings of an index while it is built: no copies and no refreshes before it is whole."""
+    return {
+        "number_of_shards": shards,
+        "number_of_replicas": 0,
+        "refresh_interval": "-1",
+        "max_result_window": 100_000,
+        # How long a deletion is remembered, against writes that come late.
+        "gc_deletes": "1h",
+        "analysis": ANALYSIS,
+        "similarity": SIMILARITY,
+    }
+
+
+def make_mapping() -> dict[str, Any]:
+    """The fields that are searched, sorted or added up; what else a document holds lies in its source alone."""
+    kept = {"type": "keyword", "index": False, "doc_values": False, "copy_to": CONTENTS}
+    number = {"type": "integer", "index": False}
+    return {
+        "dynamic": False,
+        "_meta": {"layout": LAYOUT},
+        "_source": {"excludes": [*DERIVED, "limbs.*"]},
+        "properties": {
+            CONTENTS: {"type": "text", "analyzer": ANALYZER, "similarity": "bm25", "index_options": "freqs"},
+            "title": kept,
+            "abstract": kept,
+            "pmid": {"type": "keyword"},
+            "doi": {"type": "keyword"},
+            "retracts": {"type": "keyword"},
+            "retracted": {"type": "byte"},
+            "written": {"type": "integer"},
+            "version": number,
+            "sentence_count": number,
+            "cue_count": number,
+            "cue_sentence_count": number,
+            "limbs": {"properties": {f"l{place}": number for place in range(LIMBS)}},
+        },
+    }
+
+
+def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[str]:
+    """What an index on a cluster has other than this code would make it: none means that both can be used together."""
+    differing = []
+    if (mapping.get("_meta") or {}).get("layout") != LAYOUT:
+        differing.append(f"layout {(mapping.get('_meta') or {}).get('layout')} and not {LAYOUT}")
+    found, wanted = settings.get("analysis") or {}, ANALYSIS
+    if _unify(found) != _unify(wanted):
+        differing.append("another analysis of texts")
+    if _unify(settings.get("similarity") or {}) != _unify(SIMILARITY):
+        differing.append("other constants of BM25")
+    contents = (mapping.get("properties") or {}).get(CONTENTS) or {}
+    if contents.get("analyzer") != ANALYZER or contents.get("similarity") != "bm25":
+        differing.append(f"another mapping of {CONTENTS}")
+    return differing
+
+
+def _unify(value: Any) -> Any:
+    """A cluster gives numbers as text."""
+    if isinstance(value, dict):
+        return {key: _unify(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_unify(inner) for inner in value]
+    return str(value)

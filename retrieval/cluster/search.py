@@ -1,0 +1,82 @@
+"""BM25 on a cluster: complete rankings or none.
+
+Word statistics are those of all shards together (dfs_query_then_fetch), equal scores are ordered by id as the embedded index
+does it, and a search that a shard cannot answer, or not in time, is an error instead of a shorter ranking.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from retrieval.cluster.address import Address
+from retrieval.cluster.client import connect, read_access
+from retrieval.cluster.faults import ClusterBusy, translate_faults
+from retrieval.cluster.mapping import CONTENTS
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Hit
+
+MOST = 100_000
+"""The most documents of a ranking (`max_result_window` of the mapping)."""
+
+
+def run_search(address: Address, name: str, body: dict[str, Any], preference: str = "") -> dict[str, Any]:
+    """What a cluster answers to a search of the index of this real name, from every shard and in time.
+
+    Raises `ClusterBusy` where some shard did not answer.
+    """
+    seconds = read_access().seconds
+    params: dict[str, Any] = {
+        "search_type": "dfs_query_then_fetch",
+        "allow_partial_search_results": "false",
+        "cancel_after_time_interval": f"{max(1, round(seconds * 1000))}ms",
+        "request_timeout": seconds + 2.0,
+    }
+    if preference:
+        params["preference"] = preference
+    with translate_faults(address):
+        found: dict[str, Any] = connect(address).search(
+            index=name, body=body | {"timeout": f"{max(1, round(seconds * 1000))}ms"}, params=params
+        )
+    check_complete(found, address)
+    return found
+
+
+def check_complete(found: dict[str, Any], address: Address) -> None:
+    """Raise `ClusterBusy` unless every shard answered, and in time."""
+    shards = found["_shards"]
+    if found.get("timed_out") or shards["failed"] or shards["successful"] < shards["total"]:
+        what = "in time" if found.get("timed_out") else f"on {shards['total'] - shards['successful']} of {shards['total']} shards"
+        raise ClusterBusy(f"The index {address} could not be searched {what}, so there is no ranking; try again in seconds.")
+
+
+class ClusterSearch:
+    """The rankings of an index on a cluster; safe to use from several threads at once."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self.address, self.name = address, name
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """The `k` best documents for a bag-of-words query, best first, equal ones by id.
+
+        Raises `BadInput` for a query of too many words, `ClusterBusy` where no complete ranking can be had now.
+        """
+        query = query.encode("utf-8", "replace").decode("utf-8").strip()
+        if not query or k < 1:
+            return []
+        if k > MOST:
+            raise BadInput(f"A ranking on a cluster has at most {MOST:,} documents, not {k:,}; ask for fewer.")
+        body = {
+            "query": {"match": {CONTENTS: {"query": query}}},
+            "size": k,
+            # Ids come as values of the sort, from columns; nothing stored is read.
+            "sort": [{"_score": "desc"}, {"pmid": "asc"}],
+            "stored_fields": "_none_",
+            "track_total_hits": False,
+        }
+        # The same copies of the shards for the same query: copies may still count other deleted documents.
+        found = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
+        return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in found["hits"]["hits"]]
+
+    def close(self) -> None:
+        """Nothing is held open but the process's one client."""

@@ -1,0 +1,63 @@
+"""`counterpoint index follow`, `copy` and `merge`; heavy things are imported when they run, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from retrieval.cluster.address import show_place
+from service.cli.index import IndexArgument, SkipBadOption
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import read_place
+
+
+def index_follow(
+    index: IndexArgument,
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A folder of PubMed's update files.", show_default=False)],
+    every: Annotated[str, typer.Option("--every", metavar="TIME", help="How often to look: 30s, 10m, 1h or 1d.")] = "1h",
+    once: Annotated[bool, typer.Option("--once", help="Apply what is there and stop.")] = False,
+    skip_bad: SkipBadOption = 0,
+) -> None:
+    """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
+    from indexes.cluster.following import follow, read_interval
+
+    with report_errors():
+        seconds = read_interval(every)
+        if not follow(index, source, seconds, print_note, skip_bad, once):
+            print_note(f"Nothing in {source} is new.")
+
+
+def index_merge(index: IndexArgument) -> None:
+    """Merge an index on a cluster, so that replaced and deleted documents no longer count in its word statistics."""
+    from indexes.cluster.building import merge_segments
+    from retrieval.cluster.address import is_address, read_address
+    from retrieval.cluster.state import read_state
+    from retrieval.core.errors import BadInput
+
+    with report_errors():
+        if not is_address(index):
+            raise BadInput("Only an index on a cluster needs this: an update of a folder merges it each time.")
+        merge_segments(read_address(index), read_state(read_address(index)).name)
+        print_note(f"Merged {show_place(index)}.")
+
+
+def index_copy(
+    source: IndexArgument,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder or address.", show_default=False, callback=read_place)],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index on the cluster.")] = False,
+) -> None:
+    """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
+    from indexes.cluster.copying import copy_to_cluster, copy_to_folder
+    from retrieval.cluster.address import is_address, read_address
+    from retrieval.core.errors import BadInput
+
+    with report_errors():
+        if is_address(source) == is_address(out):
+            raise BadInput("One of the two places should be a folder and the other an opensearch:// address.")
+        if is_address(out):
+            manifest = copy_to_cluster(source, read_address(out), overwrite)
+        else:
+            manifest = copy_to_folder(read_address(source), out)
+        print_note(f"Copied {manifest.counts.documents:,} documents to {show_place(out)}; texts {manifest.corpus_sha256[:12]}.")

@@ -1,0 +1,216 @@
+"""An index on a real cluster beside the embedded one: the same documents, the same rankings, the same after every update."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bench.cluster.nodes import LocalCluster
+from indexes.build import build, update
+from indexes.cluster.building import merge_segments, update_on_cluster
+from indexes.cluster.copying import copy_to_cluster, copy_to_folder
+from indexes.cluster.following import follow
+from indexes.cluster.places import build_at, update_at
+from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.client import connect
+from retrieval.cluster.faults import ClusterBusy
+from retrieval.cluster.state import read_state
+from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from retrieval.index import Index, read_index_manifest
+from tests.cluster.update_files import article, write_update
+from tests.conftest import DEMO
+
+pytestmark = pytest.mark.cluster
+COUNTERPOINT = (sys.executable, "-c", "from eval.cli import main; main()")
+QUERIES = ("intensive glucose control raises mortality", "no effect on survival", "beta-carotene and lung cancer", "the")
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """An embedded index and one on a cluster, once merged, hold and find the same."""
+    if is_address(other):
+        _merge_until_clean(other)
+    first, second = Index(one), Index(other)
+    assert first.manifest.corpus_sha256 == second.manifest.corpus_sha256
+    assert first.manifest.counts == second.manifest.counts
+    for query in QUERIES:
+        ours, theirs = first.search(query, 20), second.search(query, 20)
+        assert [hit.pmid for hit in ours] == [hit.pmid for hit in theirs]
+    pmids = [pmid for batch in first.store.texts(1000) for pmid, _, _ in batch]
+    assert [pmid for batch in second.store.texts(500) for pmid, _, _ in batch] == pmids
+    for mine, yours in zip(first.entries(pmids), second.entries(pmids), strict=True):
+        assert (mine.document, mine.sentences()) == (yours.document, yours.sentences())
+    assert first.store.written(pmids) == second.store.written(pmids)
+
+
+def test_it_holds_and_finds_what_the_embedded_one_does(place: Path, demo_folder: Path) -> None:
+    build_at([DEMO], place)
+    assert_same(demo_folder, place)
+    index, embedded = Index(place), Index(demo_folder)
+    words = ["Trials", "glucose", "the-two", "’", "no"]
+    assert index.vocabulary.stem(words) == embedded.vocabulary.stem(words)
+    terms = ["glucos", "trial", "zzz", ""]
+    assert index.vocabulary.count_documents(terms) == embedded.vocabulary.count_documents(terms)
+    assert index.vocabulary.find_similar("glucoze", 2)[0] == embedded.vocabulary.find_similar("glucoze", 2)[0]
+    with pytest.raises(BadInput, match="already exists"):
+        build_at([DEMO], place)
+
+
+def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: Path, demo_folder: Path) -> None:
+    folder = tmp_path / "embedded"
+    shutil.copytree(demo_folder, folder)
+    build_at([DEMO], place)
+    first = write_update(tmp_path, 1, article(1, "New and sound."), article(2, "New, and not."), article(3, "Gone soon."))
+    second = write_update(tmp_path, 2, article(4, "We retract it.", retracts="2"), article(1, "Revised."), deleted="3")
+    third = write_update(tmp_path, 3, article(4, "It says nothing of it any more."))
+    for path in (first, second, third):
+        ours, theirs = update(folder, [path]), update_at(place, [path])
+        assert (ours.changes, ours.manifest.version) == (theirs.changes, theirs.manifest.version)
+        assert_same(folder, place)
+
+
+def test_it_is_copied_there_and_back(place: Path, tmp_path: Path, demo_folder: Path) -> None:
+    copy_to_cluster(demo_folder, read_address(place))
+    assert_same(demo_folder, place)
+    copy_to_folder(read_address(place), tmp_path / "back")
+    assert_same(tmp_path / "back", demo_folder)
+
+
+def test_a_follower_killed_again_and_again_makes_the_same_index(place: Path, tmp_path: Path, demo_folder: Path) -> None:
+    folder, source = tmp_path / "embedded", tmp_path / "updatefiles"
+    source.mkdir()
+    shutil.copytree(demo_folder, folder)
+    for number in range(1, 5):
+        articles = [article(pmid, f"Version {number} of it.") for pmid in range(number * 700, number * 700 + 2500)]
+        write_update(source, number, *articles, deleted=str(number * 700 - 5))
+    follow(folder, source, 1, lambda _: None, once=True)
+    build_at([DEMO], place)
+    command = [*COUNTERPOINT, "index", "follow", str(read_address(place)), str(source), "--once"]
+    kills = 0
+    while kills < 10 and read_index_manifest(place).version < 5:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _wait_for_writes(place, process)
+        process.kill()
+        process.wait()
+        kills += 1
+    assert kills > 1
+    follow(place, source, 1, lambda _: None, once=True)
+    assert_same(folder, place)
+
+
+def _merge_until_clean(place: Path) -> None:
+    """Until no document that was replaced or deleted counts any more."""
+    address, until = read_address(place), time.monotonic() + 120
+    while time.monotonic() < until:
+        merge_segments(address, read_state(address).name)
+        stats = connect(address).indices.stats(index=address.name, metric="docs")["_all"]
+        if not stats["total"]["docs"]["deleted"]:
+            return
+        time.sleep(5)
+    raise AssertionError(f"{stats['total']} documents are still counted")
+
+
+def _wait_for_writes(place: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until the process has written something, so that it is killed in the middle of it."""
+    address, until = read_address(place), time.monotonic() + 120
+    client = connect(address)
+
+    def written() -> int:
+        return int(client.indices.stats(index=address.name, metric="indexing")["_all"]["primaries"]["indexing"]["index_total"])
+
+    before = written()
+    while written() < before + 600 and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, tmp_path: Path) -> None:
+    build_at([DEMO], place)
+    index = Index(place)
+    whole = {query: [hit.pmid for hit in index.search(query, 20)] for query in QUERIES[:3]}
+    nodes.kill_node(2, signal.SIGKILL)
+    until, answered = time.monotonic() + 40, 0
+    while time.monotonic() < until:
+        for query, wanted in whole.items():
+            try:
+                assert [hit.pmid for hit in index.search(query, 20)] == wanted
+                answered += 1
+            except ClusterBusy as error:
+                assert error.status == 503 and error.retry_after
+    assert answered
+    update_on_cluster(read_address(place), [(write_update(tmp_path, 1, article(77, "Written with a node away.")), "pubmed")])
+    nodes.start_node(2)
+    nodes.wait_until_joined(3, status="green")
+    assert Index(place).store.get("77")
+
+
+def test_what_cannot_be_done_is_one_sentence(place: Path, tmp_path: Path) -> None:
+    with pytest.raises(IndexUnusable, match="There is no index"):
+        Index(place)
+    build_at([DEMO], place)
+    address = read_address(place)
+    client = connect(address)
+    # What a cluster does itself once a disk is past the flood-stage watermark.
+    client.indices.put_settings(index=address.name, body={"index.blocks.read_only_allow_delete": True})
+    path = write_update(tmp_path, 1, article(5, "Refused at first."))
+    with pytest.raises(CounterpointError, match="flood-stage") as told:
+        update_at(place, [path])
+    assert isinstance(told.value, OutOfSpace)
+    assert Index(place).search("glucose", 3)
+    client.indices.put_settings(index=address.name, body={"index.blocks.read_only_allow_delete": None})
+    assert update_at(place, [path]).changes.added == 1
+
+
+def test_a_red_index_gives_no_ranking(place: Path, nodes: LocalCluster) -> None:
+    build_at([DEMO], place)
+    address = read_address(place)
+    client, index = connect(address), Index(place)
+    settled = {"wait_for_no_relocating_shards": "true", "timeout": "60s", "request_timeout": 70}
+    everywhere = {"index.number_of_replicas": 0, "index.routing.allocation.include._name": "node-2"}
+    client.indices.put_settings(index=address.name, body=everywhere)
+    client.cluster.health(index=address.name, params=settled)
+    nodes.kill_node(2, signal.SIGKILL)
+    try:
+        with pytest.raises(ClusterBusy):
+            for _ in range(200):
+                assert index.search("glucose", 20)
+                time.sleep(0.2)
+    finally:
+        nodes.start_node(2)
+        nodes.wait_until_joined(3)
+
+
+def test_an_index_made_otherwise_is_refused(place: Path) -> None:
+    address = read_address(place)
+    connect(address).indices.create(index=f"{address.name}-v0001", body={"aliases": {address.name: {}}})
+    with pytest.raises(IndexUnusable, match="another analysis"):
+        Index(place)
+
+
+def test_a_build_that_is_killed_goes_on_and_is_not_searched_before(place: Path, tmp_path: Path) -> None:
+    source = tmp_path / "baseline"
+    source.mkdir()
+    for number in (1, 2):
+        write_update(
+            source, number, *(article(pmid, f"Text {pmid} of {number}.") for pmid in range(number * 1500, number * 1500 + 3000))
+        )
+    build([source], tmp_path / "embedded")
+    command = [*COUNTERPOINT, "index", "build", str(source), "--out", str(read_address(place))]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until, name = time.monotonic() + 200, f"{read_address(place).name}-v0001"
+    while time.monotonic() < until and process.poll() is None:
+        found = connect(read_address(place)).get(index=name, id="__progress__", ignore=[404, 503])
+        if found.get("found") and found["_source"]["progress"]["done"]:
+            break
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    with pytest.raises(IndexUnusable, match="There is no index"):
+        Index(place)
+    build_at([source], place)
+    assert_same(tmp_path / "embedded", place)

@@ -1,0 +1,90 @@
+"""Following a folder of update files: each once, in order, whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from indexes.build import build
+from indexes.cluster.following import apply_new, follow, read_interval
+from indexes.follow import find_new_files
+from retrieval.core.errors import BadInput, Unfinished
+from retrieval.store.manifest import IndexSource, read_manifest
+from tests.cluster.update_files import article, write_update
+from tests.conftest import WriteCorpus
+
+
+@pytest.fixture
+def index(tmp_path: Path, write_corpus: WriteCorpus) -> Path:
+    build([write_corpus("Aspirin helps.", "Statins help.", "Zinc does not help.")], tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "updatefiles"
+    folder.mkdir()
+    return folder
+
+
+def test_new_files_are_applied_in_order_and_once(index: Path, source: Path) -> None:
+    write_update(source, 1301, article(9, "A new one."), article(1, "Aspirin helps much."))
+    write_update(source, 1302, article(9, "A newer one."), article(10, "It is retracted.", retracts="2"), deleted="3")
+    told: list[str] = []
+    assert follow(index, source, 1, told.append, once=True) == 2
+    assert told[0].startswith("pubmed26n1301.xml.gz: 1 added, 1 revised, 0 deleted, 0 newly retracted; version 2")
+    assert told[1].startswith("pubmed26n1302.xml.gz: 1 added, 1 revised, 1 deleted, 1 newly retracted; version 3")
+    assert apply_new(index, source, told.append) == 0
+    assert read_manifest(index).counts.documents == 4
+
+
+def test_a_damaged_file_stops_with_the_reason_and_what_came_before_stays(index: Path, source: Path) -> None:
+    write_update(source, 1301, article(9, "A new one."))
+    write_update(source, 1302, article(10, "Another."), whole=False)
+    told: list[str] = []
+    with pytest.raises(BadInput, match=r"1302\.xml\.gz is damaged: its MD5 is"):
+        apply_new(index, source, told.append)
+    assert len(told) == 1 and read_manifest(index).version == 2
+
+
+def test_a_file_without_its_checksum_is_waited_for(index: Path, source: Path) -> None:
+    path = write_update(source, 1301, article(9, "A new one."))
+    path.with_name(f"{path.name}.md5").unlink()
+    with pytest.raises(Unfinished, match="has no checksum"):
+        follow(index, source, 1, lambda _: None, once=True)
+
+
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        (["pubmed26n1303.xml.gz"], "number 1302 before it is missing"),
+        (["pubmed26n1300.xml.gz"], "comes before number 1301"),
+        (["pubmed27n1400.xml.gz"], "another year"),
+    ],
+)
+def test_a_file_out_of_order_is_refused(source: Path, there: list[str], says: str) -> None:
+    for name in there:
+        (source / name).touch()
+    applied = [IndexSource("elsewhere/pubmed26n1301.xml.gz", "pubmed", 1, 1)]
+    with pytest.raises(BadInput, match=says):
+        find_new_files(source, applied)
+
+
+def test_other_files_in_the_folder_are_left_alone(source: Path) -> None:
+    for name in ("README.txt", "pubmed26n1301.xml.gz.md5", ".pubmed26n1302.xml.gz.part", "pubmed26n1301_stats.html"):
+        (source / name).touch()
+    assert find_new_files(source, []) == []
+    with pytest.raises(BadInput, match="is not a folder"):
+        find_new_files(source / "README.txt", [])
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("30s", 30), ("10m", 600), ("1h", 3600), ("1.5d", 129600)])
+def test_intervals_are_read(text: str, seconds: float) -> None:
+    assert read_interval(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "1", "1w", "0s", "-1h", "nanh", "infs"])
+def test_a_wrong_interval_is_one_sentence(text: str) -> None:
+    with pytest.raises(BadInput, match="--every"):
+        read_interval(text)
