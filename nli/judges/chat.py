@@ -30,6 +30,9 @@ SYSTEM = (
     "the reason in at most twenty words."
 )
 
+WORTH, SURE = 0.05, 0.9
+"""When a large model is asked: support and contradict have at least the one together, and no class has the other."""
+
 
 class Opinion(BaseModel):
     """What the model is asked for."""
@@ -39,6 +42,10 @@ class Opinion(BaseModel):
     label: Literal["support", "neutral", "contradict"]
     quote: str = Field(max_length=2000)
     reason: str = Field(max_length=600)
+
+
+class WrongQuote(ChatUnanswered):
+    """The model goes by words that are not in the sentence."""
 
 
 class ChatJudge:
@@ -62,8 +69,8 @@ class ChatJudge:
         retries: int = 3,
         per_minute: int | None = None,
         budget: int | None = None,
-        worth: float = 0.05,
-        sure: float = 0.9,
+        worth: float = WORTH,
+        sure: float = SURE,
         most: int = 30,
         at_once: int = 4,
         small: Judge | None = None,
@@ -98,18 +105,34 @@ class ChatJudge:
         return judge_lazily(judge, premises, WINDOW)
 
     def _undecided(self, verdict: Verdict) -> bool:
-        taken = verdict.support + verdict.contradict
-        return taken >= self._worth and max(verdict.support, verdict.neutral, verdict.contradict) < self._sure
+        return is_undecided(verdict, self._worth, self._sure)
 
     def _ask(self, claim: str, premise: Premise, small: Verdict) -> Verdict:
         try:
-            opinion = self._chat.complete_structured(SYSTEM, make_prompt(claim, premise), Opinion)
+            opinion = ask_opinion(self._chat, claim, premise)
+        except WrongQuote as error:
+            return replace(small, reason=str(error))
         except ChatUnanswered as error:
             return replace(small, reason=f"{error} The small model's verdict is used.")
-        quote = " ".join(opinion.quote.split())
-        if opinion.label != "neutral" and (not quote or quote not in " ".join(premise.text.split())):
-            return replace(small, reason="The large model's quote is not in the sentence, so its verdict was rejected.")
-        return replace(small, decided=opinion.label, quote=quote, reason=" ".join(opinion.reason.split()))
+        return replace(small, decided=opinion.label, quote=opinion.quote, reason=opinion.reason)
+
+
+def is_undecided(verdict: Verdict, worth: float = WORTH, sure: float = SURE) -> bool:
+    """Whether a small model's verdict is worth asking a large one about."""
+    taken = verdict.support + verdict.contradict
+    return taken >= worth and max(verdict.support, verdict.neutral, verdict.contradict) < sure
+
+
+def ask_opinion(chat: Chat, claim: str, premise: Premise) -> Opinion:
+    """What a chat model says of one sentence, its quote and its reason each on one line.
+
+    Raises `ChatUnanswered` where it says nothing usable, `WrongQuote` where it goes by words that the sentence does not hold.
+    """
+    opinion = chat.complete_structured(SYSTEM, make_prompt(claim, premise), Opinion)
+    quote = " ".join(opinion.quote.split())
+    if opinion.label != "neutral" and (not quote or quote not in " ".join(premise.text.split())):
+        raise WrongQuote("The large model's quote is not in the sentence, so its verdict was rejected.")
+    return Opinion(label=opinion.label, quote=quote, reason=" ".join(opinion.reason.split()))
 
 
 def make_prompt(claim: str, premise: Premise) -> str:
