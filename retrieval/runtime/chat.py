@@ -21,6 +21,7 @@ from retrieval.core import answers
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.runtime.chat_reply import ChatReply, find_json, is_count, read_reply, read_stream, read_until_looping
 from retrieval.runtime.pace import Pace
+from retrieval.runtime.stopping import while_wanted
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -196,8 +197,8 @@ class Chat:
             with self._translate_errors(), ask(
                 model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
                 seed=seeded, stream=True, stream_options={"include_usage": True},
-            ) as stream:  # fmt: skip
-                chunks = list(read_until_looping(stream))
+            ) as pieces:  # fmt: skip
+                chunks = list(read_until_looping(while_wanted(pieces)))
             reply = read_stream(chunks)
         else:
             with self._translate_errors():

@@ -24,6 +24,7 @@ from retrieval.core.values import Document, Sentence, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.pace import Pace
+from retrieval.runtime.stopping import stop_by
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
 from tests.helpers.fakes import make_index
@@ -372,6 +373,27 @@ def test_a_sentence_at_fault_is_removed_and_its_fault_is_told(server: ChatServer
     answer = ask(server, index)
     assert [one.text for one in answer.sentences] == ["Zeta lowers blood pressure in adults."]
     assert [why in one.reason for one in answer.removed] == [True]
+
+
+def test_a_reply_that_nobody_waits_for_is_not_read_to_its_end(server: ChatServer) -> None:
+    class Left(Exception):
+        """The client has left."""
+
+    read = 0
+
+    def check() -> None:
+        nonlocal read
+        read += 1
+        if read > 3:
+            raise Left
+
+    server.script = lambda body: text("Zeta. " * 100)
+    chat = Chat("m", server.url, retries=3)
+    with pytest.raises(Left), stop_by(check):
+        chat.complete("s", "u", 10)
+    assert (read, len(server.bodies)) == (4, 1)
+    assert chat.complete("s", "u", 10).text.startswith("Zeta.")
+    assert read == 4, "outside nothing is asked"
 
 
 def test_what_was_written_before_the_check_is_counted(server: ChatServer, index: Index) -> None:
