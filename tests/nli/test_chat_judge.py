@@ -58,7 +58,7 @@ def test_only_the_undecided_sentence_is_sent_and_its_answer_decides(server: Chat
     assert (asked.support, asked.neutral, asked.contradict) == (0.3, 0.4, 0.3), "the probabilities stay the small model's"
     (body,) = server.bodies
     assert "Aspirin did not prevent it." in body["messages"][1]["content"]
-    assert body["response_format"]["json_schema"]["schema"]["required"] == ["label", "quote", "reason"]
+    assert body["response_format"]["json_schema"]["schema"]["required"] == ["quote", "reason", "label"]
     assert body["response_format"]["json_schema"]["schema"]["additionalProperties"] is False
 
 
