@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Stopped; what was fetched is kept, and the same command goes on.", file=sys.stderr)
+        print("Stopped; what was fetched is kept, and the same command starts again from there.", file=sys.stderr)
         return 130
     return 0
 

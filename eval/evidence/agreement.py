@@ -90,9 +90,12 @@ def _sum_up(papers: Sequence[PaperAgreement]) -> Agreement:
     # (right, predicted, gold) is what the formulas take.
     retrieved = [(both, both + mine, both + yours) for both, mine, yours, _ in (one.sentences for one in papers)]
     per_aspect = [(sum(one.likeness), sum(value >= _ALIKE for value in one.likeness), len(one.likeness)) for one in papers]
+    found = [resampler.figure(Tally.of(retrieved, formula)) for formula in (precision, recall, f1)]
     return Agreement(
         tuple(papers),
-        *(resampler.figure(Tally.of(retrieved, formula)) for formula in (precision, recall, f1)),
+        found[0],
+        found[1],
+        found[2],
         resampler.figure(Tally.of([one.sentences for one in papers], kappa)),
         resampler.figure(Tally.of([(alike, count) for alike, _, count in per_aspect], _mean)),
         resampler.figure(Tally.of([(found, count) for _, found, count in per_aspect], _mean)),

@@ -23,7 +23,7 @@ _BOLD_LABEL = re.compile(r"^\*\*([^*]{1,60}?):?\*\*:?\s*(?=\S)")
 _EMPHASIS = re.compile(r"\*\*|__|`")
 _MARK = re.compile(r"[\[【(]\s*(?:[A-Za-z]+\.?\s*[:#]?\s*)?\d[\d\s,;–-]*[\]】)]")
 _STOP = re.compile(r"[.!?][\])”\"'’]*(?:\s*\[[\d\s,;–-]+\])*(?=\s+[A-ZÀ-Þ\d\[“\"(*#-]|\s*$)")
-_AUTHOR = r"[A-Z][\w'’-]+(?:\s+(?:et\s+al\.?|(?:and|&)\s+[A-Z][\w'’-]+))?,?\s+(?:19|20)\d\d[a-z]?"
+_AUTHOR = r"[A-Z][\w'’-]+(?:\s+(?:et\s+al\.?|(?:and|&)\s+[A-Z][\w'’-]+),?|,)\s+(?:19|20)\d\d[a-z]?"
 _AUTHORS = re.compile(rf"\s*[\[(]{_AUTHOR}(?:\s*;\s*{_AUTHOR})*[\])]")
 _ADDRESS = re.compile(r"\s*[\[(]?\b(?:https?://|doi:\s*|10\.\d{4,9}/)[^\s\])]+[\])]?", re.IGNORECASE)
 _WORDS = re.compile(r"(?:\w+\W+){5}")

