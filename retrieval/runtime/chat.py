@@ -20,17 +20,15 @@ from pydantic import BaseModel, ValidationError
 from retrieval.core import answers
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.runtime.chat_reply import ChatReply, find_json, is_count, read_reply, read_stream, read_until_looping
+from retrieval.runtime.chat_request import NOT_KNOWN, TOO_LONG, close_schema, make_messages, quote_refusal
 from retrieval.runtime.pace import Pace
 from retrieval.runtime.stopping import while_wanted
 
 if TYPE_CHECKING:
     from openai import OpenAI
-    from openai.types.chat import ChatCompletionMessageParam
     from openai.types.shared_params import ResponseFormatJSONSchema
 
 Answer = TypeVar("Answer", bound=BaseModel)
-_NOT_KNOWN = (400, 404, 422, 501)
-"""What servers answer that know no json_schema."""
 CHARACTERS_A_TOKEN = 4
 """Roughly, for English: what a budget counts by where a server does not say what was used."""
 
@@ -131,7 +129,7 @@ class Chat:
             ) from None
 
     def _ask_by_schema(self, system: str, user: str, schema: type[BaseModel], max_tokens: int) -> object:
-        closed = _close_schema(schema)
+        closed = close_schema(schema)
         form: ResponseFormatJSONSchema = {
             "type": "json_schema",
             "json_schema": {"name": schema.__name__, "strict": True, "schema": closed},
@@ -141,7 +139,7 @@ class Chat:
                 return self._request_whole(system, user, max_tokens, form)
             except ChatUnanswered as error:
                 # A server that knows no response_format says that the request is wrong; so it does for one that is too long.
-                if error.http_status not in _NOT_KNOWN:
+                if error.http_status not in NOT_KNOWN or TOO_LONG.search(str(error)):
                     raise
         told = f"{system}\n\nAnswer with one JSON object and nothing else, by this schema: {json.dumps(closed)}"
         reply = self._request_whole(told, user, max_tokens, None)
@@ -156,7 +154,7 @@ class Chat:
             with self._translate_errors():
                 return self._connect().chat.completions.create(
                     model=self.model,
-                    messages=_make_messages(system, user),
+                    messages=make_messages(system, user),
                     response_format=form or omit,
                     temperature=0.0,
                     max_completion_tokens=max_tokens,
@@ -192,7 +190,7 @@ class Chat:
         from openai import omit
 
         ask = self._connect().chat.completions.create
-        messages, ends, seeded = _make_messages(system, user), list(stop) or omit, omit if seed is None else seed
+        messages, ends, seeded = make_messages(system, user), list(stop) or omit, omit if seed is None else seed
         if stream:
             with self._translate_errors(), ask(
                 model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
@@ -251,7 +249,7 @@ class Chat:
             raise ChatUnanswered(self._describe("cannot be reached; start the server or correct base_url"), 503) from None
         except APIStatusError as error:
             busy = error.status_code in (429, 503)
-            told = self._describe(f"answered with HTTP status {error.status_code}")
+            told = self._describe(f"answered with HTTP status {error.status_code}{quote_refusal(error)}")
             raise ChatUnanswered(told, 503 if busy else 502, error.status_code) from None
         except OpenAIError as error:
             raise ChatUnanswered(self._describe(f"cannot be used ({type(error).__name__})")) from None
@@ -283,16 +281,3 @@ def _is_number(value: object) -> TypeGuard[float]:
 def _broke_while_reading(error: Exception) -> bool:
     """Whether the connection broke after the server had begun to answer."""
     return "RemoteProtocolError" in type(error.__cause__).__name__ or "ReadError" in type(error.__cause__).__name__
-
-
-def _make_messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
-    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
-
-
-def _close_schema(schema: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema as strict servers want it: no other keys, every key required, inside of it too."""
-    made = schema.model_json_schema()
-    for part in (made, *made.get("$defs", {}).values()):
-        if "properties" in part:
-            part.update(additionalProperties=False, required=list(part["properties"]))
-    return made

@@ -375,6 +375,16 @@ def test_a_sentence_at_fault_is_removed_and_its_fault_is_told(server: ChatServer
     assert [why in one.reason for one in answer.removed] == [True]
 
 
+def test_a_prompt_that_is_too_long_is_told_with_what_to_do(server: ChatServer) -> None:
+    said = "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it"
+    server.script = lambda body: Reply(json.dumps({"error": {"code": 400, "message": said}}).encode(), 400)
+    chat = Chat("m", server.url, retries=0)
+    for ask_ in (lambda: chat.complete("s", "u", 10), lambda: chat.complete_structured("s", "u", Opinion)):
+        with pytest.raises(ChatUnanswered, match=r"HTTP status 400 \(request .* context size .*; give fewer words, or serve"):
+            ask_()
+    assert len(server.bodies) == 2, "in words it would be longer still"
+
+
 def test_a_reply_that_nobody_waits_for_is_not_read_to_its_end(server: ChatServer) -> None:
     class Left(Exception):
         """The client has left."""
