@@ -60,6 +60,7 @@ def test_only_the_undecided_sentence_is_sent_and_its_answer_decides(server: Chat
     assert "Aspirin did not prevent it." in body["messages"][1]["content"]
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["quote", "reason", "label"]
     assert body["response_format"]["json_schema"]["schema"]["additionalProperties"] is False
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["quote"]["minLength"] == 1
 
 
 def test_a_quote_that_is_not_in_the_sentence_is_refused(server: ChatServer) -> None:
