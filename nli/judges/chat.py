@@ -130,10 +130,16 @@ def ask_opinion(chat: Chat, claim: str, premise: Premise) -> Opinion:
     Raises `ChatUnanswered` where it says nothing usable, `WrongQuote` where it goes by words that the sentence does not hold.
     """
     opinion = chat.complete_structured(SYSTEM, make_prompt(claim, premise), Opinion)
-    quote = " ".join(opinion.quote.split())
+    quote = _clean_quote(opinion.quote)
     if opinion.label != "neutral" and (not quote or quote not in " ".join(premise.text.split())):
         raise WrongQuote("The large model's quote is not in the sentence, so its verdict was rejected.")
     return Opinion(label=opinion.label, quote=quote, reason=" ".join(opinion.reason.split()))
+
+
+def _clean_quote(quote: str) -> str:
+    """The words quoted, on one line, without what the prompt put around them and with the signs that it had replaced."""
+    bare = " ".join(quote.split()).removeprefix("Sentence:")
+    return bare.strip(' "“”').replace("‹", "<").replace("›", ">")
 
 
 def make_prompt(claim: str, premise: Premise) -> str:

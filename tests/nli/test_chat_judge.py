@@ -70,6 +70,20 @@ def test_a_quote_that_is_not_in_the_sentence_is_refused(server: ChatServer) -> N
     assert "not in the sentence" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("written", "quote"),
+    [
+        ("Sentence: Aspirin helped", "Aspirin helped"),
+        ("“Aspirin helped”", "Aspirin helped"),
+        ("p ‹ 0.05", "p < 0.05"),
+    ],
+)
+def test_what_the_prompt_put_around_the_words_is_no_part_of_the_quote(server: ChatServer, written: str, quote: str) -> None:
+    server.script = lambda body: opinion("support", written)
+    (verdict,) = ask(server, "Aspirin helped (p < 0.05).")
+    assert (verdict.label, verdict.quote) == ("support", quote)
+
+
 def test_a_stance_without_a_quote_is_refused_and_neutral_needs_none(server: ChatServer) -> None:
     server.script = lambda body: opinion("support")
     assert ask(server, "Aspirin was studied.")[0].label == "neutral"
