@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from generation.prompts.evidence import list_sentences
 from generation.prompts.prompt import Prompt, strip_markup
@@ -62,6 +62,12 @@ class _Alignment(_Form):
     shown: list[_Shown] = Field(max_length=2 * SHOWN_AT_ONCE)
 
 
+def _form_for(count: int) -> type[_Alignment]:
+    """The form for so many sentences: its schema asks for all of them, since a model that may leave some out leaves out all."""
+    shown: Any = Field(max_length=2 * SHOWN_AT_ONCE, json_schema_extra={"minItems": count})
+    return create_model("Alignment", __base__=_Alignment, shown=(list[_Shown], shown))
+
+
 def ask_for_hypothesis(chat: Chat, summary: str) -> str:
     """The hypothesis that the study tests, from what a review says of it; raises `ChatUnanswered` where the model gives none."""
     prompt = _fill("annotate-hypothesis", summary=strip_markup(summary))
@@ -105,10 +111,11 @@ def ask_for_alignment(
         hypothesis=strip_markup(hypothesis),
         aspects=numbered,
         sentences="\n".join(list_sentences(sentences)),
+        count=str(len(sentences)),
     )
     found: dict[int, frozenset[int]] = {}
     known = {one.index for one in sentences}
-    for one in chat.complete_structured(prompt.system, prompt.user, _Alignment, _TOKENS["sentences"]).shown:
+    for one in chat.complete_structured(prompt.system, prompt.user, _form_for(len(sentences)), _TOKENS["sentences"]).shown:
         shown = frozenset(number - 1 for number in one.aspects if 1 <= number <= len(aspects))
         if one.sentence in known and shown:
             found[one.sentence] = found.get(one.sentence, frozenset()) | shown

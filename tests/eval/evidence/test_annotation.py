@@ -46,7 +46,9 @@ def annotate(body: Body) -> Reply:
         return said({"hypothesis": "Stones  are heavy."})
     if name == "_Aspects":
         return said({"aspects": [*ASPECTS, ASPECTS[0], {"text": "Nobody shows this.", "kind": "results"}]})
+    asked_for = body["response_format"]["json_schema"]["schema"]["properties"]["shown"]["minItems"]
     lines = [line for line in user.split("Sentences:")[1].splitlines() if line.startswith("[")]
+    assert asked_for == len(lines)
     shown = []
     for line in lines:
         number = int(line[1 : line.index("]")])
