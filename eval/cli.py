@@ -6,10 +6,12 @@ import typer
 
 from eval.commands.answers import answers
 from eval.commands.beir import beir
+from eval.commands.bench.evidence import bench_app
 from eval.commands.claims import claims, titles
 from eval.commands.crossgenre import crossgenre
 from eval.commands.evidencebench import evidencebench
 from eval.commands.feedback import feedback
+from eval.commands.judges import judges
 from eval.commands.leads import leads
 from eval.commands.litsearch import litsearch
 from eval.commands.questions import questions
@@ -20,9 +22,10 @@ from service.cli.commands import app
 
 eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
+app.add_typer(bench_app, name="bench")
 for command in (
-    evidencebench, beir, crossgenre, litsearch, claims, feedback, titles, leads, questions, spellings, scifact, predictions,
-    report, answers,
+    evidencebench, beir, crossgenre, litsearch, claims, feedback, titles, leads, questions, judges, spellings, scifact,
+    predictions, report, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from eval.answers.observing import Observed
 from eval.measures.formulas import Tally, share
 from eval.measures.report_data import Measure
+from retrieval.core.answers import Drafted
 from retrieval.core.values import Label
 
 Pair = tuple[float, float]
@@ -20,6 +21,11 @@ _FORM = (
     Measure("coverage", "cited", "Sentences with a citation / sentences, averaged over topics: the paper's citation coverage."),
     Measure("citations", "citations/sentence", "Citations / sentences, over all sentences."),
     Measure("citations_cited", "citations/cited", "Citations / sentences with at least one citation, over all such sentences."),
+)
+_DRAFT = (
+    Measure("drafted", "drafted", "Sentences that the generator wrote before our check, per topic with a draft."),
+    Measure("drafted_coverage", "drafted, cited", "Of these, those with a citation, averaged over topics."),
+    Measure("drafted_citations", "drafted, citations/cited", "Citations in drafts / sentences with one, over all of them."),
 )
 _CONTENT = (
     Measure(
@@ -47,9 +53,23 @@ def judged_measures(judge: str, prefix: str = "", title: str = "") -> tuple[Meas
     )
 
 
-def form_measures() -> tuple[Measure, ...]:
-    """What an answer is like, whatever it says: the columns of the paper's Table 2 among them."""
-    return _FORM
+def form_measures(drafted: bool = False) -> tuple[Measure, ...]:
+    """What an answer is like, whatever it says: the columns of the paper's Table 2 among them, and with `drafted` the same of
+    what was written before our check, which the paper's own figures are."""
+    return (*_FORM, *_DRAFT) if drafted else _FORM
+
+
+def draft_tallies(drafts: Sequence[Drafted | None]) -> dict[str, Tally]:
+    """The figures of what was written before the check; None stands for a topic without a draft."""
+
+    def each(pair: Callable[[Drafted], Pair]) -> Tally:
+        return Tally.of([pair(one) if one else _NOTHING for one in drafts], share)
+
+    return {
+        "drafted": each(lambda one: (one.sentences, 1.0)),
+        "drafted_coverage": each(lambda one: _rate(one.cited, one.sentences)),
+        "drafted_citations": each(lambda one: (one.citations, one.cited)),
+    }
 
 
 def content_measures(judges: Sequence[tuple[str, str, str]]) -> tuple[Measure, ...]:

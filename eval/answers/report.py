@@ -14,7 +14,7 @@ import yaml
 from pydantic import TypeAdapter
 from tqdm import tqdm
 
-from eval.answers.figures import content_measures, count_citations, form_measures, tallies
+from eval.answers.figures import content_measures, count_citations, draft_tallies, form_measures, tallies
 from eval.answers.observing import Observed, Observer
 from eval.answers.runs import Run
 from eval.measures.report_data import Figure, Measure
@@ -75,10 +75,11 @@ def make_report(
 ) -> AnswersReport:
     """Observe every answer and make all figures; the topics are resampled alike for every run."""
     resampler = Resampler(len(topics))
+    drafted = any(one.drafts for one in runs)
     named = [(judge.model, judge.prefix, judge.title) for judge in judges]
     return AnswersReport(
-        runs=tuple(_run(one, topics, observer, judges, resampler) for one in runs),
-        form=form_measures(),
+        runs=tuple(_run(one, topics, observer, judges, resampler, drafted) for one in runs),
+        form=form_measures(drafted),
         content=content_measures(named),
         judges=tuple(judges),
         published=PUBLISHED,
@@ -106,13 +107,16 @@ def report_json(report: AnswersReport) -> str:
 
 
 def _run(
-    run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler
+    run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler, drafted: bool
 ) -> AnswersRunReport:
     observed: list[Observed | None] = []
     for topic in tqdm(topics, desc=f"judging {run.name}", unit=" topics", disable=None):
         responses = run.responses.get(topic.id, ())
         observed.append(observer.observe(topic, responses) if responses else None)
     citations, unjudged = count_citations(observed)
+    counted = tallies(observed, [(judge.key, judge.prefix) for judge in judges])
+    if drafted:
+        counted |= draft_tallies([run.drafts.get(topic.id) for topic in topics])
     answers = tuple(one for one in observed if one)
     return AnswersRunReport(
         name=run.name,
@@ -122,9 +126,6 @@ def _run(
         missing=tuple(topic.id for topic in topics if topic.id not in run.responses),
         citations=citations,
         unjudged=unjudged,
-        figures={
-            key: resampler.figure(tally)
-            for key, tally in tallies(observed, [(judge.key, judge.prefix) for judge in judges]).items()
-        },
+        figures={key: resampler.figure(tally) for key, tally in counted.items()},
         answers=answers,
     )

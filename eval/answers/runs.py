@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from retrieval.core.answers import Drafted
 from retrieval.core.errors import BadInput, BadRecord
 from service.trec.records import is_id, is_id_list, keys, kind, read_json_or_lines
+from service.trec.task_b.run import answers_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,14 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run by its file's name: the responses of each topic that it has, none where the topic was declined."""
+    """A run by its file's name: the responses of each topic that it has, none where the topic was declined.
+
+    `drafts` is what the generator wrote before our check, by topic, where the run's full answers lie beside it.
+    """
 
     name: str
     responses: dict[str, tuple[Response, ...]]
+    drafts: dict[str, Drafted] = field(default_factory=dict)
 
 
 def read_runs(paths: Collection[Path], topics: Collection[str]) -> list[Run]:
@@ -56,7 +62,20 @@ def _read(path: Path, name: str, topics: Collection[str]) -> Run:
         if not isinstance(record.get("responses"), list):
             raise BadRecord(path, place, f"responses should be a list of sentences, not {kind(record.get('responses'))}")
         responses[topic] = tuple(_response(path, f"{place}, sentence {i}", one) for i, one in enumerate(record["responses"], 1))
-    return Run(name, responses)
+    return Run(name, responses, _read_drafts(answers_path(path), responses))
+
+
+def _read_drafts(path: Path, topics: Collection[str]) -> dict[str, Drafted]:
+    """From the full answers that `run task-b` writes beside a run; none where there are none, as with anyone else's run."""
+    if not path.is_file():
+        return {}
+    found: dict[str, Drafted] = {}
+    for record in read_json_or_lines(path):
+        drafted = record.get("drafted") if isinstance(record, dict) else None
+        topic = str(record["topic"]["id"]) if drafted else ""
+        if drafted and topic in topics and drafted["sentences"]:
+            found[topic] = Drafted(drafted["sentences"], drafted["cited"], drafted["citations"])
+    return found
 
 
 def _response(path: Path, place: str, given: Any) -> Response:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from eval.answers.report import AnswersReport, AnswersRunReport
 from eval.measures.report_data import Figure, Measure
 
-_SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict", "verbatim", "narrative")
+_SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict", "verbatim", "narrative", "drafted_coverage")
 """Given in per cent; a key may have a judge's prefix before it."""
 
 

@@ -33,6 +33,7 @@ def evidencebench(
             help="A method by name; may be repeated. all means every method without a language model.",
         ),
     ] = None,
+    most: Annotated[int | None, typer.Option("-n", min=1, help="Only the first so many papers.")] = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("readings of the papers are")] = WORK,
     json: Annotated[
@@ -51,13 +52,13 @@ def evidencebench(
 
         if not data:
             raise BadInput("--data is missing: name EvidenceBench's file (from https://github.com/EvidenceBench/EvidenceBench).")
-        from eval.evidence.language_models import LLM_NAMES, llm_methods
+        from eval.evidence.language_models import LLM_NAMES, describe_unanswered, llm_methods
 
         names, models = method or ["all"], load_profile(profile)
         wanted, chosen = tasks(task or ["all"]), methods(names, LLM_NAMES)
         chosen += llm_methods(names, models, work)
         check_output(json)
-        cases = read_cases(data)
+        cases = read_cases(data)[:most]
         from eval.evidence.readings import KeptReadings
         from eval.evidence.report import make_report, report_json, table
         from service.reading.evidence import load_finder
@@ -69,6 +70,6 @@ def evidencebench(
         readings = {case.id: reading for case, reading in KeptReadings(work, finder.reader).of(cases)}
         command = get_command_line()
         report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
-        typer.echo("\n".join(table(report)))
+        typer.echo("\n".join([*table(report), *describe_unanswered(chosen)]))
         if json:
             write_report(json, report_json(report))

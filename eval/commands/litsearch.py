@@ -40,6 +40,7 @@ def litsearch(
             "cite; may be repeated.",
         ),
     ] = None,
+    most: Annotated[int | None, typer.Option("-n", min=1, help="Only the first so many questions.")] = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("index and answers are")] = WORK,
     json: JsonOption = None,
@@ -56,7 +57,7 @@ def litsearch(
         from service.configuration.models import load_encoder
 
         wanted = hops(llm or ())
-        questions, library = read_questions(queries), read_library(corpus, work, text)
+        questions, library = read_questions(queries)[:most], read_library(corpus, work, text)
         encoder = load_encoder(ENCODER, models) if dense else None
         print_note(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; progress is saved in {work}.")
         command = get_command_line()

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from eval.evidence.evidencebench import EvidenceCase, Task
-from eval.evidence.methods import Chooser, EvidenceMethod
+from eval.evidence.methods import EvidenceMethod
 from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, translate_write_errors
-from retrieval.runtime.chat import Chat
+from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.configuration.config import Profile
 from service.reading.evidence import chat_of
@@ -26,27 +26,52 @@ PREFIX = "llm-"
 LLM_NAMES = tuple(PREFIX + strategy for strategy in STRATEGIES)
 
 
+class ModelChooser:
+    """A `Chooser` that asks a chat model; every answer is kept, also that there was none of use, which is an empty choice."""
+
+    def __init__(self, chat: Chat, strategy: Strategy, folder: Path) -> None:
+        self._chat, self._strategy, self._folder = chat, strategy, folder
+        self.asked = self.unanswered = 0
+        origin = Origin(None, [chat.model, chat.base_url, strategy], hash_code(["generation.prompts.evidence"]))
+        with translate_write_errors("the model's answers", folder, GO_ON):
+            self._journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
+
+    def __call__(self, case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+        """The sentences for this task, from the journal or asked for now; raises `ChatUnanswered` where the server is gone."""
+        k = min(case.goals[task.name].k, len(case.paper.body))
+        key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
+        if self._journal.get(key) is None:
+            chosen = self._ask(case, k, task.results_only)
+            with translate_write_errors("the model's answers", self._folder, GO_ON):
+                self._journal.add(key, list(chosen))
+        kept = [int(index) for index in self._journal.get(key)]
+        self.asked += 1
+        self.unanswered += not kept
+        return kept
+
+    def _ask(self, case: EvidenceCase, k: int, results_only: bool) -> Sequence[int]:
+        try:
+            return ask_for_evidence(self._chat, self._strategy, case.hypothesis, case.paper, k, results_only).indices
+        except ChatUnanswered as error:
+            if error.status == 503:
+                raise
+            return ()
+
+
 def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[EvidenceMethod]:
     """The methods of those names that are language models', with the profile's; answers are kept in `folder`."""
     strategies = [strategy for strategy in STRATEGIES if PREFIX + strategy in names]
     if not strategies:
         return []
     chat = chat_of(profile)
-    return [EvidenceMethod(PREFIX + one, f"{_TITLES[one]} ({chat.model})", _chooser(chat, one, folder)) for one in strategies]
+    return [EvidenceMethod(PREFIX + one, f"{_TITLES[one]} ({chat.model})", ModelChooser(chat, one, folder)) for one in strategies]
 
 
-def _chooser(chat: Chat, strategy: Strategy, folder: Path) -> Chooser:
-    origin = Origin(None, [chat.model, chat.base_url, strategy], hash_code(["generation.prompts.evidence"]))
-    with translate_write_errors("the model's answers", folder, GO_ON):
-        journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
-
-    def chooser(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-        k = min(case.goals[task.name].k, len(case.paper.body))
-        key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
-        if journal.get(key) is None:
-            chosen = ask_for_evidence(chat, strategy, case.hypothesis, case.paper, k, task.results_only).indices
-            with translate_write_errors("the model's answers", folder, GO_ON):
-                journal.add(key, list(chosen))
-        return [int(index) for index in journal.get(key)]
-
-    return chooser
+def describe_unanswered(methods: Sequence[EvidenceMethod]) -> list[str]:
+    """A sentence for each language model that gave no usable answer to some of what it was asked."""
+    choosers = [(one.name, one.choose) for one in methods if isinstance(one.choose, ModelChooser)]
+    return [
+        f"{name}: no usable answer to {one.unanswered} of {one.asked} papers and tasks; these count as 0."
+        for name, one in choosers
+        if one.unanswered
+    ]

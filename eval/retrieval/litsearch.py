@@ -8,6 +8,7 @@ https://github.com/princeton-nlp/LitSearch.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +27,10 @@ from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
-from retrieval.runtime.chat import Chat
+from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.store.journal import Journal, Origin, hash_json
 
+_log = logging.getLogger("counterpoint")
 Reading = Literal["title-abstract", "full"]
 DEPTH = 200
 """How deep is retrieved, and how many candidates one hop leads to at most."""
@@ -110,10 +112,14 @@ def widen(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int 
 
 
 class KeptOrders:
-    """A chat model's orders, a line each: a stopped run asks for no window twice."""
+    """A chat model's orders, a line each: a stopped run asks for no window twice.
+
+    Where the model's answer is of no use the papers stay in the order that they came in; `unanswered` of `asked` windows did.
+    """
 
     def __init__(self, chat: Chat, work: Path) -> None:
         self._chat, self._work = chat, work
+        self.asked = self.unanswered = 0
         origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.paper_order"]))
         with translate_write_errors("the model's answers", work, GO_ON):
             self._journal = Journal.of(origin, work, "orders")
@@ -122,10 +128,22 @@ class KeptOrders:
         """The order of these papers, from the journal or asked for now."""
         key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
         if self._journal.get(key) is None:
-            found = list(ask_for_order(self._chat, question, papers))
+            found = self._ask(question, papers)
             with translate_write_errors("the model's answers", self._work, GO_ON):
                 self._journal.add(key, found)
-        return [int(place) for place in self._journal.get(key)]
+        kept = [int(place) for place in self._journal.get(key)]
+        self.asked += 1
+        self.unanswered += not kept
+        return kept or list(range(len(papers)))
+
+    def _ask(self, question: str, papers: Sequence[Document]) -> list[int]:
+        """The order, none where the answer is of no use; raises `ChatUnanswered` where the server is gone or too busy."""
+        try:
+            return list(ask_for_order(self._chat, question, papers))
+        except ChatUnanswered as error:
+            if error.status == 503:
+                raise
+            return []
 
 
 @report_interrupt("the benchmark", KEPT)
@@ -151,6 +169,11 @@ def measure(
             order = KeptOrders(chat, work)
             for hop in chosen:
                 runs[f"{name}, {hop} by {chat.model}"] = _order(questions, start, library, index, order, hop)
+            if order.unanswered:
+                _log.warning(
+                    "%s gave no usable order of %d of %d lists of papers; these stay as they were.",
+                    chat.model, order.unanswered, order.asked,
+                )  # fmt: skip
     finally:
         index.close()
     tables = []

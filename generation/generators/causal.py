@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from generation.draft import Draft, Limits, Source
-from generation.generators.chat import NONE, keep_whole_sentences
+from generation.generators.chat import NONE
 from generation.prompts.prompt import Prompt, fill_prompt
+from generation.replies.cleaning import keep_whole_sentences
 from retrieval.core.answers import Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from generation.draft import Draft, Limits, Source
 from generation.prompts.prompt import Prompt, fill_prompt
+from generation.replies.cleaning import keep_whole_sentences
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.runtime.chat import Chat
 
-_ENDS = re.compile(r".*[.!?][\])”\"']*", re.DOTALL)
 NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 
 
@@ -66,9 +66,3 @@ class ChatGenerator:
         )
         text = reply.text if reply.whole else keep_whole_sentences(reply.text)
         return Draft("" if NONE.fullmatch(text) else text, usage=reply.usage)
-
-
-def keep_whole_sentences(text: str) -> str:
-    """The text up to the last stop: what was cut off in the middle of a sentence is no sentence."""
-    found = _ENDS.match(text)
-    return found.group() if found else ""

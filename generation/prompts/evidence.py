@@ -6,7 +6,7 @@ The model sees numbered sentences and answers with numbers: what comes back is a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import groupby
@@ -23,6 +23,8 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 MAX_TOKENS = 1500
 _BREAK = "\n---\n"
 _ANSWER = re.compile(r"ANSWER\s*:?\**\s*([^\n]*)", re.IGNORECASE)
+_BARE_LINE = re.compile(r"[\s\d,;.\[\]]*\d[\s\d,;.\[\]]*")
+"""A last line of nothing but numbers: what a model writes that forgets the word."""
 _NUMBER = re.compile(r"\d+")
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
 _WANTED = {
@@ -50,21 +52,36 @@ def ask_for_evidence(
 
 
 def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> ChosenByModel:
-    """Up to `k` of every section, then the best `k` of all these; a section may have none, the paper must have one."""
+    """Up to `k` of every section, then the best `k` of all these; the paper must have one.
+
+    A section whose answer cannot be read has none, and where the last choice cannot be read what was noted first stands.
+    """
     found: list[PaperSentence] = []
     requests = 0
     for _, section in groupby(paper.body, key=lambda sentence: sentence.kind):
         sentences = list(section)
-        chosen = _ask_for_numbers(
-            chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only, may_be_none=True
-        )
-        found += [paper.sentences[index] for index in sorted(chosen)]
         requests += 1
+        chosen = _try_for_numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only)
+        found += [paper.sentences[index] for index in sorted(chosen)]
     if not found:
         raise ChatUnanswered(f"The model {chat.model} found no evidence in any section of the paper.")
+    noted = tuple(sentence.index for sentence in found)
     if len(found) <= k:
-        return ChosenByModel(tuple(sentence.index for sentence in found), requests)
-    return ChosenByModel(_ask_for_numbers(chat, "evidence-merge", hypothesis, found, k, results_only), requests + 1)
+        return ChosenByModel(noted, requests)
+    merged = _try_for_numbers(chat, "evidence-merge", hypothesis, found, k, results_only)
+    return ChosenByModel(merged or noted[:k], requests + 1)
+
+
+def _try_for_numbers(
+    chat: Chat, name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool
+) -> tuple[int, ...]:
+    """The numbers, none where the answer cannot be read; a server that is gone or too busy is told all the same."""
+    try:
+        return _ask_for_numbers(chat, name, hypothesis, sentences, k, results_only, may_be_none=True)
+    except ChatUnanswered as error:
+        if error.status == 503:
+            raise
+        return ()
 
 
 def _ask_for_numbers(
@@ -87,9 +104,10 @@ def _ask_for_numbers(
 def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
     """The numbers of the last ANSWER line that are sentences, in its order, each once; None where there is no such line.
 
-    An answer of "none" is no number: an empty tuple.
+    Without that word a last line of numbers alone is read. An answer of "none" is no number: an empty tuple.
     """
-    lines = _ANSWER.findall(reply)
+    last = reply.strip().rsplit("\n", 1)[-1]
+    lines = _ANSWER.findall(reply) or ([last] if _BARE_LINE.fullmatch(last) else [])
     if not lines:
         return None
     numbers = tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in known))
@@ -99,12 +117,15 @@ def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
 def make_prompt(name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool = False) -> Prompt:
     """The prompt of this name (generation/prompts) with the sentences, numbered as in the paper, under their sections."""
     system, _, task = files("generation.prompts").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
-    lines: list[str] = []
-    for (kind, section), group in groupby(sentences, key=lambda one: (one.kind, one.section)):
-        lines.append(f'<section kind="{kind}" title="{strip_markup(section).replace(chr(34), "")}">')
-        lines += [f"[{one.index}] {strip_markup(one.text)}" for one in group]
-        lines.append("</section>")
     user = Template(task).substitute(
-        hypothesis=strip_markup(hypothesis), k=k, wanted=_WANTED[results_only], sentences="\n".join(lines)
+        hypothesis=strip_markup(hypothesis), k=k, wanted=_WANTED[results_only], sentences="\n".join(list_sentences(sentences))
     )
     return Prompt(system.strip(), user.strip())
+
+
+def list_sentences(sentences: Sequence[PaperSentence]) -> Iterator[str]:
+    """The lines that show sentences, numbered as in the paper, under their sections; none can close its section's mark."""
+    for (kind, section), group in groupby(sentences, key=lambda one: (one.kind, one.section)):
+        yield f'<section kind="{kind}" title="{strip_markup(section).replace(chr(34), "")}">'
+        yield from (f"[{one.index}] {strip_markup(one.text)}" for one in group)
+        yield "</section>"

@@ -18,6 +18,14 @@ from retrieval.core.values import Topic
 
 _BREAK = "\n---\n"
 _TEMPLATE_MARK = re.compile(r"\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS))\]")
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,6}(?:instructions?|prompts?)\b"
+    r"|\b(?:system|user) prompt\b|\byou are (?:now )?(?:an? )?(?:AI|assistant|chatbot|language model)\b"
+    r"|\b(?:AI|LLM|(?:language )?models?|assistants?|chatbots?)(?::\s*(?:write|say|ignore|cite|answer)\b|,\s*(?:please|you)\b)"
+    r"|\b(?:and nothing else|instead of (?:the|your) answer)\b|\b(?:in|of) your (?:answer|reply|output)\b",
+    re.IGNORECASE,
+)
+"""Words by which a document speaks to a language model; in 24,806 abstracts of PubMed none says any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +38,7 @@ class Prompt:
 
 def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, sentence: str = "") -> Prompt:
     """The prompt of this name for a topic and its sources, each abstract cut after the sentence that reaches `words`."""
-    file = files("generation.prompts").joinpath(f"{name}.md")
-    if not file.is_file():
-        raise BadConfig(f"There is no prompt called {name!r}.")
-    system, _, task = file.read_text("utf-8").partition(_BREAK)
+    system, task = _read(name)
     user = Template(task).substitute(
         documents="\n".join(fence(source, words) for source in sources),
         question=strip_markup(topic.question),
@@ -41,23 +46,47 @@ def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int |
         topic=strip_markup(topic.topic) or "none",
         sentence=strip_markup(sentence),
     )
-    return Prompt(system.strip(), user.strip())
+    return Prompt(system, user.strip())
+
+
+def read_instructions(name: str) -> str:
+    """What the prompt of this name tells a model whatever the task, its worked example included.
+
+    Raises `BadConfig` where there is no such prompt.
+    """
+    return _read(name)[0]
+
+
+def _read(name: str) -> tuple[str, str]:
+    """The instructions of a prompt, and the form of its tasks."""
+    file = files("generation.prompts").joinpath(f"{name}.md")
+    if not file.is_file():
+        raise BadConfig(f"There is no prompt called {name!r}.")
+    system, _, task = file.read_text("utf-8").partition(_BREAK)
+    return system.strip(), task
 
 
 def fence(source: Source, words: int | None = None) -> str:
     """A document between its marks, with its number and PMID."""
     kept: list[str] = []
     for sentence in source.sentences:
+        if is_order(sentence.text):
+            continue
         if words is not None and sum(len(one.split()) for one in kept) >= words:
             break
         kept.append(sentence.text)
     lines = [
         f'<document number="{source.number}" pmid="{strip_markup(source.document.pmid)}">',
-        f"Title: {strip_markup(source.document.title)}",
+        f"Title: {'(left out)' if is_order(source.document.title) else strip_markup(source.document.title)}",
         strip_markup(" ".join(kept)),
         "</document>",
     ]
     return "\n".join(lines)
+
+
+def is_order(text: str) -> bool:
+    """Whether a text of a document speaks to a language model that reads it; such a sentence is not handed on."""
+    return _ORDER.search(text) is not None
 
 
 def strip_markup(text: str) -> str:

@@ -20,8 +20,13 @@ _ROUND = re.compile(rf"(?<=\s)\(\s*{_LABEL}\s*({_NUMBERS})\s*\)(?=\s*(?:[.,;:!?]
 _RAISED = re.compile(r"(?<=[A-Za-z.,;)%]{2})([⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,˒⁻–-]\s?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)*)")
 _SUP = re.compile(rf"<sup>\s*\[?({_NUMBERS})\]?\s*</sup>", re.IGNORECASE)
 _PMIDS = re.compile(r"[\[【(]\s*((?:PMIDs?\s*:?\s*)[^\])】]{1,200})[\]】)]", re.IGNORECASE)
+_BARE_PMIDS = re.compile(r"\s*\d{5,9}(?:\s*[,;&]\s*\d{5,9})*\s*")
+_PROSE = re.compile(
+    r"(?<![\[【(])\b(?:the\s+)?documents?\s+#?(\d{1,3}(?:(?:,\s*|\s+and\s+)\d{1,3})*)\b(?!\s*[\]】)])", re.IGNORECASE
+)
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
 _WORD = re.compile(r"[^\s,;]+")
+_UNKNOWN = re.compile(r"\d{5,9}")
 _WIDEST = 20
 
 
@@ -37,19 +42,25 @@ class Mark:
 def find_marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
     """Every citation mark of the text in order; `numbers` gives the sources' numbers by PMID.
 
-    Numbers out of range are kept: that a sentence cites [11] of ten documents is a fault to be told, not to be overlooked.
+    Numbers out of range are kept, and so are PMIDs that no source has: that a sentence cites [11] of ten documents, or a paper
+    that nobody gave, is a fault to be told, not to be overlooked. "Document 2 reports" is a mark as "[2] reports" is.
     """
     found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SQUARE.finditer(text)]
     found += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _LABELLED.finditer(text)]
     most = max(numbers.values(), default=0)
     by_pmid = {int(pmid): number for pmid, number in numbers.items() if pmid.isdigit() and int(pmid) > most}
     found = [Mark(one.start, one.end, tuple(by_pmid.get(n, n) for n in one.numbers)) for one in found]
-    found += [Mark(*match.span(), cited) for match in _PMIDS.finditer(text) if (cited := _find_numbers(match.group(1), numbers))]
+    found += [
+        Mark(*match.span(), cited)
+        for match in _PMIDS.finditer(text)
+        if (cited := _find_numbers(match.group(1), numbers, guess=True))
+    ]
     found += [
         Mark(*m.span(), cited)
         for m in re.finditer(r"\[([^\[\]]{1,200})\]", text)
-        if (cited := _find_numbers(m.group(1), numbers))
+        if (cited := _find_numbers(m.group(1), numbers, guess=bool(_BARE_PMIDS.fullmatch(m.group(1)))))
     ]
+    found += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _PROSE.finditer(text)]
     if not found:
         found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SUP.finditer(text)]
     if not found:
@@ -75,6 +86,9 @@ def _expand_ranges(listed: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", _RANGE.sub(whole, listed))))
 
 
-def _find_numbers(listed: str, numbers: Mapping[str, int]) -> tuple[int, ...]:
-    """The numbers of the sources whose PMIDs stand in the list."""
-    return tuple(dict.fromkeys(numbers[word] for word in _WORD.findall(listed.replace(":", " ")) if word in numbers))
+def _find_numbers(listed: str, numbers: Mapping[str, int], guess: bool) -> tuple[int, ...]:
+    """The numbers of the sources whose PMIDs stand in the list; where it can only be one of PMIDs (`guess`), an unknown one
+    stands for itself."""
+    words = _WORD.findall(listed.replace(":", " "))
+    found = [numbers.get(word) or (int(word) if guess and _UNKNOWN.fullmatch(word) else None) for word in words]
+    return tuple(dict.fromkeys(number for number in found if number is not None))

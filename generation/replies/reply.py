@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from generation.draft import Cited, DraftSentence, Source
 from generation.replies.citations import Mark, find_marks
+from generation.replies.cleaning import clean_reply
 from retrieval.core.values import Span
 
 Splitter = Callable[[str], Sequence[Span]]
@@ -14,11 +15,6 @@ Splitter = Callable[[str], Sequence[Span]]
 # A mark is carried through the splitting as one private character and its number in the list of marks.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _HELD = re.compile(rf"\s*{_OPEN}(\d+){_CLOSE}")
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_REFERENCES = re.compile(r"^\W*(?:references|sources|citations|bibliography)\W*$", re.IGNORECASE | re.MULTILINE)
-_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#+\s+|>\s+)")
-_BOLD_LABEL = re.compile(r"^\*\*[^*]{1,60}?:?\*\*:?\s*(?=\S)")
-_EMPHASIS = re.compile(r"\*\*|__|`")
 _BEHIND = re.compile(rf"([.?!][”\"’')]?)((?:\s*{_OPEN}\d+{_CLOSE})+)(?=\s*(?:$|[A-Z0-9À-ÖØ-Þ“\"(]))", re.MULTILINE)
 # Behind these words, or at the beginning, a mark stands for the paper itself: "[1] reports that …, while [2] found no …".
 _BEFORE_NOUN = re.compile(
@@ -26,6 +22,8 @@ _BEFORE_NOUN = re.compile(
     re.IGNORECASE,
 )
 _AFTER_NOUN = re.compile(r"\s*(?:,\s*)?[a-z]")
+_IN_PAPER = re.compile(r"\b(?:in|by|from|per|to)\s+$", re.IGNORECASE)
+"""Before a mark that a sentence cannot do without, wherever it stands: "as shown in [1]."."""
 _REPORTS = re.compile(
     r"^[\s,:]*(?:(?:also|however)\s+)?(?:(?:and|with)\s+)?(?:report|find|found|show|suggest|observe|note|conclude|indicate|demonstrate|state|describe)"
     r"(?:s|ed|d|n)?\b\s*(?:that\b)?\s*",
@@ -40,11 +38,7 @@ def parse_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> li
     """The sentences of a reply with the sources that each cites; `split` gives the sentences' offsets in a text."""
     numbers = {source.document.pmid: source.number for source in sources}
     pmids = {source.number: source.document.pmid for source in sources}
-    text = _THINKING.sub(" ", text)
-    cut = _REFERENCES.search(text)
-    text = _EMPHASIS.sub(
-        "", "\n".join(_BOLD_LABEL.sub("", _BULLET.sub("", line)) for line in text[: cut and cut.start()].split("\n"))
-    )
+    text = clean_reply(text)
     found = find_marks(text, numbers)
     held = _BEHIND.sub(lambda match: f"{match.group(2)}{match.group(1)}", _replace_marks(text, found, pmids))
     sentences = [one for block in held.split("\n") for one in _parse_block(block, split, found)]
@@ -58,7 +52,7 @@ def _replace_marks(text: str, found: Sequence[Mark], pmids: dict[int, str]) -> s
         before = text[at : mark.start]
         parts.append(before)
         line = text[: mark.start].rsplit("\n", 1)[-1]
-        noun = _BEFORE_NOUN.search(line) and _AFTER_NOUN.match(text[mark.end :])
+        noun = _IN_PAPER.search(line) or (_BEFORE_NOUN.search(line) and _AFTER_NOUN.match(text[mark.end :]))
         named = [pmids[number] for number in mark.numbers if number in pmids]
         if noun and named:
             parts.append(" and ".join(f"PMID {pmid}" for pmid in named) + f"{_OPEN}{place}{_CLOSE}")

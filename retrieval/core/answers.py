@@ -56,6 +56,15 @@ class Usage:
     cost: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What a generator wrote before anything was checked: sentences, those of them with a citation, and citations."""
+
+    sentences: int
+    cited: int
+    citations: int
+
+
 LeadVerdict = Literal["yes", "no", "mixed", "unclear"]
 
 
@@ -84,7 +93,7 @@ class Answer:
     """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
-    first sentence says, None where the question asks for no yes or no.
+    first sentence says, None where the question asks for no yes or no; `drafted` is None where no generator wrote.
     """
 
     topic: Topic
@@ -97,6 +106,7 @@ class Answer:
     usage: Usage = Usage()
     note: str = ""
     lead: Lead | None = None
+    drafted: Drafted | None = None
 
     @property
     def words(self) -> int:

@@ -7,6 +7,7 @@ answer is checked against the schema that was asked for: some servers ignore it.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,12 +19,13 @@ from pydantic import BaseModel, ValidationError
 
 from retrieval.core import answers
 from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.runtime.chat_reply import ChatReply, is_count, read_reply, read_stream
+from retrieval.runtime.chat_reply import ChatReply, find_json, is_count, read_reply, read_stream, read_until_looping
+from retrieval.runtime.chat_request import NOT_KNOWN, TOO_LONG, close_schema, make_messages, quote_refusal
 from retrieval.runtime.pace import Pace
+from retrieval.runtime.stopping import while_wanted
 
 if TYPE_CHECKING:
     from openai import OpenAI
-    from openai.types.chat import ChatCompletionMessageParam
     from openai.types.shared_params import ResponseFormatJSONSchema
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -34,12 +36,13 @@ CHARACTERS_A_TOKEN = 4
 class ChatUnanswered(ModelUnusable):
     """The server gave no usable answer: unreachable, overloaded, refusing, or out of the schema.
 
-    `status` is 503 where trying again later may help, 502 where the server answered and the answer is of no use.
+    `status` is 503 where trying again later may help, 502 where the server answered and the answer is of no use; `http_status`
+    is the server's own, 0 where it gave none.
     """
 
-    def __init__(self, message: str, status: int = 502) -> None:
+    def __init__(self, message: str, status: int = 502, http_status: int = 0) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.http_status = status, http_status
 
 
 @dataclass(slots=True)
@@ -105,37 +108,59 @@ class Chat:
         self.model, self.base_url, self.usage = model, base_url, UsageCounter()
         self._key_env, self._timeout, self._retries = key_env, timeout, retries
         self._pace, self._budget, self._price = Pace(per_minute), budget, price
-        self._spent = 0
+        self._spent, self._in_words = 0, False
         self._client: OpenAI | None = None
         self._lock = Lock()
 
     def complete_structured(self, system: str, user: str, schema: type[Answer], max_tokens: int = 400) -> Answer:
-        """The answer as `schema`; raises `ChatUnanswered` in one sentence for whatever else came back."""
+        """The answer as `schema`; raises `ChatUnanswered` in one sentence for whatever else came back.
+
+        A server that rejects `json_schema` is told the schema in words from then on.
+        """
+        reply = self._ask_by_schema(system, user, schema, max_tokens)
+        self._count(got := read_reply(reply), len(system) + len(user))
+        if got.refused or not got.text:
+            raise ChatUnanswered(self._describe("refused to answer" if got.refused else "gave an empty answer"))
+        try:
+            return schema.model_validate_json(find_json(got.text))
+        except ValidationError:
+            raise ChatUnanswered(
+                self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
+            ) from None
+
+    def _ask_by_schema(self, system: str, user: str, schema: type[BaseModel], max_tokens: int) -> object:
+        closed = close_schema(schema)
         form: ResponseFormatJSONSchema = {
             "type": "json_schema",
-            "json_schema": {"name": schema.__name__, "strict": True, "schema": _close_schema(schema)},
+            "json_schema": {"name": schema.__name__, "strict": True, "schema": closed},
         }
+        if not self._in_words:
+            try:
+                return self._request_whole(system, user, max_tokens, form)
+            except ChatUnanswered as error:
+                # A server that knows no response_format says that the request is wrong; so it does for one that is too long.
+                if error.http_status not in NOT_KNOWN or TOO_LONG.search(str(error)):
+                    raise
+        told = f"{system}\n\nAnswer with one JSON object and nothing else, by this schema: {json.dumps(closed)}"
+        reply = self._request_whole(told, user, max_tokens, None)
+        self._in_words = True
+        return reply
+
+    def _request_whole(self, system: str, user: str, max_tokens: int, form: ResponseFormatJSONSchema | None) -> object:
+        from openai import omit
+
         self._wait_for_turn()
         try:
             with self._translate_errors():
-                reply = self._connect().chat.completions.create(
+                return self._connect().chat.completions.create(
                     model=self.model,
-                    messages=_make_messages(system, user),
-                    response_format=form,
+                    messages=make_messages(system, user),
+                    response_format=form or omit,
                     temperature=0.0,
                     max_completion_tokens=max_tokens,
                 )
         except _ReplyCutOff:
             raise ChatUnanswered(self._describe("gave an incomplete answer")) from None
-        self._count(got := read_reply(reply), len(system) + len(user))
-        if got.refused or not got.text:
-            raise ChatUnanswered(self._describe("refused to answer" if got.refused else "gave an empty answer"))
-        try:
-            return schema.model_validate_json(got.text)
-        except ValidationError:
-            raise ChatUnanswered(
-                self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
-            ) from None
 
     def complete(
         self,
@@ -165,15 +190,13 @@ class Chat:
         from openai import omit
 
         ask = self._connect().chat.completions.create
-        messages, ends, seeded = _make_messages(system, user), list(stop) or omit, omit if seed is None else seed
+        messages, ends, seeded = make_messages(system, user), list(stop) or omit, omit if seed is None else seed
         if stream:
-            with self._translate_errors():
-                chunks = list(
-                    ask(
-                        model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                        seed=seeded, stream=True, stream_options={"include_usage": True},
-                    )
-                )  # fmt: skip
+            with self._translate_errors(), ask(
+                model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
+                seed=seeded, stream=True, stream_options={"include_usage": True},
+            ) as pieces:  # fmt: skip
+                chunks = list(read_until_looping(while_wanted(pieces)))
             reply = read_stream(chunks)
         else:
             with self._translate_errors():
@@ -226,7 +249,8 @@ class Chat:
             raise ChatUnanswered(self._describe("cannot be reached; start the server or correct base_url"), 503) from None
         except APIStatusError as error:
             busy = error.status_code in (429, 503)
-            raise ChatUnanswered(self._describe(f"answered with HTTP status {error.status_code}"), 503 if busy else 502) from None
+            told = self._describe(f"answered with HTTP status {error.status_code}{quote_refusal(error)}")
+            raise ChatUnanswered(told, 503 if busy else 502, error.status_code) from None
         except OpenAIError as error:
             raise ChatUnanswered(self._describe(f"cannot be used ({type(error).__name__})")) from None
         except (ValueError, RecursionError):  # the client passes on what its JSON parser raises
@@ -257,13 +281,3 @@ def _is_number(value: object) -> TypeGuard[float]:
 def _broke_while_reading(error: Exception) -> bool:
     """Whether the connection broke after the server had begun to answer."""
     return "RemoteProtocolError" in type(error.__cause__).__name__ or "ReadError" in type(error.__cause__).__name__
-
-
-def _make_messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
-    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
-
-
-def _close_schema(schema: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema as strict servers want it: no other keys, every key required."""
-    made = schema.model_json_schema()
-    return {**made, "additionalProperties": False, "required": list(made["properties"])}

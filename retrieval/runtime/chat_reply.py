@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TypeGuard
+
+LOOPED = SimpleNamespace(choices=[SimpleNamespace(delta=None, finish_reason="length")])
+"""What stands for the rest of a reply that loops."""
+_TAIL, _TIMES, _EVERY = 40, 5, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,32 @@ def read_stream(chunks: Iterable[object]) -> ChatReply:
         refused = refused or bool(getattr(delta, "refusal", None))
         finish = getattr(choice, "finish_reason", None) or finish
     return ChatReply(text, finish, refused, *counts)
+
+
+def is_looping(text: str) -> bool:
+    """Whether a text has come to say the same over and over: its last characters stand in it many times.
+
+    A model that has lost its way goes on to the last token allowed, and a slow one takes minutes for that.
+    """
+    end = text[-_TAIL:]
+    return len(end) == _TAIL and text.count(end) >= _TIMES
+
+
+def read_until_looping(chunks: Iterable[object]) -> Iterator[object]:
+    """The pieces of a reply as they come; where it loops they end, as if the most tokens allowed had been reached."""
+    text = ""
+    for number, chunk in enumerate(chunks, 1):
+        yield chunk
+        text += _get_content(getattr(_get_first_choice(chunk), "delta", None))
+        if number % _EVERY == 0 and is_looping(text):
+            yield LOOPED
+            return
+
+
+def find_json(text: str) -> str:
+    """The JSON object in a reply, from its first brace to its last; the text itself where there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text
 
 
 def is_count(value: object, least: int) -> TypeGuard[int]:

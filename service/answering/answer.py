@@ -92,6 +92,7 @@ class _Work:
             self.writing.usage,
             note,
             studied.lead if studied else None,
+            self.writing.drafted,
         )
 
     def _studied(self) -> Studied | None:
@@ -129,4 +130,5 @@ class _Work:
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
         removed = tuple(self.writing.removed)
-        return Answer(self.shown, "too little", (), (), removed, tuple(hits), generator, self.writing.usage, note)
+        usage, drafted = self.writing.usage, self.writing.drafted
+        return Answer(self.shown, "too little", (), (), removed, tuple(hits), generator, usage, note, drafted=drafted)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import Cited, DraftSentence, Source
+from generation.prompts.prompt import is_order
 from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, drop_question
 from nli.text.roles import find_findings
@@ -66,7 +67,13 @@ class Attribution:
         return CheckedSentence(tuple(held[number] for number in held if number in best), tuple(failures))
 
     def _judge_citation(self, cited: Cited, text: str) -> Citation | str:
-        """The citation, or why it does not hold."""
+        """The citation, or why it does not hold; a sentence that gives orders to a language model bears nothing out."""
+        found = self._find_citation(cited, text)
+        if isinstance(found, Citation) and is_order(found.sentence.text):
+            return f"[{cited.number}] says it only in words that are meant for a language model"
+        return found
+
+    def _find_citation(self, cited: Cited, text: str) -> Citation | str:
         source = self._sources.get(cited.number)
         if source is None:
             return f"[{cited.number}] is not one of the {len(self._sources)} documents"

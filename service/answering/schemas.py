@@ -70,6 +70,14 @@ class RemovedOut(OfValue):
     reason: str
 
 
+class DraftedOut(OfValue):
+    """What the generator wrote before the check: sentences, those of them with a citation, and citations."""
+
+    sentences: int
+    cited: int
+    citations: int
+
+
 class CitedDocumentOut(BaseModel):
     """A document given to the generator or added by a conflict; `cited` says whether the answer cites it."""
 
@@ -161,6 +169,7 @@ class AnswerResponse(BaseModel):
     sentences: list[AnswerSentenceOut]
     conflicts: list[ConflictOut]
     removed: list[RemovedOut]
+    drafted: DraftedOut | None = Field(default=None, description="What was written before the check; null if nothing was.")
     documents: list[CitedDocumentOut]
     words: int
     generated_by: str
@@ -195,6 +204,7 @@ class AnswerResponse(BaseModel):
                 for one in answer.conflicts
             ],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
+            drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,
             words=answer.words,
             generated_by=answer.generated_by,

@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from generation.draft import Draft, DraftSentence, Generator, Limits, Source
+from generation.prompts.prompt import read_instructions
+from generation.replies.faults import Faults
 from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans
-from retrieval.core.answers import CitedSentence, RemovedSentence, Usage
+from retrieval.core.answers import CitedSentence, Drafted, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic
 from service.answering.attribution import Attribution
 from service.answering.events import KeptSentences, OnEvent, Stage
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import FALLBACK, Models
+from service.typed.language import find_language
 
 EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 
@@ -35,6 +38,7 @@ class Writing:
         self.usage = Usage()
         self.kept: list[CitedSentence] = []
         self.removed: list[RemovedSentence] = []
+        self.drafted: Drafted | None = None
 
     def write(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, str]:
         """Write and check every sentence; who wrote, and what is to be said about it.
@@ -43,12 +47,25 @@ class Writing:
         """
         generator, draft, note = self._draft(generator, sources)
         self.usage = add_usage(self.usage, draft.usage)
+        before = len(self.kept)
+        self._check_draft(draft, generator, sources)
+        stand_in = self.models.generators.get(FALLBACK)
+        if len(self.kept) > before or generator.extractive or stand_in is None:
+            return generator, note
+        said = f"Nothing that {generator.name} wrote held ({len(self.removed)} sentences removed)."
+        self.tell(Stage("write", f"{said} {stand_in.name} writes instead."))
+        self._check_draft(stand_in(self.topic, sources, self._room(), self.config.generate.prompt), stand_in, sources)
+        return stand_in, f"{said} {EXTRACTIVE}"
+
+    def _check_draft(self, draft: Draft, generator: Generator, sources: Sequence[Source]) -> None:
         judge, rules = self.models.judges[self.config.attribute.model], self.config.attribute
         attribution = Attribution(judge, rules, self.limits.citations, sources)
         sentences = _split(draft, sources)
+        self.drafted = Drafted(
+            len(sentences), sum(bool(one.cited) for one in sentences), sum(len(one.cited) for one in sentences)
+        )
         self.tell(Stage("check", f"Checking the citations of {len(sentences)} sentences."))
         self._check(sentences, attribution, generator, sources)
-        return generator, note
 
     def keep(self, sentence: CitedSentence) -> bool:
         """Add a sentence if the answer then still has no more words than allowed."""
@@ -79,11 +96,15 @@ class Writing:
     def _check(
         self, sentences: Sequence[DraftSentence], attribution: Attribution, generator: Generator, sources: Sequence[Source]
     ) -> None:
+        faults = None if generator.extractive else Faults(self._read_prompts(), [one.document.pmid for one in sources])
         for place, sentence in enumerate(sentences):
+            if faults and (why := _find_fault(sentence.text, faults)):
+                self._remove(sentence, why)
+                continue
             checked, more = attribution.check(sentence), ""
             why = "; ".join(checked.failures) or "it cites no document, and none of the documents tried supports it"
-            if not checked.citations and self.config.attribute.rewrite and not generator.extractive:
-                again, more = self._rewrite(sentence, generator, sources)
+            if not checked.citations and self.config.attribute.rewrite and faults:
+                again, more = self._rewrite(sentence, generator, sources, faults)
                 if again:
                     checked, more = attribution.check(again), "; one rewrite did not help"
                     sentence = again if checked.citations else sentence
@@ -93,9 +114,15 @@ class Writing:
                 for left in (sentence, *sentences[place + 1 :]):
                     self._remove(left, f"the answer is limited to {self.limits.words} words")
                 return
+            elif faults:
+                faults.remember(sentence.text)
+
+    def _read_prompts(self) -> str:
+        """All that the model was told whatever the task."""
+        return f"{read_instructions(self.config.generate.prompt)}\n{read_instructions('rewrite')}"
 
     def _rewrite(
-        self, sentence: DraftSentence, generator: Generator, sources: Sequence[Source]
+        self, sentence: DraftSentence, generator: Generator, sources: Sequence[Source], faults: Faults
     ) -> tuple[DraftSentence | None, str]:
         """The sentence as the generator writes it when it is told that it does not hold, or None and why there is none."""
         try:
@@ -103,12 +130,18 @@ class Writing:
         except ModelUnusable as error:
             return None, f"; it could not be rewritten: {error}"
         self.usage = add_usage(self.usage, draft.usage)
-        again = _split(draft, sources)
+        again = [one for one in _split(draft, sources) if not _find_fault(one.text, faults)]
         return (again[0], "") if again else (None, "; the generator could not rewrite it")
 
     def _remove(self, sentence: DraftSentence, reason: str) -> None:
         self.removed.append(RemovedSentence(sentence.text, reason))
         self.tell(self.removed[-1])
+
+
+def _find_fault(text: str, faults: Faults) -> str:
+    """Why a model's sentence may not stand, whatever it cites; "" for nothing."""
+    language = find_language(text)
+    return f"it is in {language}, not in English" if language else faults.find(text)
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:

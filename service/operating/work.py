@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from starlette.requests import Request
 
 from retrieval.core.errors import CounterpointError
+from retrieval.runtime.stopping import stop_by
 from service.operating import metrics
 
 _log = logging.getLogger("counterpoint")
@@ -142,7 +143,8 @@ class Workers:
         outcome: Callable[[], object]
         try:
             job.check()
-            value = work(job)
+            with stop_by(job.check):
+                value = work(job)
             outcome = lambda: job.result.set_result(value)  # noqa: E731
         except Gone:
             metrics.LEFT.inc()

@@ -48,7 +48,7 @@ def print_answer(response: AnswerResponse, console: Console | None = None) -> No
             facts = " · ".join(str(fact) for fact in (document.pmid, document.year, document.journal) if fact)
             console.print(Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
     if response.removed:
-        console.print(Text(f"\n{len(response.removed)} sentences were removed because no citation supported them", style="bold"))
+        console.print(Text(f"\n{len(response.removed)} sentences were removed by the check", style="bold"))
         for removed in response.removed:
             console.print(Padding(Text(f"“{removed.text}” ({removed.reason})", style="dim"), (0, 0, 0, 3)))
     console.print(Text(f"\n{_facts(response)}", style="dim"))

@@ -23,6 +23,7 @@ from retrieval.core.values import Document
 from retrieval.dense.encoder import Vectors
 from retrieval.index import Index
 from service.configuration.config import Profile, load_profile
+from service.trec.task_b.run import answers_path
 from service.trec.task_b.topics import read_topics
 from tests.helpers.fakes import WordJudge, make_index
 
@@ -121,6 +122,25 @@ def test_every_figure_can_be_counted_by_hand(index: Index, topics_file: Path, tm
     }
     assert values == pytest.approx(expected)
     assert all(figure.low is not None and figure.high is not None for figure in run.figures.values())
+
+
+def test_what_was_written_before_the_check_is_measured_where_the_full_answers_are(
+    index: Index, topics_file: Path, tmp_path: Path
+) -> None:
+    ours, other = write_run(tmp_path / "ours.jsonl", RUN), write_run(tmp_path / "other.jsonl", RUN)
+    drafts = [
+        ("1", {"sentences": 4, "cited": 2, "citations": 6}),
+        ("2", {"sentences": 3, "cited": 3, "citations": 3}),
+        ("3", None),
+    ]
+    lines = [json.dumps({"topic": {"id": topic}, "drafted": drafted}) for topic, drafted in drafts]
+    answers_path(ours).write_text("\n".join(lines) + "\n")
+    report = measured(index, topics_file, ours, other)
+    figures, none = (run.figures for run in report.runs)
+    assert [figures[key].value for key in ("drafted", "drafted_coverage", "drafted_citations")] == [3.5, 0.75, 9 / 5]
+    assert none["drafted"].value is None
+    assert "drafted, cited" in "\n".join(tables.lines(report))
+    assert "drafted" not in "\n".join(tables.lines(measured(index, topics_file, other)))
 
 
 def test_every_citation_is_kept_with_what_was_decided_about_it(index: Index, topics_file: Path, tmp_path: Path) -> None:

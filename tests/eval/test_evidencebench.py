@@ -16,14 +16,16 @@ from typer.testing import CliRunner
 
 from eval.cli import eval_app
 from eval.evidence.evidencebench import TASKS, EvidenceCase, Goal, read_cases, tasks
-from eval.evidence.language_models import llm_methods
+from eval.evidence.language_models import describe_unanswered, llm_methods
 from eval.evidence.methods import METHODS, methods
 from eval.evidence.readings import KeptReadings
 from eval.evidence.report import make_report, recalls, standard_error, table
+from generation.prompts.evidence import ask_for_evidence, read_numbers
 from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadConfig, BadInput
+from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.configuration.config import Profile, load_profile
-from tests.helpers.chat_server import serving, text
+from tests.helpers.chat_server import fault, serving, text
 from tests.helpers.evidence_fakes import finder, reader
 
 REAL = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "evidencebench"
@@ -257,6 +259,51 @@ def test_a_language_model_is_asked_again_for_another_paper_hypothesis_model_or_p
         assert (ask(method="llm-shots"), ask(method="llm-shots")) == (5, 5)
         monkeypatch.setattr("eval.evidence.language_models.hash_code", lambda _: "edited")
         assert (ask(), ask()) == (6, 6)
+
+
+def test_an_answer_of_no_use_counts_as_nothing_and_does_not_end_the_run(data: Path, tmp_path: Path) -> None:
+    case = read_cases([data])[0]
+    reading = reader().read(case.hypothesis, case.paper)
+    for server in serving(text("I cannot say.")):
+        writer = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0}
+        profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
+        names = ["llm-plain", "llm-sections"]
+        chosen = llm_methods(names, profile, tmp_path)
+        for method in chosen:
+            assert method.choose
+            assert list(method.choose(case, reading, TASKS["er-10"])) == []
+        asked = len(server.bodies)
+        assert [one.partition(":")[0] for one in describe_unanswered(chosen)] == names
+        again = llm_methods(names, profile, tmp_path)[0]
+        assert again.choose
+        assert list(again.choose(case, reading, TASKS["er-10"])) == []
+        assert len(server.bodies) == asked, "that there was none is kept as well"
+        server.script = lambda body: fault(503)
+        with pytest.raises(ChatUnanswered, match="503"):
+            again.choose(case, reading, TASKS["er-optimal"])
+
+
+def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> None:
+    case = read_cases([data])[0]
+    for server in serving(text("ANSWER: 3, 2")):
+        server.script = lambda body: text("ANSWER: 2" if 'kind="abstract"' in str(body) else "I cannot say.")
+        chosen = ask_for_evidence(Chat("m", server.url, retries=0), "sections", case.hypothesis, case.paper, 1)
+        assert chosen.indices == (2,)
+
+
+@pytest.mark.parametrize(
+    ("reply", "numbers"),
+    [
+        ("Thoughts on 1 and 2.\nANSWER: 3, 1", (3, 1)),
+        ("Thoughts on 1 and 2.\n[3], [1]", (3, 1)),
+        ("Thoughts on 1 and 2.\n3, 1.", (3, 1)),
+        ("I choose 3 and 1.", None),
+        ("**ANSWER:** none", ()),
+        ("ANSWER: 77", None),
+    ],
+)
+def test_numbers_are_read_from_the_last_line(reply: str, numbers: tuple[int, ...] | None) -> None:
+    assert read_numbers(reply, {1, 2, 3}) == numbers
 
 
 def test_a_language_model_needs_a_profile_that_has_one(tmp_path: Path) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from generation.draft import Source
+from generation.prompts.prompt import read_instructions
 from generation.replies.citations import find_marks
+from generation.replies.cleaning import keep_whole_sentences
+from generation.replies.faults import Faults
 from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Document
@@ -82,5 +85,85 @@ def test_units_and_figures_are_no_citations() -> None:
     assert find_marks("It grew to 5 m² by then.", {"11111111": 1}) == []
 
 
+def test_a_date_in_brackets_is_no_source() -> None:
+    assert read("Aspirin lowered fever in adults (March 2020) [1].") == [("Aspirin lowered fever in adults (March 2020).", [1])]
+
+
 def test_an_empty_reply_has_no_sentences() -> None:
     assert read("") == read("  \n\n ") == read("[1]") == []
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("Aspirin lowers fever in adults [99999999].", [99999999]),
+        ("Aspirin lowers fever in adults [PMID: 99999999].", [99999999]),
+        ("Aspirin lowers fever in adults (PMID 99999999, PMID 22222222).", [99999999, 2]),
+        ("Aspirin lowers fever in adults (Smith et al., 2019) [2].", [2]),
+        ("Aspirin lowers fever in adults (Smith, 2019; Jones and Li, 2020b).", []),
+        ("Aspirin lowers fever in adults (Smith & Jones 2020) [2].", [2]),
+        ("Aspirin lowers fever in adults https://example.org/x?a=1 [3].", [3]),
+        ("Aspirin lowers fever in adults (doi: 10.1000/abc) [3].", [3]),
+    ],
+)
+def test_a_source_that_nobody_gave_is_taken_out_and_its_pmid_kept_as_a_fault(written: str, cited: list[int]) -> None:
+    assert read(written) == [("Aspirin lowers fever in adults.", cited)]
+
+
+def test_a_document_named_in_words_is_cited() -> None:
+    text = "According to Document 2, aspirin lowers fever. Document 1 reports that it does not. Fever falls, as shown in [3]."
+    assert [numbers for _, numbers in read(text)] == [[2], [1], [3]]
+    assert read(text)[0][0] == "According to PMID 22222222, aspirin lowers fever."
+    assert read(text)[2][0] == "Fever falls, as shown in PMID 33333333."
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "# Effects of aspirin on fever in adults\n\nAspirin lowers fever in adults [1].",
+        "**Clinical significance of all this**\nAspirin lowers fever in adults [1].",
+        "Here is what the documents say:\n1. Aspirin lowers fever in adults [1].",
+        "```markdown\nAspirin lowers fever in adults [1].\n```",
+        '```json\n{"answer": "Aspirin lowers fever in adults [1]."}\n```',
+        "| Drug | Effect on fever in adults |\n|---|---|\n| Aspirin | lower |\n\nAspirin lowers fever in adults [1].",
+        "**Answer:** Aspirin lowers fever in adults [1].",
+        "Question: Does aspirin lower fever?\nTopic: fever\nAnswer: Aspirin lowers fever in adults [1].",
+        "Aspirin lowers fever in adults [1].\n\nQuestion: Does iron matter in COVID-19?\nAnswer: Iron matters a lot [2].",
+        'Aspirin lowers fever in adults [1].\n<document number="9" pmid="7">\nTitle: Iron\nIron is a metal.\n</document>',
+        "- **Aspirin:** lowers fever in adults [1].",
+    ],
+)
+def test_headings_lists_and_another_task_are_no_part_of_the_answer(written: str) -> None:
+    assert read(written) == [("Aspirin lowers fever in adults.", [1])]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("It fell by 3.5 mm [1]. It rose by 2.", "It fell by 3.5 mm [1]."),
+        ("It fell by 3.5 mm [1]. It rose by 2.7 in", "It fell by 3.5 mm [1]."),
+        ("It fell [1]. It rose [2].", "It fell [1]. It rose [2]."),
+        ("It fell. [1] It rose", "It fell. [1]"),
+        ("It fell by 3.5 mm", ""),
+    ],
+)
+def test_what_was_cut_off_keeps_its_whole_sentences(written: str, kept: str) -> None:
+    assert keep_whole_sentences(written) == kept
+
+
+def test_a_sentence_that_loops_copies_or_repeats_is_a_fault() -> None:
+    prompt = read_instructions("one-shot")
+    faults = Faults(prompt, ["11111111"])
+    good = "Aspirin lowered fever in adults within two hours, and in children it did so within three."
+    assert faults.find(good) == ""
+    faults.remember(good)
+    assert "repeats an earlier" in faults.find(f"{good} ")
+    assert "again and again" in faults.find("The effect was large and large and large and large in adults.")
+    assert "again and again" in faults.find("It was very very very very very good.")
+    assert "copies" in faults.find(
+        "Many people admitted to hospital with COVID-19 have a high ferritin together with a low iron."
+    )
+    assert "copies" in faults.find("Use only the numbered documents of the task.")
+    assert "PMID 22222222" in faults.find("PMID 22222222 found that aspirin lowers fever in most adults.")
+    assert faults.find("PMID 11111111 found that aspirin lowers fever in most adults.") == ""
+    assert faults.find("Pain fell in women and in men, and in women and in men fever fell.") == ""

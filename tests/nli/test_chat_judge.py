@@ -58,8 +58,9 @@ def test_only_the_undecided_sentence_is_sent_and_its_answer_decides(server: Chat
     assert (asked.support, asked.neutral, asked.contradict) == (0.3, 0.4, 0.3), "the probabilities stay the small model's"
     (body,) = server.bodies
     assert "Aspirin did not prevent it." in body["messages"][1]["content"]
-    assert body["response_format"]["json_schema"]["schema"]["required"] == ["label", "quote", "reason"]
+    assert body["response_format"]["json_schema"]["schema"]["required"] == ["quote", "reason", "label"]
     assert body["response_format"]["json_schema"]["schema"]["additionalProperties"] is False
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["quote"]["minLength"] == 1
 
 
 def test_a_quote_that_is_not_in_the_sentence_is_refused(server: ChatServer) -> None:
@@ -67,6 +68,20 @@ def test_a_quote_that_is_not_in_the_sentence_is_refused(server: ChatServer) -> N
     (verdict,) = ask(server, "Aspirin was studied.")
     assert verdict.label == UNSURE.label
     assert "not in the sentence" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("written", "quote"),
+    [
+        ("Sentence: Aspirin helped", "Aspirin helped"),
+        ("“Aspirin helped”", "Aspirin helped"),
+        ("p ‹ 0.05", "p < 0.05"),
+    ],
+)
+def test_what_the_prompt_put_around_the_words_is_no_part_of_the_quote(server: ChatServer, written: str, quote: str) -> None:
+    server.script = lambda body: opinion("support", written)
+    (verdict,) = ask(server, "Aspirin helped (p < 0.05).")
+    assert (verdict.label, verdict.quote) == ("support", quote)
 
 
 def test_a_stance_without_a_quote_is_refused_and_neutral_needs_none(server: ChatServer) -> None:

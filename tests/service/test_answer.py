@@ -97,7 +97,7 @@ def test_five_citations_become_the_best_three(index: Index) -> None:
 
 def test_no_more_than_the_words_allowed_whatever_is_written(index: Index) -> None:
     one = number(index, "1")
-    answer = answered(index, " ".join(f"Zeta lowers blood pressure in most adults [{one}]." for _ in range(100)))
+    answer = answered(index, " ".join(f"Zeta lowers blood pressure in most adults q{n} [{one}]." for n in range(100)))
     assert 240 <= answer.words <= 250
     assert len(answer.sentences) + len(answer.removed) == 100
     assert answer.removed[0].reason == "the answer is limited to 250 words"

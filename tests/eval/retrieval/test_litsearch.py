@@ -190,3 +190,14 @@ def test_the_command_tells_what_it_cannot_do(tmp_path: Path) -> None:
         failed = CliRunner().invoke(app, [*usual, *more])
         assert failed.exit_code == 2
         assert told in " ".join(failed.output.split())
+
+
+def test_without_a_usable_order_papers_stay_and_it_is_counted(server: ChatServer, tmp_path: Path) -> None:
+    papers = [Document(one, one, "") for one in "ab"]
+    server.script = lambda body: text("I cannot say.")
+    orders = KeptOrders(chat(server), tmp_path)
+    assert [orders("q", papers) for _ in range(2)] == [[0, 1]] * 2
+    assert (orders.asked, orders.unanswered, len(server.bodies)) == (2, 2, 1)
+    server.close()
+    with pytest.raises(ChatUnanswered, match="cannot be reached"):
+        orders("another", papers)

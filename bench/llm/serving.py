@@ -1,0 +1,79 @@
+"""Serving a GGUF file on this machine by llama.cpp (the package xllamacpp), with OpenAI's chat completions API."""
+
+from __future__ import annotations
+
+import socket
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.core.errors import BadConfig
+
+ALIAS = "qwen2.5-coder-1.5b"
+"""The name by which the server lists the model."""
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The port on loopback, threads, and the tokens of prompt and reply together that one request may take."""
+
+    port: int = 8199
+    threads: int = 2
+    context: int = 16384
+
+    @property
+    def base_url(self) -> str:
+        """The address that a profile names as base_url."""
+        return f"http://{HOST}:{self.port}/v1"
+
+
+def check_options(options: ServeOptions) -> None:
+    """Raise `BadConfig` for what cannot be served."""
+    if not (0 < options.port < 65536 and options.threads >= 1 and options.context >= 512):
+        raise BadConfig(
+            f"port {options.port}, threads {options.threads}, context {options.context} do not fit; "
+            "expected a port of 1 to 65535, at least 1 thread and at least 512 tokens."
+        )
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((HOST, options.port))
+        except OSError as error:
+            raise BadConfig(
+                f"Port {options.port} of {HOST} cannot be used ({error.strerror}); stop what uses it or name another with --port."
+            ) from None
+
+
+def serve_model(model: Path, options: ServeOptions) -> None:
+    """Serve until the process is interrupted; raises `BadConfig` where that cannot be done."""
+    check_options(options)
+    try:
+        from xllamacpp import CommonParams, Server
+    except ImportError:
+        raise BadConfig("xllamacpp is not installed; run make llm, which installs it.") from None
+    chosen = CommonParams()
+    chosen.model.path, chosen.model_alias = str(model), {ALIAS}
+    chosen.hostnames, chosen.port = [HOST], options.port
+    chosen.n_ctx, chosen.n_parallel = options.context, 1
+    # Threads that wait by spinning take the cores from everything else.
+    for pool in (chosen.cpuparams, chosen.cpuparams_batch):
+        pool.n_threads, pool.poll = options.threads, 0
+    server = Server(chosen)
+    print(f"Serving {ALIAS} at {options.base_url}; Ctrl-C stops it.", flush=True)
+    try:
+        while True:
+            time.sleep(3600)
+    finally:
+        del server
+
+
+def is_answering(base_url: str, seconds: float = 2.0) -> bool:
+    """Whether a server that has loaded its model answers at this address."""
+    try:
+        with urllib.request.urlopen(f"{base_url}/models", timeout=seconds) as reply:
+            return bool(reply.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False

@@ -1,0 +1,127 @@
+"""How far two annotations of the same papers agree: on which sentences are evidence, and on what the aspects are.
+
+The benchmark publishes no words of its aspects, only the sentences that show each. Two aspects are therefore alike as far as
+their sentences are: each aspect of one annotation is paired with one of the other so that the sum of likenesses is largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eval.evidence.evidencebench import EvidenceCase
+from eval.measures.formulas import Floats, Tally, f1, kappa, precision, recall
+from eval.measures.report_data import Figure
+from eval.measures.resampling import Resampler
+from retrieval.core.errors import BadInput
+
+_TASK = "er-10"
+"""The task that counts all aspects."""
+_ALIKE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PaperAgreement:
+    """One paper. `sentences` counts those that both, only the first, only the second, and neither take for evidence; `aspects`
+    are how many each has; `likeness` of each of the second's aspects is that of its pair (Jaccard of sentences, 0 for none)."""
+
+    id: str
+    sentences: tuple[int, int, int, int]
+    aspects: tuple[int, int]
+    likeness: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All papers: precision, recall and F1 of the first's evidence sentences by the second's, Cohen's kappa over sentences, the
+    mean likeness of the second's aspects, and the share of them with a pair that is alike by half or more."""
+
+    papers: tuple[PaperAgreement, ...]
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    kappa: Figure
+    likeness: Figure
+    found: Figure
+
+
+def compare_annotations(ours: Sequence[EvidenceCase], theirs: Sequence[EvidenceCase]) -> Agreement:
+    """The papers of `ours` against the same ones of `theirs`, with 95 % bootstrap intervals over papers.
+
+    Raises `BadInput` where a paper is missing in theirs or has other sentences there.
+    """
+    known = {case.id: case for case in theirs}
+    papers = []
+    for case in ours:
+        if case.id not in known:
+            raise BadInput(f"The paper {case.id} is not in the other annotation; name the file that it was made from.")
+        if [one.text for one in case.paper.sentences] != [one.text for one in known[case.id].paper.sentences]:
+            raise BadInput(
+                f"The paper {case.id} has other sentences in the other annotation; name the file that it was made from."
+            )
+        papers.append(_compare(case, known[case.id]))
+    return _sum_up(papers)
+
+
+def _compare(ours: EvidenceCase, theirs: EvidenceCase) -> PaperAgreement:
+    one, other = (case.goals[_TASK].aspects for case in (ours, theirs))
+    mine, yours = frozenset[int]().union(*one), frozenset[int]().union(*other)
+    both = len(mine & yours)
+    neither = len(ours.paper.body) - len(mine | yours)
+    counts = (both, len(mine) - both, len(yours) - both, neither)
+    return PaperAgreement(ours.id, counts, (len(one), len(other)), pair_aspects(one, other))
+
+
+def pair_aspects(ours: Sequence[frozenset[int]], theirs: Sequence[frozenset[int]]) -> tuple[float, ...]:
+    """The likeness of each of `theirs` to the one of `ours` that it is paired with, each used once (Kuhn 1955, by SciPy)."""
+    from scipy.optimize import linear_sum_assignment
+
+    alike = np.array([[len(one & other) / len(one | other) for one in ours] for other in theirs])
+    found = np.zeros(len(theirs))
+    rows, columns = linear_sum_assignment(alike, maximize=True)
+    found[rows] = alike[rows, columns]
+    return tuple(float(one) for one in found)
+
+
+def _sum_up(papers: Sequence[PaperAgreement]) -> Agreement:
+    resampler = Resampler(len(papers))
+    # (right, predicted, gold) is what the formulas take.
+    retrieved = [(both, both + mine, both + yours) for both, mine, yours, _ in (one.sentences for one in papers)]
+    per_aspect = [(sum(one.likeness), sum(value >= _ALIKE for value in one.likeness), len(one.likeness)) for one in papers]
+    found = [resampler.figure(Tally.of(retrieved, formula)) for formula in (precision, recall, f1)]
+    return Agreement(
+        tuple(papers),
+        found[0],
+        found[1],
+        found[2],
+        resampler.figure(Tally.of([one.sentences for one in papers], kappa)),
+        resampler.figure(Tally.of([(alike, count) for alike, _, count in per_aspect], _mean)),
+        resampler.figure(Tally.of([(found, count) for _, found, count in per_aspect], _mean)),
+    )
+
+
+def _mean(sums: Floats) -> Floats:
+    found: Floats = sums[..., 0] / sums[..., 1]
+    return found
+
+
+def lines(agreement: Agreement) -> list[str]:
+    """The agreement for a terminal: a line a paper, then all of them."""
+    found = [f"{'paper':<32}{'sentences: both, ours, theirs':>32}{'aspects: ours, theirs':>24}{'likeness':>10}"]
+    for one in agreement.papers:
+        both, mine, yours, _ = one.sentences
+        mean = sum(one.likeness) / len(one.likeness)
+        found.append(f"{one.id:<32}{f'{both}, {mine}, {yours}':>32}{f'{one.aspects[0]}, {one.aspects[1]}':>24}{mean:>10.2f}")
+    for title, figure in (
+        ("Evidence sentences, precision", agreement.precision),
+        ("Evidence sentences, recall", agreement.recall),
+        ("Evidence sentences, F1", agreement.f1),
+        ("Evidence sentences, Cohen's kappa", agreement.kappa),
+        ("Their aspects, mean likeness of the pair", agreement.likeness),
+        ("Their aspects with a pair alike by half", agreement.found),
+    ):
+        if figure.value is not None:
+            found.append(f"{title:<44}{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})")
+    return [*found, f"{len(agreement.papers)} papers; in brackets: 95 % intervals by a bootstrap over papers."]

@@ -1,0 +1,147 @@
+"""EvidenceBench's annotation, made by a language model: from a paper and a review's summary of it to a record of the benchmark.
+
+Hypothesis, aspects, and which sentences show each aspect are asked for one after the other (generation.prompts.annotation); what
+the benchmark's tasks need besides, the fewest sentences that show everything, is computed. Every answer is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from eval.evidence.covering import cover_all, cover_most
+from generation.prompts.annotation import Aspect, ask_for_alignment, ask_for_aspects, ask_for_hypothesis, split_paper
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import GO_ON, translate_write_errors
+from retrieval.core.paper import Paper, PaperSentence
+from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.store.journal import Journal, Origin, hash_json
+
+TEN, FIVE = 10, 5
+_TYPES = {"abstract": "abstract"}
+_NORMAL, _HEADING = "normal_paragraph", "section_name"
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class ToAnnotate:
+    """A paper, what a review says about its study, and the hypothesis, "" where it is to be written."""
+
+    id: str
+    paper: Paper
+    summary: str
+    hypothesis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What was found: `shown` are the sentences of each aspect, by the aspect's place; `skipped` counts parts of the paper to
+    which the model gave no usable answer, so that their sentences show nothing."""
+
+    hypothesis: str
+    aspects: tuple[Aspect, ...]
+    shown: tuple[frozenset[int], ...]
+    skipped: int
+
+
+class Annotator:
+    """Annotates papers with a chat model; its answers are kept in a folder, so that a stopped run asks for none twice."""
+
+    def __init__(self, chat: Chat, work: Path) -> None:
+        self.chat, self._work = chat, work
+        origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.annotation"]))
+        with translate_write_errors("the model's answers", work, GO_ON):
+            self._journal = Journal.of(origin, work, "annotations")
+
+    def annotate(self, task: ToAnnotate) -> Annotation:
+        """All steps for one paper. Raises `ChatUnanswered` where the model gives no hypothesis or no aspect."""
+        hypothesis = task.hypothesis or self._write_hypothesis(task.summary)
+        aspects = self._take_apart(hypothesis, task.summary)
+        shown: list[set[int]] = [set() for _ in aspects]
+        skipped = 0
+        for part in split_paper(task.paper):
+            found = self._align(hypothesis, aspects, part)
+            skipped += found is None
+            for sentence, places in (found or {}).items():
+                for at in places:
+                    shown[at].add(int(sentence))
+        return Annotation(hypothesis, tuple(aspects), tuple(map(frozenset, shown)), skipped)
+
+    def _write_hypothesis(self, summary: str) -> str:
+        key = hash_json(["hypothesis", summary])
+        return str(self._journal.get(key) or self._keep(key, ask_for_hypothesis(self.chat, summary)))
+
+    def _take_apart(self, hypothesis: str, summary: str) -> list[Aspect]:
+        key = hash_json(["aspects", hypothesis, summary])
+        if self._journal.get(key) is None:
+            self._keep(key, [asdict(one) for one in ask_for_aspects(self.chat, hypothesis, summary)])
+        return [Aspect(**one) for one in self._journal.get(key)]
+
+    def _align(
+        self, hypothesis: str, aspects: Sequence[Aspect], part: Sequence[PaperSentence]
+    ) -> Mapping[str, Sequence[int]] | None:
+        """The aspects of each sentence, None where the model's answer was of no use; a server that is gone ends the run."""
+        key = hash_json(["sentences", hypothesis, [one.text for one in aspects], [(one.index, one.text) for one in part]])
+        if self._journal.get(key) is None:
+            try:
+                found = ask_for_alignment(self.chat, hypothesis, aspects, part)
+                self._keep(key, {"shown": {str(sentence): sorted(places) for sentence, places in found.items()}})
+            except ChatUnanswered as error:
+                if error.status == 503:
+                    raise
+                self._keep(key, {"shown": None})
+        shown: Mapping[str, Sequence[int]] | None = self._journal.get(key)["shown"]
+        return shown
+
+    def _keep(self, key: str, record: Made) -> Made:
+        with translate_write_errors("the model's answers", self._work, GO_ON):
+            self._journal.add(key, record)
+        return record
+
+
+def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[str, Any]:
+    """The annotation as a record that `counterpoint eval evidencebench` reads; the fields are the benchmark's, and beside them
+    the aspects in words, the summary and the model.
+
+    An aspect that no sentence shows is left out, as the benchmark does. Raises `ChatUnanswered` where none is left.
+    """
+    names = [f"{task.id}_aspect_{place}" for place in range(len(annotation.aspects))]
+    shown = {name: sorted(rows) for name, rows in zip(names, annotation.shown, strict=True) if rows}
+    if not shown:
+        raise ChatUnanswered(f"The model {model} found no sentence of the paper {task.id} that shows an aspect.")
+    kinds = {name: aspect.kind for name, aspect in zip(names, annotation.aspects, strict=True)}
+    results = {name: rows for name, rows in shown.items() if kinds[name] == "results"}
+    sentences = task.paper.sentences
+    return {
+        "id": task.id,
+        "paper_id": task.paper.id or task.id,
+        "hypothesis": annotation.hypothesis,
+        "paper_as_candidate_pool": [one.text for one in sentences],
+        "sentence_types_in_candidate_pool": [_HEADING if one.heading else _TYPES.get(one.kind, _NORMAL) for one in sentences],
+        "aspect_list_ids": list(shown),
+        "results_aspect_list_ids": list(results) or None,
+        "aspect2sentence_indices": shown,
+        "sentence_index2aspects": {
+            str(one.index): [name for name, rows in shown.items() if one.index in rows] for one in sentences
+        },
+        "evidence_retrieval_at_optimal_evaluation": _optimal(shown),
+        "evidence_retrieval_at_10_evaluation": _selection(shown, cover_most(shown, TEN)),
+        "results_evidence_retrieval_at_optimal_evaluation": _optimal(results) if results else None,
+        "results_evidence_retrieval_at_5_evaluation": _selection(results, cover_most(results, FIVE)) if results else None,
+        "aspects": {name: asdict(aspect) for name, aspect in zip(names, annotation.aspects, strict=True)},
+        "summary": task.summary,
+        "annotated_by": model,
+        "parts_without_an_answer": annotation.skipped,
+    }
+
+
+def _optimal(shown: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    chosen = cover_all(shown)
+    return {"optimal": len(chosen), **_selection(shown, chosen)}
+
+
+def _selection(shown: Mapping[str, Sequence[int]], chosen: Sequence[int]) -> dict[str, Any]:
+    covered = [name for name, rows in shown.items() if set(rows) & set(chosen)]
+    return {"one_selection_of_sentences": list(chosen), "covered_aspects": covered}

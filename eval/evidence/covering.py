@@ -1,0 +1,45 @@
+"""Choosing sentences that show the most aspects, exactly: by integer programming (SciPy's HiGHS)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+Shown = Mapping[str, Collection[int]]
+"""The sentences that show each aspect."""
+
+
+def cover_all(shown: Shown) -> tuple[int, ...]:
+    """The fewest sentences that together show every aspect, in the paper's order; each aspect has a sentence."""
+    return _choose(shown, None)
+
+
+def cover_most(shown: Shown, k: int) -> tuple[int, ...]:
+    """At most `k` sentences that together show the most aspects, in the paper's order."""
+    return _choose(shown, k)
+
+
+def _choose(shown: Shown, k: int | None) -> tuple[int, ...]:
+    """With `k` the variables are sentences and aspects, an aspect counted where a chosen sentence shows it; else sentences."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    rows = sorted({one for sentences in shown.values() for one in sentences})
+    if not rows:
+        return ()
+    place = {row: at for at, row in enumerate(rows)}
+    table = np.zeros((len(shown), len(rows)))
+    for at, sentences in enumerate(shown.values()):
+        table[at, [place[one] for one in sentences]] = 1.0
+    if k is None:
+        cost, rules = np.ones(len(rows)), [LinearConstraint(table, lb=1.0)]
+    else:
+        aspects = len(shown)
+        # A chosen sentence costs next to nothing: of two choices that show as much the smaller one is taken.
+        cost = np.concatenate([np.full(len(rows), 0.5 / (len(rows) + 1)), -np.ones(aspects)])
+        rules = [
+            LinearConstraint(np.hstack([table, -np.eye(aspects)]), lb=0.0),
+            LinearConstraint(np.concatenate([np.ones(len(rows)), np.zeros(aspects)])[None, :], ub=float(k)),
+        ]
+    found = milp(cost, constraints=rules, integrality=np.ones(len(cost)), bounds=Bounds(0, 1))
+    return tuple(row for row, taken in zip(rows, found.x, strict=False) if taken > 0.5)

@@ -1,0 +1,128 @@
+"""How far judges agree with the labels and with each other: accuracy, macro-F1 and Cohen's kappa, with bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eval.judges.opinions import MISQUOTED, UNANSWERED, Judged
+from eval.judges.pairs import NAMES
+from eval.measures.formulas import Floats, Tally, kappa
+from eval.measures.report_data import Figure
+from eval.measures.resampling import Resampler
+from retrieval.core.values import Label
+
+_COUNT = len(NAMES)
+By = Callable[[Judged], Label]
+JUDGES: dict[str, By] = {
+    "stance model": lambda one: one.small,
+    "language model alone": lambda one: one.alone,
+    "stance model, then language model": lambda one: one.behind,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFigures:
+    """A judge against the labels."""
+
+    judge: str
+    accuracy: Figure
+    macro_f1: Figure
+    kappa: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesReport:
+    """All judges on the same pairs, the agreement of the two models, and what the language model was asked."""
+
+    command: str
+    models: tuple[str, str]
+    pairs: int
+    rows: tuple[JudgeFigures, ...]
+    kappa_between: Figure
+    undecided: int
+    unanswered: int
+    misquoted: int
+
+
+def make_report(judged: Sequence[Judged], command: str, models: tuple[str, str]) -> JudgesReport:
+    """The report; bootstrap samples are of pairs and the same for every figure."""
+    resampler = Resampler(len(judged))
+
+    def figure(one: By, other: By, formula: Callable[[Floats], Floats]) -> Figure:
+        return resampler.figure(Tally.of([_count(one(pair), other(pair)) for pair in judged], formula))
+
+    rows = tuple(
+        JudgeFigures(name, *(figure(_true, by, formula) for formula in (accuracy, macro_f1, kappa)))
+        for name, by in JUDGES.items()
+    )
+    faults = [one.fault for one in judged]
+    return JudgesReport(
+        command, models, len(judged), rows, figure(JUDGES["stance model"], JUDGES["language model alone"], kappa),
+        sum(one.undecided for one in judged), faults.count(UNANSWERED), faults.count(MISQUOTED),
+    )  # fmt: skip
+
+
+def _true(one: Judged) -> Label:
+    return one.true
+
+
+def _count(row: Label, column: Label) -> list[float]:
+    """A table of labels by labels, flat, with a single 1."""
+    cells = [0.0] * _COUNT**2
+    cells[NAMES.index(row) * _COUNT + NAMES.index(column)] = 1.0
+    return cells
+
+
+def _square(sums: Floats) -> Floats:
+    return sums.reshape(*sums.shape[:-1], _COUNT, _COUNT)
+
+
+def accuracy(sums: Floats) -> Floats:
+    """The share of pairs on the diagonal, of [..., labels²] (true by judged)."""
+    table = _square(sums)
+    found: Floats = np.trace(table, axis1=-2, axis2=-1) / table.sum(axis=(-2, -1))
+    return found
+
+
+def macro_f1(sums: Floats) -> Floats:
+    """The mean F1 of the labels that occur on either side, of [..., labels²]."""
+    table = _square(sums)
+    right, both = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1) + table.sum(axis=-2)
+    each = np.divide(2 * right, both, out=np.zeros_like(both), where=both > 0)
+    found: Floats = each.sum(axis=-1) / (both > 0).sum(axis=-1)
+    return found
+
+
+def lines(report: JudgesReport) -> list[str]:
+    """The report for a terminal."""
+    titles = ("accuracy", "macro-F1", "kappa with the labels")
+    found = [f"{f'{report.pairs} pairs':<36}" + "".join(f"{title:>26}" for title in titles)]
+    for row in report.rows:
+        cells = (_percent(row.accuracy), _percent(row.macro_f1), _plain(row.kappa))
+        found.append(f"{row.judge:<36}" + "".join(f"{cell:>26}" for cell in cells))
+    small, large = report.models
+    return [
+        *found,
+        f"Kappa between {small} and {large}: {_plain(report.kappa_between)}.",
+        f"{report.undecided} of {report.pairs} pairs are left undecided by the stance model; the language model gave no usable "
+        f"answer to {report.unanswered + report.misquoted} of all ({report.misquoted} quoted what is not in the sentence).",
+        "In brackets: 95 % intervals by a bootstrap over pairs.",
+    ]
+
+
+def _percent(figure: Figure) -> str:
+    return _write(figure, lambda value: f"{100 * value:.1f}")
+
+
+def _plain(figure: Figure) -> str:
+    return _write(figure, lambda value: f"{value:.2f}")
+
+
+def _write(figure: Figure, form: Callable[[Any], str]) -> str:
+    if figure.value is None:
+        return "-"
+    return f"{form(figure.value)} ({form(figure.low)} to {form(figure.high)})"

@@ -1,0 +1,66 @@
+"""What is wrong with a sentence of a language model before anybody looks at its sources: it repeats, it copies the prompt.
+
+A small model that loses its way says the same again and again, answers the worked example of its prompt in place of the question,
+or recites its instructions. Such a sentence may well be true and cited, so that no check of citations would find it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_WORD = re.compile(r"\w+")
+_RUN = 5
+"""Words in a row: so many the same are no accident."""
+_COPIED = 0.5
+_SAME = 0.9
+_LOOPS = 3
+_PMID = re.compile(r"\bPMIDs?\s*:?\s*(\d{5,9})", re.IGNORECASE)
+
+
+class Faults:
+    """Looks at the sentences of one answer in order; `remember` tells it which of them stand."""
+
+    def __init__(self, prompt: str, pmids: Sequence[str]) -> None:
+        """`prompt` is the part of the prompt that belongs to no task, `pmids` are the sources'."""
+        self._prompt = _runs(_split(prompt))
+        self._pmids = set(pmids)
+        self._kept: list[frozenset[str]] = []
+
+    def find(self, sentence: str) -> str:
+        """Why the sentence may not stand, as the reason that a reader is told; "" where nothing is wrong with it."""
+        words = _split(sentence)
+        if _loops(words):
+            return "it says the same words again and again"
+        if unknown := [one for one in _PMID.findall(sentence) if one not in self._pmids]:
+            return f"it names PMID {unknown[0]}, which is not one of the documents"
+        runs = _runs(words)
+        if runs and len(runs & self._prompt) >= _COPIED * len(runs):
+            return "it copies the instructions or their example"
+        held = frozenset(words)
+        if any(len(held & other) >= _SAME * len(held | other) for other in self._kept):
+            return "it repeats an earlier sentence"
+        return ""
+
+    def remember(self, sentence: str) -> None:
+        """A sentence that stands, so that none says the same again."""
+        self._kept.append(frozenset(_split(sentence)))
+
+
+def _split(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
+
+
+def _loops(words: Sequence[str]) -> bool:
+    """Whether a word comes five times in a row, or a run of two to five words three times."""
+    for length in range(1, _RUN + 1):
+        need = length * _LOOPS if length > 1 else _RUN
+        for at in range(len(words) - need + 1):
+            part = words[at : at + need]
+            if all(part[i] == part[i % length] for i in range(need)):
+                return True
+    return False

@@ -1,0 +1,42 @@
+"""What a chat server is sent, and what it says of a request that it cannot do anything with."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+    from openai.types.chat import ChatCompletionMessageParam
+
+BAD_REQUEST = 400
+NOT_KNOWN = (BAD_REQUEST, 404, 422, 501)
+"""What servers answer that know no json_schema."""
+TOO_LONG = re.compile(r"context (?:size|length|window)", re.IGNORECASE)
+_MOST_QUOTED = 200
+
+
+def make_messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
+    """Instructions and task as the messages of a request."""
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+
+
+def close_schema(schema: type[BaseModel]) -> dict[str, object]:
+    """The JSON schema as strict servers want it: no other keys, every key required, inside of it too."""
+    made = schema.model_json_schema()
+    for part in (made, *made.get("$defs", {}).values()):
+        if "properties" in part:
+            part.update(additionalProperties=False, required=list(part["properties"]))
+    return made
+
+
+def quote_refusal(error: APIStatusError) -> str:
+    """The server's own words on a request that it cannot do anything with, such as one that is too long for the model."""
+    body = error.body
+    said = body.get("message") if isinstance(body, dict) else None
+    if error.status_code != BAD_REQUEST or not isinstance(said, str) or not said.strip():
+        return ""
+    hint = "; give fewer words, or serve the model with a larger context" if TOO_LONG.search(said) else ""
+    return f" ({' '.join(said.split())[:_MOST_QUOTED]}{hint})"

