@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from eval.scifact.tracing import note_questions
@@ -82,7 +83,12 @@ class TestTheEndIsReadTwice:
     ) -> None:
         asked: list[int] = []
         read = reader._read
-        monkeypatch.setattr(reader, "_read", lambda claim, some: asked.append(len(some)) or read(claim, some))
+
+        def count(claim: str, some: Sequence[Abstract]) -> list[NDArray[np.float32]]:
+            asked.append(len(some))
+            return read(claim, some)
+
+        monkeypatch.setattr(reader, "_read", count)
         on_it, beside = Abstract("Zinc for colds", SENTENCES), Abstract("Beetles", tuple(f"Beetle {n} is red." for n in range(9)))
         found = reader.logits(CLAIM_TEXT, [beside, on_it])
         assert asked == [2, 1]
