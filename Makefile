@@ -67,7 +67,7 @@ lint: $(INSTALLED)
 
 # The answers that the API's description shows (/docs, openapi.json), from the demo index and the shipped models.
 examples: $(DEMO)/manifest.json
-	$(BIN)/python -m service.http.reference.remake $(DEMO)
+	$(BIN)/python -m service.serve.examples $(DEMO)
 
 clean:
 	rm -rf $(VENV) indexes/built build *.egg-info

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from eval.commands.answers import answers
+from eval.commands.answering.answers import answers
+from eval.commands.answering.leads import leads
+from eval.commands.answering.questions import questions
 from eval.commands.beir import beir
 from eval.commands.bench.evidence import bench_app
 from eval.commands.claims import claims, titles
@@ -12,9 +14,7 @@ from eval.commands.crossgenre import crossgenre
 from eval.commands.evidencebench import evidencebench
 from eval.commands.feedback import feedback
 from eval.commands.judges import judges
-from eval.commands.leads import leads
 from eval.commands.litsearch import litsearch
-from eval.commands.questions import questions
 from eval.commands.report import report
 from eval.commands.scifact import predictions, scifact
 from eval.commands.spellings import spellings

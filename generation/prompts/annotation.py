@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from generation.prompts.evidence import list_sentences
-from generation.prompts.prompt import Prompt, strip_markup
+from generation.prompts.filling import Prompt, strip_markup
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.runtime.chat import Chat, ChatUnanswered
 

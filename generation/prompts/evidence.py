@@ -13,7 +13,7 @@ from itertools import groupby
 from string import Template
 from typing import Literal, get_args
 
-from generation.prompts.prompt import Prompt, strip_markup
+from generation.prompts.filling import Prompt, strip_markup
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.runtime.chat import Chat, ChatUnanswered
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 
 from generation.prompts.evidence import read_numbers
-from generation.prompts.prompt import Prompt, strip_markup
+from generation.prompts.filling import Prompt, strip_markup
 from retrieval.core.values import Document
 from retrieval.runtime.chat import Chat, ChatUnanswered
 

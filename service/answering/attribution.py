@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import Cited, DraftSentence, Source
-from generation.prompts.prompt import is_order
+from generation.prompts.filling import is_order
 from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, drop_question
 from nli.text.roles import find_findings

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from generation.draft import Draft, DraftSentence, Generator, Limits, Source
-from generation.prompts.prompt import read_instructions
+from generation.prompts.filling import read_instructions
 from generation.replies.faults import Faults
 from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans

@@ -15,9 +15,9 @@ from service.checking.readers.passage import Passage
 from service.checking.schemas import BlockOut, CheckedText, ClaimDone, ClaimResult, TextPlan, TextSentenceOut, counted
 from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed
+from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, CountsOut, EvidenceOut, Provenance
-from service.grounding.summary import format_count
 
 Ground = Callable[[Claim], Grounding]
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from retrieval.core.values import Evidence, Grounding
 from service.balance.weighing import find_place
-from service.grounding.summary import format_count
+from service.grounding.coverage import format_count
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
 VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)

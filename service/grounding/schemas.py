@@ -13,8 +13,8 @@ from retrieval.index import Index
 from service.balance.schemas import BalanceOut, DesignOut
 from service.balance.weighing import Place, find_place, weigh_balance
 from service.configuration.models import Models
+from service.grounding.coverage import summary
 from service.grounding.reasons import directions
-from service.grounding.summary import summary
 
 
 class GroundRequest(BaseModel):

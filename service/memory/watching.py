@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from retrieval.core.values import Evidence, Grounding
 from retrieval.index import Index
+from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.request import Only
 from service.grounding.schemas import EvidenceOut, Provenance
-from service.grounding.summary import format_count
 from service.memory.changes import find_changes
 from service.memory.links import make_link
 from service.memory.saved import SavedClaims, Seen, Turn, Watched

@@ -15,7 +15,7 @@ import pytest
 
 from generation.draft import Limits, Source
 from generation.generators.chat import ChatGenerator
-from generation.prompts.prompt import fill_prompt, is_order
+from generation.prompts.filling import fill_prompt, is_order
 from nli.judges.chat import Opinion
 from nli.text.sentences import sentence_spans
 from retrieval.core.answers import Answer, Drafted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from generation.draft import Source
-from generation.prompts.prompt import read_instructions
+from generation.prompts.filling import read_instructions
 from generation.replies.citations import find_marks
 from generation.replies.cleaning import keep_whole_sentences
 from generation.replies.faults import Faults

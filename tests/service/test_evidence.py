@@ -288,7 +288,8 @@ def test_an_answer_without_sentences_is_told(server: ChatServer, reply: str) -> 
 def test_the_last_answer_line_counts() -> None:
     assert read_numbers("ANSWER: 1\nNo.\n**ANSWER:** [2], 3", {1, 2, 3}) == (2, 3)
     assert read_numbers("ANSWER: none", {1}) == ()
-    assert read_numbers("2, 3", {2, 3}) is None
+    assert read_numbers("2, 3", {2, 3}) == (2, 3)
+    assert read_numbers("Perhaps 2, or 3.", {2, 3}) is None
 
 
 def test_a_paper_cannot_close_its_marks_in_a_prompt() -> None:

@@ -19,10 +19,10 @@ from retrieval.words.lexical import find_most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
 from service.grounding.claims import check_claim
+from service.grounding.coverage import summary
 from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundResponse, Provenance
-from service.grounding.summary import summary
 from tests.helpers.fakes import WordJudge, make_grounder, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")

@@ -22,11 +22,11 @@ from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.reference.examples import example
-from service.http.reference.remake import EXAMPLES, REQUESTS
 from service.operating.settings import Settings
 from service.operating.work import Gone
 from service.reading import evidence
 from service.reading.schemas import EvidenceResponse
+from service.serve.examples import EXAMPLES, REQUESTS
 from service.typed.schemas import TypedGroundResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder

@@ -1,4 +1,4 @@
-"""Makes the examples of the API's description anew: `python -m service.http.reference.remake INDEX` (`make examples`).
+"""Makes the examples of the API's description anew: `python -m service.serve.examples INDEX` (`make examples`).
 
 INDEX is the demo corpus's. Each file is what the service answers with its own models to the example that the request's schema
 describes; run it when an answer's form, the demo corpus or the shipped models change.
@@ -23,7 +23,7 @@ from service.http.app import create_app
 from service.operating.settings import Settings
 from service.reading.schemas import EvidenceRequest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[1] / "http" / "examples"
 REQUESTS: dict[str, type[BaseModel]] = {
     "ground": GroundRequest, "answer": AnswerRequest, "evidence": EvidenceRequest, "text": TextRequest,
 }  # fmt: skip

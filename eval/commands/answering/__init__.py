@@ -1,0 +1,1 @@
+"""The commands of `counterpoint eval` that measure answers, one module each."""
