@@ -25,6 +25,7 @@ from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
     make_evidence_lessons,
     make_ordinary_lessons,
+    make_stranger_lessons,
     make_title_lessons,
     read_written,
     turn_lessons,
@@ -177,6 +178,23 @@ def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
         assert {"pmid", "true", "false", "evidence", "sentences", "kind"} <= set(line)
         assert np.max(line["evidence"]) < line["sentences"]
         assert line["pmid"] not in measured
+
+
+def test_papers_that_match_a_claim_and_are_not_its_own_are_neutral() -> None:
+    own = {
+        "pmid": "1",
+        "true": "Zinc shortens colds.",
+        "false": "Zinc prolongs colds.",
+        "sentences": ["Zinc shortened colds by a day."],
+    }
+    literature = [
+        ("Zinc", ["Zinc shortened colds by a day."]),
+        ("Vitamin C", ["Vitamin C shortened colds.", "Colds are frequent."]),
+        ("Beetles", ["Beetles are red."]),
+    ]
+    (lesson,) = make_stranger_lessons([own], literature, 1, random.Random(1))
+    assert (lesson.title, lesson.label, lesson.evidence) == ("Vitamin C", 1, ())
+    assert lesson.claim in (own["true"], own["false"])
 
 
 def test_the_contrast_sets_are_whole_and_label_by_side() -> None:

@@ -26,6 +26,9 @@ from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
 
+NEAREST = 6
+"""Papers that match a claim's words best, of which strangers are drawn."""
+
 
 def make_lesson(pair: Pair) -> Lesson:
     """A short text as a document of one sentence."""
@@ -70,6 +73,29 @@ def make_evidence_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
                 continue
             evidence = () if label == NEUTRAL else tuple(range(len(sentences)))
             yield Lesson(claim, title, sentences, label, evidence, "evidence", group, leans.get(claim, 0.0))
+
+
+def make_stranger_lessons(
+    papers: Sequence[dict[str, Any]], literature: Sequence[tuple[str, list[str]]], per_paper: int, rng: random.Random
+) -> Iterator[Lesson]:
+    """A claim of each paper beside the papers of the literature that match its words best and are not its own: neutral.
+
+    `literature` holds (title, sentences). A search shows these beside the right paper, nearly always with another drug, outcome
+    or comparison (docs/experiments.md).
+    """
+    index = TextIndex([f"{title} {' '.join(sentences)}" for title, sentences in literature])
+    for paper in papers:
+        claim, own = paper[rng.choice(("true", "false"))], _begin(paper["sentences"])
+        found = [row for row in index.top(claim, NEAREST) if _begin(literature[row][1]) != own]
+        for row in rng.sample(found, min(per_paper, len(found))):
+            title, sentences = literature[row]
+            if sentences:
+                yield Lesson(claim, title, tuple(sentences), NEUTRAL, (), "strangers", f"strangers {paper['pmid']}")
+
+
+def _begin(sentences: Sequence[str]) -> str:
+    """How an abstract begins, however it is cut into sentences."""
+    return "".join(" ".join(sentences).split())[:200]
 
 
 def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:

@@ -28,6 +28,8 @@ from nli.training.reader.examples import (
     make_evidence_lessons,
     make_ordinary_lessons,
     make_short_lessons,
+    make_stranger_lessons,
+    read_literature,
     read_ordinary,
     read_written,
 )
@@ -43,6 +45,8 @@ FAMILIES, CLAIMS, CONTRASTS = (Path(__file__).with_name(name) for name in ("fami
 """Outcome families, claims about papers and contrast sets of our own, written for this training."""
 SCIFACT = ("scifact", "scifact_turned")
 """Sources of whole abstracts with a share of their own: the ones whose labels experts gave sentence by sentence."""
+STRANGERS = 2
+"""Papers beside the point that are read for a claim."""
 EARLY = 0.5
 """The share of the short texts that is read before any abstract; the rest is mixed among them."""
 
@@ -72,7 +76,7 @@ def make_lessons(
     data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
 ) -> tuple[list[Lesson], list[Lesson]]:
     """The short texts, and all others, of each part the share that `--shares` names."""
-    short, documents, own, scifact, evidence, contrasts = shares
+    short, documents, own, scifact, evidence, contrasts, strangers = shares
     papers, written, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
     told = [(paper["true"], paper["false"]) for paper in (*papers, *written)]
     told += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
@@ -86,6 +90,7 @@ def make_lessons(
     whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
     whole += make_ordinary_lessons(take(written, own), lean, rng)
     whole += make_evidence_lessons(take([*papers, *written], evidence), lean, rng)
+    whole += make_stranger_lessons(take([*papers, *written], strangers), list(read_literature(data)), STRANGERS, rng)
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
 
 
@@ -99,9 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
-        "--shares", type=float, nargs=6, default=(1.0,) * 6, metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS"),
+        "--shares", type=float, nargs=7, default=(1.0,) * 7,
+        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "STRANGERS"),
         help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
-        "contrast sets",
+        "contrast sets, papers beside the point",
     )  # fmt: skip
     parser.add_argument(
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
