@@ -83,6 +83,8 @@ def make_stranger_lessons(
     `literature` holds (title, sentences). A search shows these beside the right paper, nearly always with another drug, outcome
     or comparison (docs/experiments.md).
     """
+    if not papers:
+        return
     index = TextIndex([f"{title} {' '.join(sentences)}" for title, sentences in literature])
     for paper in papers:
         claim, own = paper[rng.choice(("true", "false"))], _begin(paper["sentences"])
@@ -236,11 +238,13 @@ def make_short_lessons(folder: Path, written: Path, flips: Flips, rng: random.Ra
     return found
 
 
-def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:
-    """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and papers' own titles and conclusions."""
+def make_document_lessons(
+    folder: Path, literature: Sequence[tuple[str, list[str]]], leans: dict[str, float], flips: Flips, rng: random.Random
+) -> list[Lesson]:
+    """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and the literature's own titles and conclusions."""
     scifact, covid = list(make_labelled_lessons(folder, "scifact", rng)), list(make_labelled_lessons(folder, "check_covid", rng))
     healthver = list(make_labelled_lessons(folder, "healthver", rng))
-    papers = list(read_literature(folder))
+    papers = list(literature)
     rng.shuffle(papers)
     return [
         *make_ordinary_lessons(read_ordinary(folder, "train"), leans, rng),

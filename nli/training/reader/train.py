@@ -86,11 +86,12 @@ def make_lessons(
         return rng.sample(lessons, round(share * len(lessons)))
 
     pairs = take(make_short_lessons(data, FAMILIES, flips, rng), short)
-    whole = make_document_lessons(data, lean, flips, rng)
+    literature = list(read_literature(data))
+    whole = make_document_lessons(data, literature, lean, flips, rng)
     whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
     whole += make_ordinary_lessons(take(written, own), lean, rng)
     whole += make_evidence_lessons(take([*papers, *written], evidence), lean, rng)
-    whole += make_stranger_lessons(take([*papers, *written], strangers), list(read_literature(data)), STRANGERS, rng)
+    whole += make_stranger_lessons(take([*papers, *written], strangers), literature, STRANGERS, rng)
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
 
 
