@@ -15,14 +15,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tqdm import tqdm
-
 from indexes import plan
 from indexes.guard import LOCK, hold_lock, report_interrupt
 from indexes.lucene_writer import LuceneWriter, link_files, make_contents
 from indexes.readers import CSV, Columns, SkipBad, check_columns, detect_format, sources
-from indexes.reading import BATCH, SourceReading
-from indexes.report import BuildReport, Changes, describe_emptiness, read_source
+from indexes.reading import BATCH
+from indexes.report import BuildReport, describe_emptiness, read_all
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
 from retrieval.core.errors import AGAIN, GO_ON, BadInput, IndexUnusable, translate_write_errors
@@ -32,7 +30,6 @@ from retrieval.store.manifest import (
     LUCENE,
     NAME,
     STORE,
-    IndexSource,
     Manifest,
     list_data_files,
     name_staging_folder,
@@ -205,14 +202,7 @@ def _fill(
     skip = SkipBad(skip_bad)
     try:
         resumed = _index_stored(store, lucene) if old is None else 0
-        changes = Changes()
-        read_sources: list[IndexSource] = []
-        for number, (path, kind) in enumerate(files):
-            bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
-            reading = SourceReading(store, lucene, number, path, kind, skip)
-            with bar:
-                read_sources.append(read_source(reading, path, kind, skip, columns, bar))
-            changes = changes.add(reading)
+        read_sources, changes = read_all(store, lucene, files, skip, columns)
         counts, digest = store.summary()
         if not counts.documents:
             raise BadInput(describe_emptiness(read_sources))

@@ -9,8 +9,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from indexes.lucene_writer import LuceneWriter
 from indexes.readers import Columns, SkipBad
-from indexes.reading import SourceReading
+from indexes.reading import SourceReading, Target
 from retrieval.core.errors import BadRecord
 from retrieval.store.manifest import IndexSource, Manifest
 
@@ -74,3 +75,17 @@ def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
     if empty:
         return f"None of the {empty:,} records in {names} has an abstract, and only those are searched; export them too."
     return f"There is no document in {names}; an index needs at least one."
+
+
+def read_all(
+    target: Target, lucene: LuceneWriter | None, files: Sequence[tuple[Path, str]], skip: SkipBad, columns: Columns | None
+) -> tuple[list[IndexSource], Changes]:
+    """Read every source, each with its format, to its end; what was read, and what it changed."""
+    read, changes = list[IndexSource](), Changes()
+    for number, (path, kind) in enumerate(files):
+        bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
+        reading = SourceReading(target, lucene, number, path, kind, skip)
+        with bar:
+            read.append(read_source(reading, path, kind, skip, columns, bar))
+        changes = changes.add(reading)
+    return read, changes

@@ -13,22 +13,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tqdm import tqdm
-
 from indexes import plan
 from indexes.cluster.finishing import count, mark_retractions, refresh, write_manifest
 from indexes.cluster.progress import Progress, WriteLock, drop_progress, read_progress
 from indexes.cluster.writer import ClusterWriter, list_cue_names
 from indexes.readers import Columns, SkipBad
-from indexes.reading import SourceReading
-from indexes.report import BuildReport, Changes, describe_emptiness, read_source
+from indexes.report import BuildReport, describe_emptiness, read_all
 from retrieval.cluster.address import Address
 from retrieval.cluster.client import connect, read_access
 from retrieval.cluster.faults import translate_faults
 from retrieval.cluster.mapping import make_mapping, make_settings
 from retrieval.cluster.state import read_state
 from retrieval.core.errors import BadInput, IndexUnusable
-from retrieval.store.manifest import FORMAT, IndexSource, Manifest
+from retrieval.store.manifest import FORMAT, Manifest
 
 _LONG = 3600
 _VERSION = re.compile(r"-v(\d{4,})")
@@ -49,7 +46,7 @@ def build_on_cluster(
     with WriteLock(address, name) as lock:
         skip = SkipBad(skip_bad)
         with open_writer(address, name, progress, lock) as writer:
-            read, changes = read_all(writer, files, skip, columns)
+            read, changes = read_all(writer, None, files, skip, columns)
         finish_copies(address, name)
         mark_retractions(address, name)
         counts, digest = count(address, name)
@@ -89,7 +86,7 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
         progress = _resume_update(address, name, old, files, columns)
         skip = SkipBad(skip_bad)
         with open_writer(address, name, progress, lock) as writer:
-            read, changes = read_all(writer, files, skip, columns)
+            read, changes = read_all(writer, None, files, skip, columns)
         refresh(address, name)
         mark_retractions(address, name)
         counts, digest = count(address, name)
@@ -117,18 +114,6 @@ def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock
         writer.settle()
     finally:
         writer.close()
-
-
-def read_all(writer: ClusterWriter, files: Files, skip: SkipBad, columns: Columns | None) -> tuple[list[IndexSource], Changes]:
-    """Read every source to its end; what was read, and what it changed."""
-    read, changes = list[IndexSource](), Changes()
-    for number, (path, kind) in enumerate(files):
-        bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
-        reading = SourceReading(writer, None, number, path, kind, skip)
-        with bar:
-            read.append(read_source(reading, path, kind, skip, columns, bar))
-        changes = changes.add(reading)
-    return read, changes
 
 
 def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
