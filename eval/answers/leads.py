@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from tqdm import tqdm
 
+from eval.answers.asking import ask_all
 from eval.measures.formulas import Floats, Tally, f1, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
-from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
-from retrieval.store.journal import Journal, Origin, hash_json
+from retrieval.core.errors import BadInput
+from retrieval.store.journal import Origin, hash_json
 from service.answering.lead import Leads, Studied
 from service.trec.journal import code_of
 
@@ -102,20 +102,13 @@ def lead_all(
     Raises `Interrupted` where the user stops it.
     """
     origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
-    keys = [hash_json(asdict(one)) for one in questions]
-    with translate_write_errors("the results", work, GO_ON):
-        journal = Journal.of(origin, work, "leads")
-        try:
-            for one, key in zip(tqdm(questions, desc="asking", unit=" questions", disable=None), keys, strict=True):
-                if journal.get(key) is None:
-                    studied = leads.given(one.question, one.pmids) if given else leads.of(one.question)
-                    journal.add(key, asdict(measure_lead(one, studied)))
-        except KeyboardInterrupt:
-            raise Interrupted(
-                f"Stopped after {sum(key in journal.records for key in keys)} of {len(questions)} questions; they are saved in "
-                f"{work}, and the same command resumes from there."
-            ) from None
-    return [Led(**{**record, "whole": tuple(record["whole"])}) for record in (journal.records[key] for key in keys)]
+    asked = [(hash_json(asdict(one)), one) for one in questions]
+
+    def ask(one: KnownQuestion) -> dict[str, Any]:
+        return asdict(measure_lead(one, leads.given(one.question, one.pmids) if given else leads.of(one.question)))
+
+    records = ask_all(asked, ask, origin, work, "leads")
+    return [Led(**{**records[key], "whole": tuple(records[key]["whole"])}) for key, _ in asked]
 
 
 def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:

@@ -13,15 +13,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from tqdm import tqdm
-
+from eval.answers.asking import ask_all
 from eval.measures.formulas import Tally, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
 from retrieval.core.answers import Answer
-from retrieval.core.errors import GO_ON, BadInput, BadRecord, Interrupted, translate_write_errors
+from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
-from retrieval.store.journal import Journal, Origin, hash_json
+from retrieval.store.journal import Origin, hash_json
 from service.answering.answer import Answerer
 from service.trec.journal import code_of
 
@@ -120,19 +119,13 @@ def answer_all(
     """
     texts = list(dict.fromkeys(text for one in questions for text in (one.question, one.other) if text))
     origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
-    keys = {text: hash_json(text) for text in texts}
-    with translate_write_errors("the results", work, GO_ON):
-        journal = Journal.of(origin, work, "questions")
-        try:
-            for text in tqdm(texts, desc="asking", unit=" questions", disable=None):
-                if journal.get(keys[text]) is None:
-                    journal.add(keys[text], asdict(Given.of(answerer.answer(Topic(keys[text][:8], text)))))
-        except KeyboardInterrupt:
-            raise Interrupted(
-                f"Stopped after {sum(key in journal.records for key in keys.values())} of {len(texts)} questions; they are saved "
-                f"in {work}, and the same command resumes from there."
-            ) from None
-    return {text: Given.read(journal.records[key]) for text, key in keys.items()}
+    asked = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
+
+    def ask(one: tuple[str, str]) -> dict[str, Any]:
+        return asdict(Given.of(answerer.answer(Topic(*one))))
+
+    records = ask_all(asked, ask, origin, work, "questions")
+    return {text: Given.read(records[key]) for key, (_, text) in asked}
 
 
 def is_misleading(question: AskedQuestion, given: Given) -> bool:
