@@ -14,20 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.draft import Cited, Draft, DraftSentence, Limits, Source
-from generation.sentences.candidates import Part, QuotableSentence, find_all_candidates
+from generation.sentences.candidates import QuotableSentence, find_all_candidates
 from generation.sentences.findings import write_findings
+from generation.sentences.order import ORDER, find_place
 from generation.sentences.phrases import compile_phrases
-from generation.sentences.roles import ORDER, find_role
 from retrieval.core.errors import BadConfig
+from retrieval.core.paper import Role
 from retrieval.core.values import Topic
 from retrieval.rerank.diverse import Floats, diversify
 from retrieval.rerank.reranker import Reranker
 from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 from retrieval.words.subject import find_subject
 
-_PARTS: dict[Part, float] = {"conclusions": 1.0, "results": 0.6, "unknown": 0.5, "background": 0.1, "methods": 0.0}
-
-
+_ROLES: dict[Role | None, float] = {"conclusion": 1.0, "results": 0.6, None: 0.5, "background": 0.1, "methods": 0.0}
 _ASKS_BACKGROUND = compile_phrases("asks background")
 
 
@@ -40,7 +39,7 @@ class ExtractiveWeights:
     relevance: float = 0.8
     document: float = 0.4
     centrality: float = 0.4
-    part: float = 0.6
+    role: float = 0.6
     plainness: float = 0.8
 
 
@@ -94,7 +93,7 @@ class ExtractiveGenerator:
         alike = compute_similarities([one.text for one in able])
         scores = self._score(topic, wanted, able, alike)
         chosen = self._choose(able, scores, alike, limits)
-        places = sorted(chosen, key=lambda place: (ORDER.index(find_role(able[place].text)), -scores[place]))
+        places = sorted(chosen, key=lambda place: (ORDER.index(find_place(able[place].text)), -scores[place]))
         return Draft(sentences=tuple(DraftSentence(able[p].text, self._cite(p, able, alike)) for p in places))
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
@@ -115,7 +114,7 @@ class ExtractiveGenerator:
             + by.relevance * _scale(relevance)
             + by.document * np.array([1 - (one.source.number - 1) / last for one in able])
             + by.centrality * _scale((alike * elsewhere).sum(axis=1))
-            + by.part * np.array([_PARTS[one.part] for one in able])
+            + by.role * np.array([_ROLES[one.role] for one in able])
             + by.plainness * np.array([one.plainness for one in able])
         )
 

@@ -1,4 +1,4 @@
-"""What a sentence does in a paper: it tells the background, how something was done, what came out, or what follows.
+"""The role of each sentence in a paper (retrieval.core.paper), by a model.
 
 A linear model over words and pairs of words, trained on abstracts whose publishers label their sections (nli.training.roles).
 Within an abstract the place tells more than any word, so there a table of places is multiplied in.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 from zipfile import BadZipFile
 
 import numpy as np
@@ -20,21 +20,13 @@ from numpy.typing import NDArray
 
 from nli.text.headings import find_heading_kind
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.paper import PaperSentence, SectionKind
+from retrieval.core.paper import ROLE_OF, PaperSentence, Role
 from retrieval.core.probabilities import softmax
 
-Role = Literal["background", "methods", "results", "conclusion"]
 ROLES: tuple[Role, ...] = get_args(Role)
 ROLES_MODEL = Path(__file__).parent.parent / "models" / "roles" / "roles.npz"
 PLACES = 6
 """An abstract is cut into so many stretches; each has its own shares of the roles."""
-ROLE_OF: dict[SectionKind, Role] = {
-    "introduction": "background",
-    "methods": "methods",
-    "results": "results",
-    "discussion": "conclusion",
-    "conclusion": "conclusion",
-}
 FINDING = 0.4
 """The probability of being a result or a conclusion from which a sentence counts as what the paper found."""
 _LABELLED = 0.95

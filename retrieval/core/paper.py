@@ -5,11 +5,23 @@ Plain, frozen values; reading files is `indexes.readers.paper`'s.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
+"""What a heading stands for."""
+Role = Literal["background", "methods", "results", "conclusion"]
+"""What a sentence does in a paper: it tells the background, how something was done, what came out, or what follows."""
+ROLE_OF: Mapping[SectionKind, Role] = {
+    "introduction": "background",
+    "methods": "methods",
+    "results": "results",
+    "discussion": "conclusion",
+    "conclusion": "conclusion",
+}
+"""The role of the sentences in a section; that of an abstract as a whole or of another section is not known."""
 
 
 @dataclass(frozen=True, slots=True)

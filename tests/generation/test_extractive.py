@@ -6,8 +6,8 @@ import pytest
 
 from generation.draft import Draft, Limits, Source
 from generation.generators.extractive import ExtractiveGenerator
-from generation.sentences.candidates import find_all_candidates, find_parts, stands_alone, trim_sentence
-from generation.sentences.roles import find_role
+from generation.sentences.candidates import find_all_candidates, find_roles, stands_alone, trim_sentence
+from generation.sentences.order import find_place
 from nli.text.sentences import split_document
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Section, Sentence, Topic
@@ -67,13 +67,13 @@ def test_a_finding_stands_alone() -> None:
     assert stands_alone("Zetapril lowered systolic blood pressure by 4 mm Hg in adults with hypertension.")
 
 
-def test_parts_come_from_sections_from_labels_or_from_the_place() -> None:
+def test_roles_come_from_sections_from_labels_or_from_the_place() -> None:
     labelled = source(1, "METHODS: Adults took zetapril. They came back. RESULTS: Pressure fell. CONCLUSIONS: Zetapril works.")
-    assert find_parts(labelled) == ["methods", "methods", "results", "conclusions"]
+    assert find_roles(labelled) == ["methods", "methods", "results", "conclusion"]
     text = "Adults took zetapril. Pressure fell."
-    assert find_parts(source(1, text, (Section("METHODS", 0, 21), Section("RESULTS", 22, 36)))) == ["methods", "results"]
-    assert find_parts(source(1, "One is here. Two is here. Three is here. Four is here.")) == [
-        "background", "unknown", "conclusions", "conclusions",
+    assert find_roles(source(1, text, (Section("METHODS", 0, 21), Section("RESULTS", 22, 36)))) == ["methods", "results"]
+    assert find_roles(source(1, "One is here. Two is here. Three is here. Four is here.")) == [
+        "background", None, "conclusion", "conclusion",
     ]  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_an_answer_quotes_orders_and_does_not_repeat() -> None:
     ]
     draft = ExtractiveGenerator()(TOPIC, sources, Limits(), "one-shot")
     assert [[cited.number for cited in one.cited] for one in draft.sentences] == [[3], [1, 2]]
-    assert [find_role(one.text) for one in draft.sentences] == ["context", "intervention"]
+    assert [find_place(one.text) for one in draft.sentences] == ["context", "intervention"]
     assert draft == ExtractiveGenerator()(TOPIC, sources, Limits(), "one-shot")
 
 
