@@ -11,22 +11,19 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from indexes import plan
 from indexes.guard import LOCK, hold_lock, report_interrupt
 from indexes.lucene_writer import LuceneWriter, link_files, make_contents
-from indexes.readers import CSV, Columns, SkipBad, check_columns, detect_format, sources
+from indexes.readers import CSV, Columns, check_columns, detect_format, sources
 from indexes.reading import BATCH
 from indexes.report import BuildReport, describe_emptiness, read_all
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
-from retrieval.core.errors import AGAIN, GO_ON, BadInput, IndexUnusable, translate_write_errors
+from retrieval.core.errors import AGAIN, GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import (
     DENSE,
-    FORMAT,
     LUCENE,
     NAME,
     STORE,
@@ -108,12 +105,7 @@ def update(
     ):
         # Read under the lock: another update may just have ended.
         old = read_manifest(folder)
-        if old.settings != plan.list_settings():
-            raise IndexUnusable(
-                f"The index at {folder} was built with different settings or a different cue list, and an update would "
-                "mix the two; "
-                "build it again with `counterpoint index build --overwrite`."
-            )
+        plan.check_settings(old, f"at {folder}")
         if alone:
             _expect(files, held=sum(old.files.values()))
         data = folder / _name_data(old.version + 1)
@@ -199,34 +191,19 @@ def _fill(
     columns: Columns | None = None,
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and say what came of it; `old` is what an update starts from."""
-    skip = SkipBad(skip_bad)
     try:
         resumed = _index_stored(store, lucene) if old is None else 0
-        read_sources, changes = read_all(store, lucene, files, skip, columns)
-        counts, digest = store.summary()
-        if not counts.documents:
-            raise BadInput(describe_emptiness(read_sources))
+        read = read_all(store, lucene, files, skip_bad, columns)
+        counted = store.summary()
+        if not counted[0].documents:
+            raise BadInput(describe_emptiness(read.sources))
         lucene.finish()
         store.finish()
     finally:
         lucene.abandon()
     data = store.path.parent
-    manifest = Manifest(
-        format=FORMAT,
-        version=store.version,
-        data=data.name,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        counts=counts,
-        corpus_sha256=digest,
-        sources=(*(old.sources if old else ()), *read_sources),
-        settings=plan.list_settings(),
-        versions=plan.list_versions(),
-        files=list_data_files(data),
-        dense=old.dense if old else None,
-    )
-    # The marks are set anew, so that those which the index had before are no news.
-    changes = replace(changes, retracted=max(0, counts.retracted - (old.counts.retracted if old else 0)))
-    return BuildReport(manifest, tuple(skip.faults), resumed + changes.touched, tuple(read_sources), changes)
+    manifest = plan.make_manifest(store.version, data.name, counted, read.sources, old, list_data_files(data))
+    return read.report(manifest, old, resumed)
 
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:

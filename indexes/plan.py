@@ -1,19 +1,21 @@
-"""What an index is made with: the settings and versions that its manifest tells, and that a build that goes on must share."""
+"""What an index is made with: its manifest, and the settings and versions in it, which a build that goes on must share."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
 from nli.text.cues import load_cue_list
 from retrieval.bm25.lucene import K1, B
-from retrieval.store.manifest import FORMAT
+from retrieval.core.errors import IndexUnusable
+from retrieval.store.manifest import FORMAT, IndexCounts, IndexSource, Manifest
 
 
 def list_settings() -> dict[str, Any]:
@@ -38,3 +40,41 @@ def make_fingerprint(files: Iterable[tuple[Path, str]], columns: Mapping[str, st
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
     made_of = [FORMAT, stats, sorted((columns or {}).items()), list_settings(), list_versions()]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+
+
+def check_settings(index: Manifest, place: str) -> None:
+    """Raise `IndexUnusable` where the index at a `place` was made with other settings than an update would be."""
+    if index.settings != list_settings():
+        raise IndexUnusable(
+            f"The index {place} was built with different settings or a different cue list, and an update would mix the two; "
+            "build it again with `counterpoint index build --overwrite`."
+        )
+
+
+def make_manifest(
+    version: int,
+    data: str,
+    counted: tuple[IndexCounts, str],
+    sources: Sequence[IndexSource],
+    old: Manifest | None = None,
+    files: Mapping[str, int] | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> Manifest:
+    """The manifest of an index that was built just now or, from `old`, updated.
+
+    `counted` are its counts and the hash of its texts, `sources` what was read now, `versions` those of what else it depends on.
+    """
+    counts, digest = counted
+    return Manifest(
+        format=FORMAT,
+        version=version,
+        data=data,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        counts=counts,
+        corpus_sha256=digest,
+        sources=(*(old.sources if old else ()), *sources),
+        settings=list_settings(),
+        versions={**list_versions(), **(versions or {})},
+        files=dict(files or {}),
+        dense=old.dense if old else None,
+    )

@@ -58,6 +58,22 @@ class BuildReport:
     changes: Changes = Changes()
 
 
+@dataclass(frozen=True)
+class SourcesRead:
+    """The sources of a build or update, each read to its end: what they were, what they changed, and the bad records left out."""
+
+    sources: tuple[IndexSource, ...]
+    changes: Changes
+    bad: tuple[BadRecord, ...]
+
+    def report(self, index: Manifest, old: Manifest | None = None, resumed: int = 0) -> BuildReport:
+        """What came of it: `index`, made from `old` if there was one; an earlier try had written `resumed` documents of it."""
+        # The marks are set anew, so that those which the index had before are no news.
+        retracted = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
+        changes = replace(self.changes, retracted=retracted)
+        return BuildReport(index, self.bad, resumed + changes.touched, self.sources, changes)
+
+
 def read_source(
     reading: SourceReading, path: Path, kind: str, skip: SkipBad, columns: Columns | None, bar: tqdm[Any]
 ) -> IndexSource:
@@ -78,14 +94,14 @@ def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
 
 
 def read_all(
-    target: Target, lucene: LuceneWriter | None, files: Sequence[tuple[Path, str]], skip: SkipBad, columns: Columns | None
-) -> tuple[list[IndexSource], Changes]:
-    """Read every source, each with its format, to its end; what was read, and what it changed."""
-    read, changes = list[IndexSource](), Changes()
+    target: Target, lucene: LuceneWriter | None, files: Sequence[tuple[Path, str]], skip_bad: int, columns: Columns | None
+) -> SourcesRead:
+    """Read every source, each with its format, to its end; up to `skip_bad` bad records are left out."""
+    skip, read, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
     for number, (path, kind) in enumerate(files):
         bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
         reading = SourceReading(target, lucene, number, path, kind, skip)
         with bar:
             read.append(read_source(reading, path, kind, skip, columns, bar))
         changes = changes.add(reading)
-    return read, changes
+    return SourcesRead(tuple(read), changes, tuple(skip.faults))

@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from eval.answers.asking import ask_all
 from eval.measures.formulas import Floats, Tally, f1, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
+from eval.measures.resuming import record_each
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
 from retrieval.core.errors import BadInput
@@ -107,7 +107,7 @@ def lead_all(
     def ask(one: KnownQuestion) -> dict[str, Any]:
         return asdict(measure_lead(one, leads.given(one.question, one.pmids) if given else leads.of(one.question)))
 
-    records = ask_all(asked, ask, origin, work, "leads")
+    records = record_each(asked, ask, origin, work, "leads", "questions")
     return [Led(**{**records[key], "whole": tuple(records[key]["whole"])}) for key, _ in asked]
 
 

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from eval.answers.asking import ask_all
 from eval.measures.formulas import Tally, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
+from eval.measures.resuming import record_each
 from retrieval.core.answers import Answer
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
@@ -124,7 +124,7 @@ def answer_all(
     def ask(one: tuple[str, str]) -> dict[str, Any]:
         return asdict(Given.of(answerer.answer(Topic(*one))))
 
-    records = ask_all(asked, ask, origin, work, "questions")
+    records = record_each(asked, ask, origin, work, "questions", "questions")
     return {text: Given.read(records[key]) for key, (_, text) in asked}
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tqdm import tqdm
-
 from eval.claims.reading import PaperClaim
+from eval.measures.resuming import finish_each
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult, Returned, observe
 from eval.variants.evaluation import journal_of
-from retrieval.core.errors import GO_ON, Interrupted, translate_write_errors
+from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig
@@ -49,24 +48,18 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     A claim is grounded once, whichever papers it is about.
     Raises `Interrupted` where the user stops it.
     """
-    seen: list[ClaimOutcome] = []
     with translate_write_errors("the results", work, GO_ON):
-        work.mkdir(parents=True, exist_ok=True)
         journal = journal_of(grounder, work)
-        try:
-            for claim in tqdm(claims, desc="grounding", unit=" claims", disable=None):
-                asked = LabelledClaim(Claim(claim.claim), {})
-                result = journal.get(asked)
-                if result is None:
-                    result = observe(grounder, asked)
-                    journal.add(asked, result)
-                seen.append(_find_outcome(claim, result, grounder.index, grounder.config))
-        except KeyboardInterrupt:
-            raise Interrupted(
-                f"Stopped after {len(seen)} of {len(claims)} claims; they are saved in {work}, and the same command goes on "
-                "from there."
-            ) from None
-    return seen
+
+    def ground(claim: PaperClaim) -> ClaimOutcome:
+        asked = LabelledClaim(Claim(claim.claim), {})
+        result = journal.get(asked)
+        if result is None:
+            result = observe(grounder, asked)
+            journal.add(asked, result)
+        return _find_outcome(claim, result, grounder.index, grounder.config)
+
+    return finish_each(claims, ground, "grounding", "claims", work)
 
 
 def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:

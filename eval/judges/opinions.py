@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tqdm import tqdm
-
 from eval.judges.pairs import LabelledPair
+from eval.measures.resuming import record_each
 from nli.judges.chat import WrongQuote, ask_opinion, is_undecided
 from nli.judges.judge import Judge
 from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import GO_ON, Interrupted, translate_write_errors
 from retrieval.core.values import Label
 from retrieval.runtime.chat import Chat, ChatUnanswered
-from retrieval.store.journal import Journal, Origin, hash_json
+from retrieval.store.journal import Origin, hash_json
 
 UNANSWERED, MISQUOTED = "unanswered", "misquoted"
 
@@ -48,21 +46,14 @@ def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: P
     A server that cannot be reached or is too busy raises `ChatUnanswered`: what it would have said is not known.
     """
     settings = [chat.model, chat.base_url]
-    with translate_write_errors("the model's answers", work, GO_ON):
-        journal = Journal.of(Origin(None, settings, hash_code(["nli.judges.chat"])), work, "opinions")
+    origin = Origin(None, settings, hash_code(["nli.judges.chat"]))
+    keyed = [(hash_json([pair.claim, pair.premise.title, pair.premise.text]), pair) for pair in pairs]
+    answers = record_each(keyed, lambda pair: _ask(chat, pair), origin, work, "opinions", "pairs")
     found: list[Judged] = []
-    try:
-        for pair in tqdm(pairs, desc="pairs judged", unit="pair", disable=None):
-            (verdict,) = small(pair.claim, [pair.premise])
-            key = hash_json([pair.claim, pair.premise.title, pair.premise.text])
-            if journal.get(key) is None:
-                record = _ask(chat, pair)
-                with translate_write_errors("the model's answers", work, GO_ON):
-                    journal.add(key, record)
-            large, fault = journal.get(key)
-            found.append(Judged(pair.label, verdict.label, large, fault, is_undecided(verdict)))
-    except KeyboardInterrupt:
-        raise Interrupted(f"Stopped after {len(found)} of {len(pairs)} pairs; the same command resumes from {work}.") from None
+    for key, pair in keyed:
+        (verdict,) = small(pair.claim, [pair.premise])
+        large, fault = answers[key]
+        found.append(Judged(pair.label, verdict.label, large, fault, is_undecided(verdict)))
     return found
 
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from indexes import plan
 from indexes.cluster.finishing import count, mark_retractions, refresh, write_manifest
 from indexes.cluster.progress import Progress, WriteLock, drop_progress, read_progress
 from indexes.cluster.writer import ClusterWriter, list_cue_names
-from indexes.readers import Columns, SkipBad
+from indexes.readers import Columns
 from indexes.report import BuildReport, describe_emptiness, read_all
 from retrieval.cluster.address import Address
 from retrieval.cluster.client import connect, read_access
@@ -25,7 +23,7 @@ from retrieval.cluster.faults import translate_faults
 from retrieval.cluster.mapping import make_mapping, make_settings
 from retrieval.cluster.state import read_state
 from retrieval.core.errors import BadInput, IndexUnusable
-from retrieval.store.manifest import FORMAT, Manifest
+from retrieval.store.manifest import Manifest
 
 _LONG = 3600
 _VERSION = re.compile(r"-v(\d{4,})")
@@ -44,30 +42,19 @@ def build_on_cluster(
         name, version = choose_name(address, overwrite)
         progress = open_or_restart(address, name, plan.make_fingerprint(files, columns), version)
     with WriteLock(address, name) as lock:
-        skip = SkipBad(skip_bad)
         with open_writer(address, name, progress, lock) as writer:
-            read, changes = read_all(writer, None, files, skip, columns)
+            read = read_all(writer, None, files, skip_bad, columns)
         finish_copies(address, name)
         mark_retractions(address, name)
-        counts, digest = count(address, name)
-        if not counts.documents:
-            raise BadInput(describe_emptiness(read))
-        manifest = Manifest(
-            format=FORMAT,
-            version=progress.version,
-            data=name,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            counts=counts,
-            corpus_sha256=digest,
-            sources=tuple(read),
-            settings=plan.list_settings(),
-            versions=plan.list_versions() | {"opensearch": read_version(address)},
-            files={},
-        )
+        counted = count(address, name)
+        if not counted[0].documents:
+            raise BadInput(describe_emptiness(read.sources))
+        versions = {"opensearch": read_version(address)}
+        manifest = plan.make_manifest(progress.version, name, counted, read.sources, versions=versions)
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
         drop_progress(address, name)
-    return BuildReport(manifest, tuple(skip.faults), changes.touched, tuple(read), changes)
+    return read.report(manifest)
 
 
 def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None) -> BuildReport:
@@ -78,31 +65,17 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
     name = read_state(address).name
     with WriteLock(address, name) as lock:
         old = read_state(address).manifest
-        if old.settings != plan.list_settings():
-            raise IndexUnusable(
-                f"The index {address} was built with different settings or a different cue list, and an update would mix the "
-                "two; build it again with `counterpoint index build --overwrite`."
-            )
+        plan.check_settings(old, str(address))
         progress = _resume_update(address, name, old, files, columns)
-        skip = SkipBad(skip_bad)
         with open_writer(address, name, progress, lock) as writer:
-            read, changes = read_all(writer, None, files, skip, columns)
+            read = read_all(writer, None, files, skip_bad, columns)
         refresh(address, name)
         mark_retractions(address, name)
-        counts, digest = count(address, name)
-        changes = replace(changes, retracted=max(0, counts.retracted - old.counts.retracted))
-        manifest = replace(
-            old,
-            version=progress.version,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            counts=counts,
-            corpus_sha256=digest,
-            sources=(*old.sources, *read),
-            versions=plan.list_versions() | {"opensearch": read_version(address)},
-        )
+        versions = {"opensearch": read_version(address)}
+        manifest = plan.make_manifest(progress.version, name, count(address, name), read.sources, old, versions=versions)
         write_manifest(address, name, manifest, read_state(address).cue_names)
         drop_progress(address, name)
-    return BuildReport(manifest, tuple(skip.faults), changes.touched, tuple(read), changes)
+    return read.report(manifest, old)
 
 
 @contextmanager

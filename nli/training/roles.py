@@ -41,7 +41,7 @@ def read_examples(folder: Path) -> list[Example]:
             for start, end in sentence_spans(text)
         ]
         for position, (text, kind) in enumerate(sentences):
-            if kind in ROLE_OF:
+            if kind and kind in ROLE_OF:
                 found.append((text, locate_stretch(position, len(sentences)), ROLES.index(ROLE_OF[kind]), number))
     return found
 
