@@ -13,8 +13,8 @@ from indexes.readers.base.records import Deletion
 from nli.text.cues import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
-from retrieval.store.documents import AUTHORS_COLUMN, COLUMNS, GROW, RETRACTING, SCHEMA, Row, pack, unpack
 from retrieval.store.manifest import IndexCounts
+from retrieval.store.rows import AUTHORS_COLUMN, COLUMNS, GROW, RETRACTING, SCHEMA, Row, pack, unpack
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""

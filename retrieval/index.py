@@ -21,8 +21,9 @@ from retrieval.cluster.vocabulary import ClusterVocabulary
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
 from retrieval.dense.search import DenseIndex, find_usable_part
-from retrieval.store.documents import Documents, Entry, Store
+from retrieval.store.documents import Documents, Store
 from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
+from retrieval.store.rows import Entry
 
 
 class Searcher(Protocol):

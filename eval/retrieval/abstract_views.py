@@ -8,7 +8,7 @@ from dataclasses import replace
 from nli.text.headings import find_heading_kind
 from retrieval.core.errors import BadInput
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 
 _EDGE = 3
 _TOLD = ("introduction", "conclusion")

@@ -13,7 +13,7 @@ from typing import Any
 from eval.measures.losses import Trace
 from nli.judges.judge import Abstract, Judge, Reader, Reading
 from retrieval.core.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from service.configuration.config import Branch
 from service.configuration.models import Models
 from service.grounding.ground import Grounder

@@ -27,9 +27,9 @@ from retrieval.cluster.faults import translate_faults
 from retrieval.cluster.records import make_source, read_row
 from retrieval.cluster.state import read_state
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import COLUMNS, Row
 from retrieval.store.journal import hash_json
 from retrieval.store.manifest import FORMAT, LUCENE, STORE, Manifest, list_data_files, name_staging_folder, read_manifest
+from retrieval.store.rows import COLUMNS, Row
 
 _BATCH = 1000
 

@@ -11,7 +11,7 @@ from retrieval.cluster.faults import ClusterBusy, translate_faults
 from retrieval.cluster.records import read_row
 from retrieval.cluster.search import run_search
 from retrieval.cluster.state import State
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 
 
 class ClusterDocuments:

@@ -10,7 +10,7 @@ from typing import Any
 
 from retrieval.cluster.mapping import LIMBS
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import RETRACTING, Row, unpack
+from retrieval.store.rows import RETRACTING, Row, unpack
 
 _TEXTS = ("pmid", "title", "abstract", "year", "journal", "types", "notices", "sections", "version", "retracted")
 _LATER = ("authors", "doi", "pmcid", "mesh")

@@ -22,7 +22,7 @@ from nli.judges.judge import Abstract, Reader, Reading, drop_question
 from nli.text.roles import find_findings
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from service.answering.telling import find_telling
 
 OPPOSED = 0.5

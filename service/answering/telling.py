@@ -19,7 +19,7 @@ from generation.sentences.phrases import compile_phrases
 from nli.text.roles import ROLES, load_role_model, locate_stretch
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.relevance import measure_shares, subject_of

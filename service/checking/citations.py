@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.store.documents import Documents, Entry
+from retrieval.store.documents import Documents
+from retrieval.store.rows import Entry
 from service.checking.readers.passage import Link
 
 # The id of an index's own document may have letters; PubMed's have none.

@@ -10,7 +10,7 @@ from generation.leads.asking import write_question
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.values import Document
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from service.checking.checkable import claim_in
 
 FEWEST_WORDS, MOST_WORDS = 5, 14

@@ -6,7 +6,7 @@ from nli.judges.judge import Abstract, Reader, Reading, drop_question
 from nli.reader.decision import decide
 from retrieval.core.values import Premise, Sentence
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from retrieval.words.aboutness import measure_aboutness
 from service.grounding.request import Request
 from service.grounding.values import Decided, JudgedText, RankedDocument, Text

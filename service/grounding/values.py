@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrieval.core.values import BranchCounts, Evidence, Premise, Sentence, Verdict
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from service.grounding.request import GroundStage
 from service.grounding.schemas import AUTHORS, GroundRequest, Problem, SentenceOut, facts_of
 from service.typed.schemas import TypedGroundResponse

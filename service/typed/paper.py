@@ -8,7 +8,8 @@ from generation.sentences.labels import drop_label
 from nli.reader.abridge import score_for_reading
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Sentence
-from retrieval.store.documents import Documents, Entry
+from retrieval.store.documents import Documents
+from retrieval.store.rows import Entry
 from service.checking.checkable import claim_in
 from service.checking.citations import Cited, find_cited
 from service.typed.typed import read_typed

@@ -19,8 +19,8 @@ from nli.text.cues import load_cue_list
 from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
-from retrieval.store.documents import Entry
 from retrieval.store.manifest import IndexCounts, read_manifest
+from retrieval.store.rows import Entry
 from service.cli.commands import app
 
 WriteCorpus = Callable[..., Path]

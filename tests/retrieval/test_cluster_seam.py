@@ -26,8 +26,8 @@ from retrieval.cluster.mapping import ANALYSIS, SIMILARITY, make_mapping
 from retrieval.cluster.records import add_up, derive, make_source, read_row
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from retrieval.index import Index, read_index_manifest
-from retrieval.store.documents import Row, pack
 from retrieval.store.manifest import FORMAT, IndexCounts, Manifest
+from retrieval.store.rows import Row, pack
 from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 COMPLETE = {"total": 3, "successful": 3, "skipped": 0, "failed": 0}
