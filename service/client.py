@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
-from service.grounding.schemas import GroundResponse, Problem
+from service.grounding.schemas import GroundResponse
 from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
 from service.memory.schemas import (
     AlertList,
@@ -28,6 +28,7 @@ from service.memory.schemas import (
     SavedOut,
 )
 from service.reading.schemas import EvidenceResponse
+from service.schemas.problem import Problem
 from service.typed.schemas import TypedGroundResponse, TypedOut
 
 _Response = TypeVar("_Response", bound=BaseModel)

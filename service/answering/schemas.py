@@ -13,7 +13,10 @@ from retrieval.core.values import Evidence
 from service.answering.answer import Answerer
 from service.answering.checked import describe_check
 from service.answering.events import KeptSentences, Stage
-from service.grounding.schemas import AUTHORS, EvidenceOut, OfValue, Provenance, Rounded, SentenceOut, VerdictOut, facts_of
+from service.grounding.schemas import EvidenceOut, VerdictOut
+from service.schemas.papers import AUTHORS, SentenceOut, facts_of
+from service.schemas.provenance import Provenance
+from service.schemas.values import Figure, OfValue, Rounded
 
 
 class AnswerRequest(BaseModel):
@@ -90,7 +93,7 @@ class CitedDocumentOut(BaseModel):
     doi: str
     pmcid: str
     types: list[str]
-    score: float = Field(description="The score that ranked it; 0 for a document added by a conflict.")
+    score: Rounded = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
 
 
@@ -105,7 +108,7 @@ class LeadPaperOut(BaseModel):
     """A paper that takes a side: the probability that it found this, and the kind of study."""
 
     pmid: str
-    probability: float
+    probability: Figure
     study: str
 
 
@@ -114,7 +117,9 @@ class LeadOut(BaseModel):
 
     claim: str = Field(description="The question as a claim.")
     verdict: LeadVerdict
-    certainty: float = Field(description="The probability that the verdict is right, calibrated on questions with known answers.")
+    certainty: Figure = Field(
+        description="The probability that the verdict is right, calibrated on questions with known answers."
+    )
     word: str = Field(description="The certainty in one word: sure, probable or possible.")
     supporting: list[LeadPaperOut] = Field(description="Papers that found the claim to be true, the most heavily weighted first.")
     contradicting: list[LeadPaperOut] = Field(description="Papers that found the claim to be false.")
@@ -126,7 +131,7 @@ class LeadOut(BaseModel):
         return cls(
             claim=lead.claim,
             verdict=lead.verdict,
-            certainty=round(lead.certainty, 4),
+            certainty=lead.certainty,
             word=describe_certainty(lead.certainty),
             supporting=[_lead_paper(one) for one in lead.supporting],
             contradicting=[_lead_paper(one) for one in lead.contradicting],
@@ -136,7 +141,7 @@ class LeadOut(BaseModel):
 
 def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     document = evidence.document
-    return LeadPaperOut(pmid=document.pmid, probability=round(evidence.score, 4), study=find_design(document).says)
+    return LeadPaperOut(pmid=document.pmid, probability=evidence.score, study=find_design(document).says)
 
 
 class UsageOut(OfValue):
@@ -188,7 +193,7 @@ class AnswerResponse(BaseModel):
             CitedDocumentOut(
                 number=number,
                 **facts_of(entry.document),
-                score=round(scores.get(entry.pmid, 0.0), 6),
+                score=scores.get(entry.pmid, 0.0),
                 cited=entry.pmid in cited,
             )
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
@@ -215,7 +220,7 @@ class AnswerResponse(BaseModel):
         )
 
 
-class StageEvent(BaseModel):
+class StageEvent(OfValue):
     """A step of the work begins (event "stage")."""
 
     name: str
@@ -271,7 +276,7 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
 def event_out(event: Stage | KeptSentences | RemovedSentence) -> tuple[str, BaseModel]:
     """An event's name on the stream, and its data."""
     if isinstance(event, Stage):
-        return "stage", StageEvent.model_validate(event, from_attributes=True)
+        return "stage", StageEvent.model_validate(event)
     if isinstance(event, KeptSentences):
         pmids = [citation.document.pmid for citation in event.sentence.citations]
         return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pydantic import Field
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-
-from nli.text.designs import Design
 from service.balance.weighing import Leaning
-
-Figure = Annotated[float, AfterValidator(lambda value: round(value, 4))]
-"""A count, or a sum of weights, as it is shown."""
+from service.schemas.values import Figure, OfValue
 
 
-class DesignOut(BaseModel):
+class DesignOut(OfValue):
     """How a paper studied its question, by its publication types or else by its words."""
 
     name: str
@@ -21,16 +16,9 @@ class DesignOut(BaseModel):
     weight: float = Field(description="What a paper of this design counts beside others, 0 to 1.")
     strong: bool = Field(description="Whether it is a systematic review or a randomised trial.")
 
-    @classmethod
-    def of(cls, design: Design) -> DesignOut:
-        """From the value."""
-        return cls(name=design.name, says=design.says, weight=design.weight, strong=design.strong)
 
-
-class PapersOut(BaseModel):
+class PapersOut(OfValue):
     """The papers in each place where one can belong."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     contradict: int
     uncertain: int
@@ -38,10 +26,8 @@ class PapersOut(BaseModel):
     silent: int
 
 
-class TallyOut(BaseModel):
+class TallyOut(OfValue):
     """The weight in each place where a paper can belong."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     contradict: Figure
     uncertain: Figure
@@ -49,10 +35,8 @@ class TallyOut(BaseModel):
     silent: Figure
 
 
-class BalanceOut(BaseModel):
+class BalanceOut(OfValue):
     """The verdict at a glance: how many of the papers read contradict the claim, are uncertain, support it or say nothing."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     leans: Leaning = Field(description="The side with most of the evidence, or why neither has it.")
     says: str = Field(description="The verdict in one sentence.")

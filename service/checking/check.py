@@ -17,7 +17,8 @@ from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
-from service.grounding.schemas import CheckedOut, CountsOut, EvidenceOut, Provenance
+from service.grounding.schemas import CheckedOut, EvidenceOut
+from service.schemas.provenance import Provenance
 
 Ground = Callable[[Claim], Grounding]
 
@@ -99,10 +100,7 @@ class Checker:
             against=[EvidenceOut.of(one, sentence.claim) for one in found.against],
             in_favour=[EvidenceOut.of(one, sentence.claim) for one in found.in_favour],
             uncertain=[EvidenceOut.of(one, sentence.claim) for one in found.uncertain],
-            checked=CheckedOut(
-                contradict=CountsOut.model_validate(grounding.checked["contradict"]),
-                support=CountsOut.model_validate(grounding.checked["support"]),
-            ),
+            checked=CheckedOut.model_validate(grounding.checked),
             cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
         )
 

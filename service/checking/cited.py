@@ -11,7 +11,7 @@ from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
 from service.grounding.request import Request
 from service.grounding.rules import find_strongest
-from service.grounding.schemas import SentenceOut, facts_of
+from service.schemas.papers import SentenceOut, facts_of
 
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
 

@@ -11,7 +11,9 @@ from service.checking.checkable import Reason
 from service.checking.readers.passage import BlockKind
 from service.checking.readers.reading import TextFormat
 from service.checking.verdicts import VERDICTS, TextVerdict
-from service.grounding.schemas import CheckedOut, EvidenceOut, Provenance, SentenceOut
+from service.grounding.schemas import CheckedOut, EvidenceOut
+from service.schemas.papers import SentenceOut
+from service.schemas.provenance import Provenance
 
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100

@@ -129,7 +129,8 @@ def saved_add(
     with report_errors():
         checked, kept = check_claim(claim, question, known.split(",")), read_memory()
         from service.assembly import assemble
-        from service.grounding.schemas import GroundResponse, Provenance
+        from service.grounding.schemas import GroundResponse
+        from service.schemas.provenance import Provenance
 
         grounder = assemble(index, config, profile)
         response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))

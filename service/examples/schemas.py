@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from service.examples.finding import Examples
-from service.grounding.schemas import GroundResponse, Provenance
+from service.grounding.schemas import GroundResponse
+from service.schemas.provenance import Provenance
 
 CITED, CLAIMS = 1, 3
 """Of the statements that make the text to check: which of them cites its paper, and how many there are."""

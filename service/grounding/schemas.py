@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Protocol
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from nli.text.designs import find_design
 from nli.text.subjects import Subjects, find_subjects
-from retrieval.core.values import Document, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
-from retrieval.index import Index
+from retrieval.core.values import Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from service.balance.schemas import BalanceOut, DesignOut
 from service.balance.weighing import Place, find_place, weigh_balance
-from service.configuration.models import Models
 from service.grounding.coverage import summary
 from service.grounding.reasons import directions
+from service.schemas.papers import AUTHORS, SentenceOut, facts_of
+from service.schemas.provenance import Provenance
+from service.schemas.values import OfValue, Rounded
 
 
 class GroundRequest(BaseModel):
@@ -38,25 +39,6 @@ class GroundRequest(BaseModel):
     known_pmids: list[str | int] = Field(
         default_factory=list, description="Documents already known to support the claim; never returned as support."
     )
-
-
-Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
-"""A number as it is shown."""
-
-
-class OfValue(BaseModel):
-    """Made from a value that has the same attributes: `model_validate(value)`."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-
-class SentenceOut(OfValue):
-    """A sentence exactly as in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
-
-    index: int
-    start: int
-    end: int
-    text: str
 
 
 class NegationOut(BaseModel):
@@ -113,25 +95,6 @@ class VerdictOut(OfValue):
     reason: str = Field("", description="The judge's reason in words, if it gives one.")
 
 
-AUTHORS = "Each as family name, given name; a group's name has no comma. Empty where the source names nobody."
-
-
-def facts_of(document: Document) -> dict[str, Any]:
-    """What every response that shows a document says of it."""
-    return {
-        "pmid": document.pmid,
-        "title": document.title,
-        "year": document.year,
-        "journal": document.journal,
-        "authors": [str(author) for author in document.authors],
-        "doi": document.doi,
-        "pmcid": document.pmcid,
-        "mesh": list(document.mesh),
-        "types": list(document.types),
-        "retracted": document.retracted,
-    }
-
-
 class EvidenceOut(BaseModel):
     """One document for or against the claim, with its evidence sentence."""
 
@@ -176,7 +139,7 @@ class EvidenceOut(BaseModel):
         return cls(
             rank=evidence.rank,
             **facts_of(evidence.document),
-            design=DesignOut.of(find_design(evidence.document)),
+            design=DesignOut.model_validate(find_design(evidence.document)),
             subjects=find_subjects(evidence.document),
             stance=evidence.stance,
             place=place or find_place(evidence),
@@ -207,53 +170,6 @@ class CheckedOut(BaseModel):
 
     contradict: CountsOut
     support: CountsOut
-
-
-class Named(Protocol):
-    """A configuration, whatever it configures."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        ...
-
-    def model_dump(self) -> dict[str, Any]:
-        """All that it says, as anything that JSON can hold."""
-        ...
-
-
-class Service(Protocol):
-    """What grounds or answers: an index, a configuration and models."""
-
-    index: Index
-    models: Models
-
-    @property
-    def config(self) -> Named:
-        """What it does, and how."""
-        ...
-
-
-class Provenance(BaseModel):
-    """The configuration, models and index behind the response."""
-
-    config: str
-    profile: str
-    models: dict[str, str]
-    index: str
-    documents: int
-
-    @classmethod
-    def of(cls, service: Service) -> Provenance:
-        """Of a loaded service."""
-        index = service.index
-        return cls(
-            config=service.config.name,
-            profile=service.models.profile.name,
-            models=service.models.names(),
-            index=index.manifest.id,
-            documents=index.manifest.counts.documents,
-        )
 
 
 class ClaimOut(OfValue):
@@ -293,21 +209,7 @@ class GroundResponse(BaseModel):
             uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],
             more=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.more],
             silent=[EvidenceOut.of(evidence, claim.text, "silent") for evidence in grounding.silent],
-            checked=CheckedOut(
-                contradict=CountsOut.model_validate(grounding.checked["contradict"]),
-                support=CountsOut.model_validate(grounding.checked["support"]),
-            ),
+            checked=CheckedOut.model_validate(grounding.checked),
             summary=summary(grounding),
             provenance=provenance,
         )
-
-
-class Problem(BaseModel):
-    """What went wrong, in the format of RFC 9457; `error` repeats `detail` for clients of the first version."""
-
-    type: str = Field(description="The kind of problem: `urn:counterpoint:problem:` and one word.")
-    title: str = Field(description="The kind in words.")
-    status: int
-    detail: str = Field(description="What went wrong, in one sentence.")
-    request_id: str
-    error: str

@@ -10,25 +10,33 @@ from importlib.metadata import version
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
 
 from retrieval.cluster.faults import RETRY_SECONDS
 from retrieval.cluster.health import look_at_engine
 from service.answering.answer import Answerer
+from service.answering.schemas import AnswerRequest
+from service.checking.schemas import TextRequest
 from service.grounding.ground import Grounder
-from service.grounding.schemas import Provenance
-from service.http import example_routes, memory_routes, problems, routes, text_routes
-from service.http.access import AccessControl, require_key
-from service.http.middleware import OuterMiddleware
+from service.grounding.schemas import GroundRequest
+from service.http import answer_routes, claim_routes, example_routes, memory_routes, paper_routes, text_routes
 from service.http.page import files
-from service.http.parts import Parts, parts_of
 from service.http.reference import docs_page
-from service.http.schemas import Health
+from service.http.requests import problems
+from service.http.requests.access import AccessControl, require_key
+from service.http.requests.middleware import OuterMiddleware
+from service.http.requests.parts import Parts, parts_of
+from service.http.schemas import BatchRequest, Health
 from service.memory.memory import open_memory
+from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.memory.watcher import Watcher
 from service.operating import metrics
 from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
 from service.operating.work import Workers
+from service.reading.schemas import EvidenceRequest
+from service.schemas.provenance import Provenance
+from service.typed.schemas import TypedRequest
 
 _log = logging.getLogger("counterpoint")
 
@@ -36,6 +44,17 @@ _DESCRIPTION = (
     "For a biomedical claim: the papers that contradict it and the papers that support it, each with its exact sentence. "
     "`provenance` says where every figure comes from. Errors are problem details (RFC 9457)."
 )
+_BODIES: dict[str, type[BaseModel]] = {
+    "ground": GroundRequest,
+    "batch": BatchRequest,
+    "answer": AnswerRequest,
+    "evidence": EvidenceRequest,
+    "text": TextRequest,
+    "saved": SaveRequest,
+    "feedback": FeedbackRequest,
+    "typed": TypedRequest,
+}
+"""What a request's body should be, by the last part of the address that says so."""
 
 
 def create_app(
@@ -75,15 +94,14 @@ def create_app(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
         # The bundled pages of these load their scripts from elsewhere; this service sends nobody off the machine (docs_page).
         docs_url=None, redoc_url=None,
-        generate_unique_id_function=routes.operation_id,
+        generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.gate = AccessControl(chosen)
     larger = dict.fromkeys(text_routes.PATHS, chosen.file_bytes)
     app.add_middleware(OuterMiddleware, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds, larger=larger)
-    problems.install(app)
-    app.include_router(routes.router)
-    app.include_router(text_routes.router)
-    app.include_router(memory_routes.router)
+    problems.install(app, _BODIES)
+    for routes in (claim_routes, answer_routes, paper_routes, text_routes, memory_routes):
+        app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
     app.include_router(example_routes.router)
     _add_routes(app)

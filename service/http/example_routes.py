@@ -7,14 +7,14 @@ from fastapi.responses import Response
 
 from service.examples.finding import Examples, find_examples
 from service.examples.schemas import ExamplesResponse
-from service.grounding.schemas import Provenance
-from service.http import problems
-from service.http.access import admit_request
-from service.http.parts import Parts, parts_of
-from service.http.responses import write_json
-from service.http.routes import grounded
+from service.http.requests import problems
+from service.http.requests.access import admit_request
+from service.http.requests.parts import Parts, parts_of
+from service.http.requests.responses import write_json
+from service.http.requests.working import run_grounding
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
+from service.schemas.provenance import Provenance
 
 router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
@@ -40,4 +40,4 @@ async def index_examples(request: Request) -> Response:
 
 
 def _find(parts: Parts, serving: Serving, job: Job[Response]) -> Examples:
-    return find_examples(serving.grounder, lambda claim: grounded(parts, serving, claim, job.check))
+    return find_examples(serving.grounder, lambda claim: run_grounding(parts, serving, claim, job.check))

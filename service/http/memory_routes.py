@@ -10,12 +10,12 @@ from fastapi.security import HTTPAuthorizationCredentials
 
 from retrieval.core.errors import BadInput
 from service.grounding.claims import check_claim
-from service.grounding.schemas import GroundResponse, Provenance
-from service.http import problems
-from service.http.access import admit_request, bearer_key, header_key, holder_of, require_key
-from service.http.parts import Parts, note, parts_of
-from service.http.responses import write_json
-from service.http.routes import grounded
+from service.grounding.schemas import GroundResponse
+from service.http.requests import problems
+from service.http.requests.access import admit_request, bearer_key, header_key, holder_of, require_key
+from service.http.requests.parts import Parts, note, parts_of
+from service.http.requests.responses import write_json
+from service.http.requests.working import run_grounding
 from service.memory.feed import MEDIA_TYPE, write_feed
 from service.memory.history import Now
 from service.memory.memory import Memory
@@ -34,6 +34,7 @@ from service.memory.schemas import (
 )
 from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
+from service.schemas.provenance import Provenance
 
 router = APIRouter(dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503))
 feed_router = APIRouter(responses=problems.responses(401, 404, 422, 500, 503))
@@ -100,7 +101,7 @@ async def save_claim(body: SaveRequest, request: Request) -> Response:
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            response = GroundResponse.of(grounded(parts, serving, claim, job.check), Provenance.of(serving.grounder))
+            response = GroundResponse.of(run_grounding(parts, serving, claim, job.check), Provenance.of(serving.grounder))
             index = serving.index
             return write_json(memory.saved.add(holder, index.folder, index.manifest, response, body.note))
 

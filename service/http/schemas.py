@@ -13,7 +13,10 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
 from retrieval.store.rows import Entry
 from service.grounding.request import GroundStage
-from service.grounding.schemas import AUTHORS, GroundRequest, Problem, SentenceOut, facts_of
+from service.grounding.schemas import GroundRequest
+from service.schemas.papers import AUTHORS, SentenceOut, facts_of
+from service.schemas.problem import Problem
+from service.schemas.values import Rounded
 from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100
@@ -128,16 +131,12 @@ class HitOut(BaseModel):
     pmcid: str
     types: list[str]
     retracted: bool
-    score: float = Field(description="BM25 over title and abstract.")
+    score: Rounded = Field(description="BM25 over title and abstract.")
 
     @classmethod
     def of(cls, rank: int, hit: Hit, document: Document) -> HitOut:
         """From the values."""
-        return cls(
-            rank=rank,
-            **facts_of(document),
-            score=round(hit.score, 6),
-        )
+        return cls(rank=rank, **facts_of(document), score=hit.score)
 
 
 class SearchResponse(BaseModel):

@@ -15,13 +15,13 @@ from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, wr
 from service.checking.readers.passage import Passage
 from service.checking.request import read_request
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
-from service.http import problems
-from service.http.access import AccessControl, admit_request
-from service.http.parts import Parts, note, parts_of
 from service.http.reference import examples
-from service.http.responses import describe_events, write_json
-from service.http.routes import grounded
-from service.http.streams import Event, Tell, stream_events
+from service.http.requests import problems
+from service.http.requests.access import AccessControl, admit_request
+from service.http.requests.parts import Parts, note, parts_of
+from service.http.requests.responses import describe_events, write_json
+from service.http.requests.streams import Event, Tell, stream_events
+from service.http.requests.working import run_grounding
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 
@@ -30,7 +30,7 @@ PATHS = ("/v1/text", "/v1/text/stream")
 
 router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
-_FAULTS = problems.responses(400, 408, 413, 422, 500, 503)
+_FAULTS = problems.responses(*problems.OF_WORK)
 _FORMATS: dict[str, Any] = {
     "application/json": {"example": examples.example("text")},
     **{media.partition(";")[0]: {"schema": {"type": "string"}} for name, media in MEDIA_TYPES.items() if name != "json"},
@@ -119,4 +119,4 @@ def _grounding(
     parts: Parts, serving: Serving, check: Callable[[object], None] = lambda _stage: None
 ) -> Callable[[Claim], Grounding]:
     """What grounds the claims of a text, counted and timed as a single claim is; `check` is called at each step."""
-    return lambda claim: grounded(parts, serving, claim, check)
+    return lambda claim: run_grounding(parts, serving, claim, check)

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 
 from retrieval.core.errors import BadInput
 from service.answering.schemas import AnswerResponse
-from service.grounding.schemas import GroundResponse, Provenance
+from service.grounding.schemas import GroundResponse
 from service.memory.database import Database
 from service.memory.links import list_changes, make_link
 from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
+from service.schemas.provenance import Provenance
 
 MOST = 1000
 """Entries that are kept for a holder."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from service.grounding.schemas import Provenance
 from service.memory.schemas import Entry
+from service.schemas.provenance import Provenance
 
 
 def make_link(entry: Entry) -> str:

@@ -7,7 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.grounding.claims import MAX_CHARACTERS
-from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse, Provenance, Rounded
+from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse
+from service.schemas.provenance import Provenance
+from service.schemas.values import Rounded
 
 MOST_NOTE = 1000
 Kind = Literal["first contradiction", "new contradiction", "support retracted"]

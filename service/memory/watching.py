@@ -13,11 +13,12 @@ from retrieval.index import Index
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.request import Only
-from service.grounding.schemas import EvidenceOut, Provenance
+from service.grounding.schemas import EvidenceOut
 from service.memory.changes import find_changes
 from service.memory.links import make_link
 from service.memory.saved import SavedClaims, Seen, Turn, Watched
 from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
+from service.schemas.provenance import Provenance
 
 STRONG = 0.8
 """From this probability on a further contradiction of a claim that has some already is told."""

@@ -12,9 +12,9 @@ from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
-from service.grounding.schemas import OfValue
 from service.reading.conclusion import conclude
 from service.reading.evidence import How, PaperEvidence
+from service.schemas.values import OfValue
 
 
 class EvidenceRequest(BaseModel):

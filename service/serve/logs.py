@@ -9,7 +9,7 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from service.http import problems
+from service.http.requests import problems
 from service.operating.settings import Settings
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from select import select
 from threading import Event, Thread
 
-from service.http.problems import MEDIA_TYPE, problem
+from service.http.requests.problems import MEDIA_TYPE, problem
 from service.http.schemas import Health
 
 RETRY_AFTER = 3

@@ -9,7 +9,9 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
 from retrieval.index import Index
 from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse, Provenance, SentenceOut
+from service.grounding.schemas import GroundResponse
+from service.schemas.papers import SentenceOut
+from service.schemas.provenance import Provenance
 from service.typed.paper import find_finding, open_paper
 from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
 from service.typed.suggest import suggest_words

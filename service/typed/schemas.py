@@ -7,7 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.core.values import Document
-from service.grounding.schemas import GroundResponse, OfValue, SentenceOut, facts_of
+from service.grounding.schemas import GroundResponse
+from service.schemas.papers import SentenceOut, facts_of
+from service.schemas.values import OfValue
 from service.typed.suggest import Suggestion
 from service.typed.typed import Kind, Typed
 

@@ -13,9 +13,9 @@ import eval.cli  # noqa: F401  (registers the commands)
 from eval.claims.reading import read_paper_claims
 from retrieval.index import Index
 from service.cli.commands import app
-from service.grounding.schemas import Provenance
 from service.memory.memory import open_memory
 from service.memory.schemas import Opinion
+from service.schemas.provenance import Provenance
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 DOCUMENTS: list[dict[str, Any]] = [

@@ -22,7 +22,8 @@ from service.grounding.claims import check_claim
 from service.grounding.coverage import summary
 from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
-from service.grounding.schemas import GroundResponse, Provenance
+from service.grounding.schemas import GroundResponse
+from service.schemas.provenance import Provenance
 from tests.helpers.fakes import WordJudge, make_grounder, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from service.grounding.schemas import Problem
 from service.http.schemas import Health
+from service.schemas.problem import Problem
 from service.serve.while_loading import LoadingResponder
 
 

@@ -14,7 +14,7 @@ from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from service.http.problems import Refused
+from service.http.requests.problems import Refused
 from service.operating import metrics
 from service.operating.settings import Settings
 

@@ -14,15 +14,9 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from retrieval.core.errors import CounterpointError
-from service.answering.schemas import AnswerRequest
-from service.checking.schemas import TextRequest
-from service.grounding.schemas import GroundRequest, Problem
-from service.http import faults
-from service.http.schemas import BatchRequest
-from service.memory.schemas import FeedbackRequest, SaveRequest
+from service.http.requests import faults
 from service.operating.work import Gone
-from service.reading.schemas import EvidenceRequest
-from service.typed.schemas import TypedRequest
+from service.schemas.problem import Problem
 
 MEDIA_TYPE = "application/problem+json"
 FAILED = "The request could not be answered; see the service's log."
@@ -48,17 +42,8 @@ _KINDS = {
     507: ("out-of-space", "The disk is full"),
 }
 
-_BODIES: dict[str, type[BaseModel]] = {
-    "ground": GroundRequest,
-    "batch": BatchRequest,
-    "answer": AnswerRequest,
-    "evidence": EvidenceRequest,
-    "text": TextRequest,
-    "saved": SaveRequest,
-    "feedback": FeedbackRequest,
-    "typed": TypedRequest,
-}
-"""What a request's body should be, by the last part of the address that says so."""
+OF_WORK = (400, 408, 413, 422, 500, 503)
+"""What any call that reads a body and works for it may answer."""
 
 
 class Refused(CounterpointError):
@@ -100,8 +85,8 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def install(app: FastAPI) -> None:
-    """Answer every fault of `app` so."""
+def install(app: FastAPI, bodies: Mapping[str, type[BaseModel]]) -> None:
+    """Answer every fault of `app` so; `bodies` says what a body should be, by the last part of the address that tells."""
 
     @app.exception_handler(CounterpointError)
     async def _told(_request: Request, error: CounterpointError) -> Response:
@@ -124,7 +109,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
         in_body = any(fault["loc"][:1] == ("body",) for fault in error.errors())
-        named = (_BODIES[part] for part in reversed(request.url.path.split("/")) if part in _BODIES)
+        named = (bodies[part] for part in reversed(request.url.path.split("/")) if part in bodies)
         return response(422, faults.sentence(error.errors(), next(named, None) if in_body else None))
 
     @app.exception_handler(Gone)

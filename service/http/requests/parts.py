@@ -11,7 +11,7 @@ from typing import cast
 from fastapi import Request
 
 from retrieval.core.errors import CounterpointError
-from service.http.access import holder_of
+from service.http.requests.access import holder_of
 from service.memory.memory import Memory
 from service.memory.schemas import Entry
 from service.operating.live_index import CurrentService

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.http import problems
+from service.http.requests import problems
 from service.operating import metrics
 
 _log = logging.getLogger("counterpoint")

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from retrieval.core.answers import Answer
 from retrieval.core.values import Grounding
-from service.grounding.schemas import Problem
 from service.http.reference import examples
 from service.output.export import Format, export_text
+from service.schemas.problem import Problem
 
 MEDIA_TYPES: dict[Format, str] = {
     "markdown": "text/markdown; charset=utf-8",
     "ris": "application/x-research-info-systems; charset=utf-8",
     "bibtex": "application/x-bibtex; charset=utf-8",
 }
+FormatQuery = Annotated[
+    Literal["json", "markdown", "ris", "bibtex"],
+    Query(description="JSON, Markdown to read, or the documents shown as a file for a reference manager."),
+]
 _ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
 
 

@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from retrieval.core.errors import CounterpointError
-from service.http import problems
+from service.http.requests import problems
 from service.operating.work import Gone, Job, Workers
 
 _log = logging.getLogger("counterpoint")

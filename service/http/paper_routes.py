@@ -1,0 +1,105 @@
+"""Papers over HTTP: the evidence in one, a stored one, a search for some; and what a text is that may name one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import Response
+
+from service.grounding.claims import check_hypothesis, check_query
+from service.http.reference import examples
+from service.http.requests import problems
+from service.http.requests.access import admit_request
+from service.http.requests.parts import note, parts_of
+from service.http.requests.responses import write_json
+from service.http.schemas import MOST_HITS, Cursor, DocumentOut, SearchResponse
+from service.operating.work import Job, while_there
+from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.typed.grounding import check_written, look_at
+from service.typed.schemas import TypedOut, TypedRequest
+from service.typed.search import search_words
+
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+
+_evidence_found: dict[int | str, dict[str, Any]] = {
+    200: {"model": EvidenceResponse, "content": {"application/json": {"example": examples.example("evidence")}}},
+    **problems.responses(*problems.OF_WORK, 502),
+}
+
+
+@router.post("/v1/evidence", response_model=EvidenceResponse, responses=_evidence_found)
+async def evidence(body: EvidenceRequest, request: Request) -> Response:
+    """The sentences of one paper that together carry the most evidence for or against a hypothesis."""
+    parts = parts_of(request)
+    parts.live.ready().finding()
+    note(request, parts, hypothesis=check_hypothesis(body.hypothesis))
+
+    def work(job: Job[Response]) -> Response:
+        paper = body.paper()
+        with parts.live.lease() as serving:
+            finder = serving.finding()
+            try:
+                found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
+            finally:
+                parts.tokens.read([finder.chats])
+        return write_json(EvidenceResponse.of(found))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.get("/v1/documents/{pmid:path}", response_model=DocumentOut, responses=problems.responses(404, 422, 500, 503))
+async def document(
+    pmid: Annotated[str, Path(max_length=200, examples=["demo-glucose-leuven-2001"])], request: Request
+) -> Response:
+    """A document as stored in the index, with its sentence boundaries."""
+    parts = parts_of(request)
+    parts.live.ready()
+
+    def work(_job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            entry = serving.index.store.get(pmid)
+            if entry is None:
+                raise problems.Refused("The index has no document with this id.", 404)
+            return write_json(DocumentOut.of(entry))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.get("/v1/search", response_model=SearchResponse, responses=problems.responses(422, 500, 503))
+async def search(
+    request: Request,
+    q: Annotated[str, Query(description="The words to search for.", examples=["beta-carotene lung cancer"])],
+    limit: Annotated[int, Query(ge=1, le=100, description="Hits per page.")] = 20,
+    cursor: Annotated[str, Query(max_length=200, description="`next_cursor` of the previous page.")] = "",
+) -> Response:
+    """The documents that match the words of a query, ranked by BM25, in pages."""
+    parts = parts_of(request)
+    parts.live.ready()
+    query = check_query(q)
+
+    def work(job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            manifest = serving.index.manifest
+            begin = Cursor.read(cursor, f"{manifest.id} {manifest.version}").offset if cursor else 0
+            end = min(begin + limit, MOST_HITS)
+            found = search_words(serving.index, query, min(end + 1, MOST_HITS), begin)
+            job.check()
+            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(found) > end - begin else None
+            return write_json(SearchResponse.of(query, begin + 1, found[: end - begin], more, manifest.id))
+
+    return await while_there(request, parts.workers.run(work))
+
+
+@router.post("/v1/typed", response_model=TypedOut, responses=problems.responses(*problems.OF_WORK))
+async def typed(body: TypedRequest, request: Request) -> Response:
+    """What a text is: a claim, a question, keywords, a paper, a whole text or another language; and what to do with it."""
+    parts = parts_of(request)
+    parts.live.ready()
+    written = check_written(body.text)
+
+    def work(_job: Job[Response]) -> Response:
+        with parts.live.lease() as serving:
+            return write_json(look_at(serving.index, written))
+
+    return await while_there(request, parts.workers.run(work))

@@ -1,0 +1,56 @@
+"""Grounding and answering for a request: every stage is told, timed and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from retrieval.core.answers import Answer, RemovedSentence
+from retrieval.core.values import Claim, Grounding, Topic
+from service.answering.events import KeptSentences, Stage
+from service.grounding.request import GroundStage
+from service.http.requests.parts import Parts
+from service.operating import metrics
+from service.operating.live_index import Serving
+from service.typed.grounding import ground_typed
+from service.typed.schemas import TypedGroundResponse
+
+
+def ground_claim(
+    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]
+) -> tuple[TypedGroundResponse, Grounding]:
+    """What was typed as a claim, grounded and told what it was taken for."""
+    return ground_typed(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell))
+
+
+def run_grounding(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
+    """A claim grounded, each stage told and timed."""
+    clock = metrics.StageClock("ground")
+
+    def on_stage(stage: GroundStage) -> None:
+        clock.begin("" if stage.name == "decided" else f"{stage.side} {stage.name}")
+        tell(stage)
+
+    found = serving.grounder.ground(claim, on_stage)
+    for side, counts in found.checked.items():
+        metrics.JUDGED.labels(side=side).inc(counts.judged)
+    parts.tokens.read([serving.grounder.models.judges])
+    return found
+
+
+def run_answer(
+    parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | KeptSentences | RemovedSentence], None]
+) -> Answer:
+    """A question answered, each event told, each stage timed."""
+    clock, answerer = metrics.StageClock("answer"), serving.answering()
+
+    def on_event(event: Stage | KeptSentences | RemovedSentence) -> None:
+        if isinstance(event, Stage):
+            clock.begin(event.name)
+        tell(event)
+
+    try:
+        made = answerer.answer(topic, on_event)
+        clock.begin("")
+        return made
+    finally:
+        parts.tokens.read([answerer.models.judges, answerer.models.generators])

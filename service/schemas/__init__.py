@@ -1,0 +1,1 @@
+"""What the JSON bodies of several calls share."""
