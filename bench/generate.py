@@ -45,8 +45,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Likeness:
     """What a generated corpus is drawn by.
 
-    `words` and `chances` (their cumulated shares, the last is 1) come from the source; `unseen` is the share of words that it
-    has not; a shape is a document's lengths in words: its title's, then each sentence's.
+    `words` and `chances` [words] (their cumulated shares, the last is 1) come from the source; `unseen` is the share of words
+    that it has not; a shape is a document's lengths in words: its title's, then each sentence's.
     """
 
     words: list[str]

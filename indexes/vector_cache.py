@@ -53,7 +53,7 @@ class VectorCache:
         return {text: np.frombuffer(vector, dtype="<f4") for text, vector in rows}
 
     def put(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keep a batch, all of it or, where the disk is full, nothing."""
+        """Keep a batch, `vectors` [texts, width], all of it or, where the disk is full, nothing; `texts` are hashes."""
         rows = [(text, vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
         self._db.execute("BEGIN")
         try:

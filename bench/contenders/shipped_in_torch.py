@@ -74,7 +74,10 @@ def bert_config(types: int) -> BertConfig:
 
 
 def bert_state(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> dict[str, Tensor]:
-    """The encoder's tensors by Hugging Face's names, with these rows of the table of token types."""
+    """The encoder's tensors by Hugging Face's names, with the rows `types` of the table of token types [all types, width].
+
+    `found` are the weights by our names, each of the shape that it has in the shipped file.
+    """
     state = {
         "embeddings.word_embeddings.weight": found["words.weight"],
         "embeddings.position_embeddings.weight": found["positions.weight"],
@@ -94,7 +97,7 @@ def bert_state(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> d
 
 
 def bert(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertModel:
-    """The encoder as Hugging Face's own module, ready to run."""
+    """The encoder as Hugging Face's own module, ready to run; `found` and `types` as in `bert_state`."""
     model = BertModel(bert_config(len(types)), add_pooling_layer=False)
     model.load_state_dict(bert_state(found, types))
     nn.Module.eval(model)

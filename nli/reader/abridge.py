@@ -50,7 +50,10 @@ def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
 
 
 def choose_fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
-    """The places of the worthiest sentences whose `lengths` (tokens) add up to at most `room`, ascending; at least one."""
+    """The places of the sentences of most `worth` [sentences] whose `lengths` add up to at most `room` (tokens), ascending.
+
+    At least one.
+    """
     kept: list[int] = []
     for place in np.argsort(-worth, kind="stable").tolist():
         if lengths[place] <= room:

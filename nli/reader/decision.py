@@ -39,7 +39,7 @@ def decide(decision: Decision, reading: Reading, gap: float = 0.0, about: float 
 
 
 def is_at_odds(label: Label, found: NDArray[np.float64]) -> bool:
-    """Whether the strongest sentence speaks for the opposite of the label."""
+    """Whether the strongest sentence speaks for the opposite of the label; `found` [6] as `make_marks` gives it."""
     sentence_for, sentence_against = float(found[1]), float(found[3])
     if label == "contradict":
         sentence_for, sentence_against = sentence_against, sentence_for

@@ -38,9 +38,9 @@ DEPTH, RERANKED = 5, 20
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocument:
-    """One document judged for one claim: `gold` and `sentences` (gold label of each) are label indices, `gap` the distance
-    of the reranker's score from the claim's best (infinite for what was not reranked), `about` the share of the claim's rare
-    words that the document holds."""
+    """One document judged for one claim: `gold` and `sentences` [sentences] (gold label of each) are label indices, `logits`
+    [sentences, 3] are before calibration, `gap` is the distance of the reranker's score from the claim's best (infinite for what
+    was not reranked), `about` the share of the claim's rare words that the document holds."""
 
     document: int
     rank: int
@@ -126,16 +126,16 @@ class DecisionReader:
     decision: Decision
 
     def features(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
-        """[6], as the decision reads them."""
+        """[6], as the decision reads them, from `logits` [sentences, 3]."""
         return make_features(compute_odds(self.calibration, logits), gap, about)
 
     def probabilities(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
-        """[3] of the document."""
+        """[3] of the document, from `logits` [sentences, 3]."""
         found: NDArray[np.float64] = self.decision.probabilities(self.features(logits, gap, about)[None, :])[0]
         return found
 
     def label(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> int:
-        """The document's label index."""
+        """The document's label index, from `logits` [sentences, 3]."""
         support, _, contradict = self.probabilities(logits, gap, about)
         return LABELS.index(self.decision.label(support, contradict))
 
@@ -223,7 +223,7 @@ def judge_abstracts(
 
 
 def compute_lay_f1(judged: Sequence[Abstract], reader: DecisionReader) -> float:
-    """Macro-F1 over the three labels."""
+    """Macro-F1 over the three labels, in per cent."""
     said = np.array([reader.label(logits) for _, logits in judged])
     return macro_f1(np.array([gold for gold, _ in judged]), said, len(LABELS))
 

@@ -39,7 +39,7 @@ def make_mark(segment: int, direction: int, meeting: int) -> int:
 
 
 def drop_directions(marks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same marks with every direction taken out: trained on now and then, so that words not on the list count too."""
+    """Marks of any shape without their directions: trained on now and then, so that words not on the list count too."""
     meetings, directions = len(MEETINGS), len(DIRECTIONS)
     return marks // (directions * meetings) * (directions * meetings) + marks % meetings
 

@@ -49,11 +49,11 @@ class BiEncoder:
         self.name = f"{self._runtime.name}/{pooling}{max_tokens}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length 1 a query."""
+        """[texts, width]: one vector of length 1 a query."""
         return self._vectors([self._prefix + text for text in texts])
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """One vector of length 1 a document, of "Title. Abstract"."""
+        """[documents, width]: one vector of length 1 a document, of "Title. Abstract"."""
         return self._vectors([make_passage(document) for document in documents])
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
@@ -80,11 +80,11 @@ class MedCPTEncoder:
         self.name = f"{self._query.name}+{self._article.name}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """One vector a query."""
+        """[texts, width]: one vector a query."""
         return self._query.vectors(self._query.tokenize_singles(texts, _QUERY_TOKENS), self._batch_size, "cls")
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """One vector a document, read as the pair of title and abstract."""
+        """[documents, width]: one vector a document, read as the pair of title and abstract."""
         rows = [
             row
             for document in documents

@@ -25,9 +25,9 @@ class EmbeddedEncoder:
         self.name = f"{self._vectors.name}/mean"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """The means of the queries' token vectors, at length 1."""
+        """[texts, width]: the means of the queries' token vectors, at length 1."""
         return normalise(np.stack([vectors.mean(axis=0) for vectors in self._vectors.encode_texts(texts)]))
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """The same of "Title. Abstract", as the reranker reads it."""
+        """[documents, width]: the same of "Title. Abstract", as the reranker reads it."""
         return self.queries([make_passage(document) for document in documents])

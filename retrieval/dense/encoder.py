@@ -20,11 +20,11 @@ class Encoder(Protocol):
     name: str
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """One vector a query, in order."""
+        """[texts, width]: one vector a query, in order."""
         ...
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """One vector a document, in order; the higher its inner product with a query's, the better it answers."""
+        """[documents, width], in order; the higher a vector's inner product with a query's, the better it answers."""
         ...
 
 
@@ -44,7 +44,7 @@ class CachingEncoder:
         self._known: dict[str, Vectors] = {}
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """One vector a query, in order."""
+        """[texts, width]: one vector a query, in order."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known.update(zip(new, self._encoder.queries(new), strict=True))

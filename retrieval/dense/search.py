@@ -53,7 +53,7 @@ class DenseIndex:
             raise _make_damage_error(self.path, "it does not match the manifest")
 
     def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
-        """The `k` best documents for each query's vector, best first, equal ones by PMID.
+        """The `k` documents of the highest inner product with each of `queries` [queries, width], best first, equal ones by PMID.
 
         Which of several that tie for the last place is among them is up to FAISS, and the same every time.
         Raises `IndexUnusable` for queries of another width.
@@ -72,7 +72,7 @@ class DenseIndex:
         return [Hit(self.pmids[rows[i]], float(scores[i])) for i in np.lexsort((rows, -scores)) if rows[i] >= 0]
 
     def vectors(self, rows: list[int]) -> Vectors:
-        """The vectors of these rows, as they are kept: those that went in where the index is flat."""
+        """[rows, width]: the vectors as they are kept: those that went in where the index is flat."""
         found: Vectors = self._index.reconstruct_batch(np.array(rows, dtype=np.int64))
         return found
 

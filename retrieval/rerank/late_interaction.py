@@ -22,7 +22,7 @@ def score_rare_words(query: Vectors, text: Vectors, weights: NDArray[np.float32]
 
 
 def score_best_stretch(query: Vectors, text: Vectors) -> float:
-    """The highest cosine of the query's mean with the mean of a stretch of the text; -1 to 1."""
+    """The highest cosine of the mean of query [q, width] with the mean of a stretch of text [t, width]; -1 to 1."""
     sums = np.vstack([np.zeros((1, text.shape[1]), dtype=np.float32), np.cumsum(text, axis=0, dtype=np.float32)])
     starts = np.arange(0, max(1, len(text) - STRIDE), STRIDE)
     means = sums[np.minimum(starts + STRETCH, len(text))] - sums[starts]

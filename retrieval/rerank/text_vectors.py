@@ -37,7 +37,7 @@ class PackedVectors:
 
     @classmethod
     def of(cls, vectors: Vectors) -> PackedVectors:
-        """Vectors of length 1, rounded to 127 steps of each token's largest number and of length 1 again."""
+        """`vectors` [tokens, width] of length 1, rounded to 127 steps of each token's largest number and of length 1 again."""
         rounded = np.rint(vectors * (127 / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-8)))
         scale = 1 / np.maximum(np.linalg.norm(rounded, axis=1, keepdims=True), 1e-8)
         return cls(rounded.astype(np.int8), scale.astype(np.float32))
@@ -85,7 +85,7 @@ class TextVectors:
         return self._encoder.vectors(query)
 
     def encode_texts(self, texts: Sequence[str]) -> Iterator[Vectors]:
-        """The token vectors of each text, in order. Two callers may make the same ones: they are equal."""
+        """The token vectors [tokens, width] of each text, in order. Two callers may make the same ones: they are equal."""
         known = self._look_up(texts)
         new = [text for text in dict.fromkeys(texts) if text not in known]
         stored = self._read_from_disk(new)

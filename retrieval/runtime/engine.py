@@ -100,7 +100,7 @@ class Graph:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="model")
 
     def __call__(self, batch: Batch) -> NDArray[np.float32]:
-        """What the model gives for one batch, on the calling thread."""
+        """What the model gives for one batch, on the calling thread; its first axis is the batch's."""
         return self._run(batch)
 
     def each(self, batches: Iterable[Batch]) -> Iterator[NDArray[np.float32]]:

@@ -48,7 +48,7 @@ def rank_scifact(
 
 
 def compute_mean_ndcg(claims: Sequence[RankedClaim], weights: np.ndarray | None) -> float:
-    """nDCG@10 of the order that the weighted parts give, or of BM25's own where there are no weights."""
+    """nDCG@10 (0 to 1) of the order that the weighted parts give, `weights` [parts], or of BM25's own where there are none."""
     return float(np.mean([
         ndcg(c.found if weights is None else [c.found[i] for i in np.argsort(-(c.parts @ weights), kind="stable")], c.relevant)
         for c in claims

@@ -20,7 +20,9 @@ def ndcg(ranked: Sequence[int], relevant: Collection[int], depth: int = 10) -> f
 
 
 def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 10) -> float:
-    """Expected calibration error: the mean gap of confidence and accuracy over equal bins of confidence, by their share.
+    """Expected calibration error (0 to 1): the mean gap of confidence and accuracy over equal bins of confidence, by their share.
+
+    `confidence` [items] is 0 to 1, `right` [items].
 
     Guo et al. 2017 (arXiv 1706.04599), equation 3.
     """
@@ -35,13 +37,13 @@ def f1(right: int, predicted: float, gold: int) -> float:
 
 
 def macro_f1(gold: NDArray[np.int64], predicted: NDArray[np.int64], classes: int) -> float:
-    """Mean of the classes' F1, in per cent."""
+    """Mean of the classes' F1, in per cent; both label indices [items]."""
     said, true = [predicted == c for c in range(classes)], [gold == c for c in range(classes)]
     return float(np.mean([f1(int((a & b).sum()), int(a.sum()), int(b.sum())) for a, b in zip(said, true, strict=True)]))
 
 
 def balanced_accuracy(gold: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:
-    """Mean of the classes' recall, in per cent."""
+    """Mean of the classes' recall, in per cent; both label indices [items]."""
     return 100.0 * float(np.mean([(predicted[gold == c] == c).mean() for c in set(gold.tolist())]))
 
 

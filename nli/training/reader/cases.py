@@ -202,7 +202,7 @@ def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]
 
 
 Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]
-"""A gold label, the sentences' gold labels and the logits of an abstract that is given with its claim."""
+"""A gold label, the gold labels [sentences] and the logits [1 + sentences, 3] of an abstract that is given with its claim."""
 
 
 def read_labelled_given(

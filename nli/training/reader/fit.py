@@ -49,7 +49,7 @@ EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 
 
 def fit_calibrations(given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
-    """The calibration of documents, of sentences in a document and of sentences read alone."""
+    """The calibration of documents, of sentences in a document and of sentences read `alone` (gold label, logits [1 + 1, 3])."""
     sentences = [(labels, logits[1:]) for _, labels, logits in given]
     kept = [(labels[~np.isnan(rows[:, 0])], rows[~np.isnan(rows[:, 0])]) for labels, rows in sentences]
     return {
@@ -71,7 +71,7 @@ def make_features(
 
 
 def decide_label(decision: Decision, found: NDArray[np.float64]) -> int:
-    """The label index that the decision and the rule about sentences at odds give."""
+    """The label index that the decision and the rule about sentences at odds give for the features `found` [6]."""
     support, _, contradict = decision.probabilities(found[None])[0].tolist()
     label = decision.label(support, contradict)
     return NEUTRAL if is_at_odds(label, found) else LABELS.index(label)
@@ -81,7 +81,8 @@ def compute_scifact_f1(
     claims: Sequence[Sequence[ReaderCase]], found: Callable[[ReaderCase], NDArray[np.float64]], decision: Decision,
     beside: Sequence[ReaderCase] = (), worth: float = 1.0, label: int | None = None,
 ) -> float:  # fmt: skip
-    """Abstract-level label-only F1 of open retrieval; a stance given to a document `beside` counts `worth` of a wrong one."""
+    """Abstract-level label-only F1 of open retrieval, in per cent; a stance given to a document `beside` counts `worth` of a
+    wrong one. `found` gives the features [6] of a case."""
     right, predicted = 0, worth * sum(decide_label(decision, found(one)) != NEUTRAL for one in beside)
     gold = sum(one.named and label in (None, one.gold) for claim in claims for one in claim)
     for one in (one for claim in claims for one in claim if one.open):
@@ -96,7 +97,7 @@ def compute_scifact_f1(
 class ReaderReadings:
     """What the reader made of claims that training left away: `claims` of SciFact, each with all that was read for it; `away`,
     claims whose papers are not in the collection; `own`, ordinary claims beside their own paper; `verdicts`, HealthVer's
-    abstracts; `alone`, sentences read without their abstract, with their gold label."""
+    abstracts; `alone`, sentences read without their abstract: gold label, logits [1 + 1, 3]."""
 
     claims: list[list[ReaderCase]]
     away: list[list[ReaderCase]]
