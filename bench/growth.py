@@ -84,11 +84,11 @@ def projection(measured: Sequence[CorpusMeasurement], n: int = PUBMED) -> dict[s
     return found
 
 
-def table(measured: Sequence[CorpusMeasurement], n: int = PUBMED) -> str:
+def table(measured: Sequence[CorpusMeasurement]) -> str:
     """The figures and their projections as Markdown."""
-    projected = projection(measured, n) if len(measured) > 1 else {}
+    projected = projection(measured) if len(measured) > 1 else {}
     heads = [f"{one.documents:,} documents" for one in measured]
-    more = ["grows with N to the", f"{n:,}, by the power", "by the line"] if projected else []
+    more = ["grows with N to the", f"{PUBMED:,}, by the power", "by the line"] if projected else []
     lines = [f"| | {' | '.join([*heads, *more])} |", "|---" * (1 + len(heads) + len(more)) + "|"]
     for name, key, shown in _ROWS:
         cells = [shown(getattr(one, key)) for one in measured]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,11 +74,6 @@ def check_whole(file: UpdateFile) -> None:
     found = _hash(file.path)
     if found != said[0].lower():
         raise BadInput(f"{file.path} is damaged: its MD5 is {found} and should be {said[0].lower()}; fetch it again.")
-
-
-def list_names(files: Iterable[UpdateFile]) -> str:
-    """Their names, in words."""
-    return ", ".join(file.path.name for file in files)
 
 
 def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nli.judges.judge import Judge
 from nli.text.reporting import count_figures, is_report
-from nli.text.roles import ROLES, RoleModel, load_role_model
+from nli.text.roles import ROLES, load_role_model
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.core.values import Premise, Verdict
@@ -121,12 +121,11 @@ def score_sentences(
     reading: EvidenceReading,
     results_only: bool = False,
     weights: EvidenceWeights = WEIGHTS,
-    roles: RoleModel | None = None,
 ) -> Floats:
     """[sentences, parts] in the order of `PARTS`: what each part gives each sentence; their sum is its worth."""
     sentences = paper.sentences
     able = np.array([not sentence.heading for sentence in sentences])
-    shares = (roles or load_role_model()).probabilities(sentences)
+    shares = load_role_model().probabilities(sentences)
     texts = [sentence.text for sentence in sentences]
     found = np.zeros((len(sentences), len(PARTS)))
     found[:, 0] = weights.abstract * np.array([sentence.kind == "abstract" for sentence in sentences])
@@ -169,10 +168,10 @@ def choose_sentences(
 
 
 def describe_chosen(
-    paper: Paper, reading: EvidenceReading, rows: Sequence[int], results_only: bool = False, weights: EvidenceWeights = WEIGHTS
+    paper: Paper, reading: EvidenceReading, rows: Sequence[int], results_only: bool = False
 ) -> list[EvidenceSentence]:
     """Sentences that were chosen otherwise (by a language model), in that order, described as by `choose_sentences`."""
-    parts = score_sentences(paper, reading, results_only, weights)
+    parts = score_sentences(paper, reading, results_only)
     return [_describe_sentence(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,12 +66,3 @@ def serve_model(model: Path, options: ServeOptions) -> None:
             time.sleep(3600)
     finally:
         del server
-
-
-def is_answering(base_url: str, seconds: float = 2.0) -> bool:
-    """Whether a server that has loaded its model answers at this address."""
-    try:
-        with urllib.request.urlopen(f"{base_url}/models", timeout=seconds) as reply:
-            return bool(reply.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False

@@ -35,12 +35,6 @@ def reciprocal_ranks(
     return [found.get(query, 0.0) for query in gold]
 
 
-def weighted_mrr(support: float, n_support: int, contradict: float, n_contradict: int) -> float:
-    """(N_sup·MRR_sup + N_con·MRR_con) / N_total: the paper's equation 3 (arXiv 2603.17580)."""
-    total = n_support + n_contradict
-    return (n_support * support + n_contradict * contradict) / total if total else float("nan")
-
-
 def share(sums: Floats) -> Floats:
     """The first part over the second: of [..., 2] (what counts, out of how many)."""
     return _divide(sums[..., 0], sums[..., 1], np.nan)

@@ -18,8 +18,8 @@ SEED, RESAMPLES = 20251121, 10_000
 class Resampler:
     """Samples of claims, drawn once with replacement; NaN figures of a sample (nothing to measure in it) are left out."""
 
-    def __init__(self, claims: int, seed: int = SEED, resamples: int = RESAMPLES) -> None:
-        drawn = np.random.default_rng(seed).multinomial(claims, np.full(claims, 1.0 / claims), size=resamples)
+    def __init__(self, claims: int, resamples: int = RESAMPLES) -> None:
+        drawn = np.random.default_rng(SEED).multinomial(claims, np.full(claims, 1.0 / claims), size=resamples)
         self._weights: Floats = drawn.astype(np.float64)
 
     def figure(self, tally: Tally) -> Figure:

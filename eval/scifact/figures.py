@@ -59,7 +59,7 @@ def ranking_tallies(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict
 def _mrr(key: str, claims: Sequence[LabelledClaim], rankings: Rankings, cut: int | None) -> dict[str, Tally]:
     """Reciprocal rank of the first gold document of a stance in the ranking for that stance, over the claims that have one.
 
-    Weighted is the mean over both, which is the paper's equation 3 (arXiv 2603.17580; `eval.measures.formulas.weighted_mrr`).
+    Weighted is the mean over both, (N_sup·MRR_sup + N_con·MRR_con) / N_total: the paper's equation 3 (arXiv 2603.17580).
     """
     sums = {}
     for stance in STANCES:

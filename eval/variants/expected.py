@@ -9,5 +9,3 @@ from typing import Any
 import yaml
 
 PUBLISHED: Mapping[str, Any] = yaml.safe_load(files("eval.variants").joinpath("expected.yaml").read_text("utf-8"))
-PAPER: Mapping[str, Mapping[str, float]] = PUBLISHED["table_1"]
-APPENDIX: Mapping[str, Mapping[str, float]] = PUBLISHED["appendix_a"]

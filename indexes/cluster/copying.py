@@ -74,9 +74,9 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
     return made
 
 
-def copy_to_folder(address: Address, out: Path, overwrite: bool = False) -> Manifest:
+def copy_to_folder(address: Address, out: Path) -> Manifest:
     """Copy an index from a cluster into a new folder; raises as `copy_to_cluster` does."""
-    check_target(out, overwrite)
+    check_target(out, overwrite=False)
     state = read_state(address)
     _check_settings(state.manifest, str(address))
     root = name_staging_folder(out.resolve())

@@ -31,7 +31,7 @@ class NotWhole(Exception):
 class Remote:
     """The service called `name` at `address`, asked at most `per_second` times a second.
 
-    After a fault a request is made again, `tries` times in all, after `backoff` seconds, twice that, and so on. `secrets` are cut
+    After a fault a request is made again, `TRIES` times in all, after `backoff` seconds, twice that, and so on. `secrets` are cut
     out of whatever the service says before it is shown.
     """
 
@@ -41,13 +41,12 @@ class Remote:
         address: str,
         per_second: int,
         backoff: float = 1.0,
-        tries: int = TRIES,
         secrets: Sequence[str] = (),
     ) -> None:
         if not address.startswith(("http://", "https://")):
             raise BadConfig(f"The address {address!r} of {name} should begin with http:// or https://.")
         self.name = name
-        self._address, self._backoff, self._tries, self._secrets = address.rstrip("/"), backoff, tries, secrets
+        self._address, self._backoff, self._secrets = address.rstrip("/"), backoff, secrets
         self._client = httpx.Client(transport=RetryTransport(_Paced(_connect(self._address), per_second)), timeout=60.0)
 
     def ask(
@@ -64,7 +63,7 @@ class Remote:
                 check(body)
 
         retry = Retry(
-            total=self._tries - 1,
+            total=TRIES - 1,
             allowed_methods=["GET", "POST"],
             status_forcelist=_TRANSIENT,
             retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole),
@@ -77,13 +76,13 @@ class Remote:
             answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **given)
             validate(answer)
         except NotWhole as fault:
-            why = f"no whole answer in {self._tries} tries ({self._clean(str(fault))})"
+            why = f"no whole answer in {TRIES} tries ({self._clean(str(fault))})"
             raise Unfinished(f"{self.name} gave {why}; {_AGAIN}.") from None
         except httpx.TransportError as error:
             why = f"{type(error).__name__}: {self._clean(str(error))}"
             raise Unfinished(f"{self.name} cannot be reached at {self._address} ({why}); {_AGAIN}.") from None
         if answer.status_code in _TRANSIENT:
-            raise Unfinished(f"{self.name} answered {self._tries} times with the error {answer.status_code}; {_AGAIN}.")
+            raise Unfinished(f"{self.name} answered {TRIES} times with the error {answer.status_code}; {_AGAIN}.")
         if not answer.is_success:
             with suppress(NotWhole):
                 check(answer.content)  # raises its own error where the body says more than the status

@@ -42,12 +42,12 @@ FLIPS = Path(__file__).with_name("flips.txt")
 class Flips:
     """The list of opposites, ready to rewrite sentences; every choice comes from the generator handed in."""
 
-    def __init__(self, path: Path = FLIPS) -> None:
+    def __init__(self) -> None:
         self._opposite: dict[str, list[str]] = {}
         self._same: dict[str, list[str]] = {}
         self._third_person: dict[str, str] = {}
         section = ""
-        for line in path.read_text("utf-8").splitlines():
+        for line in FLIPS.read_text("utf-8").splitlines():
             if not line.strip() or line.startswith(("[", "#")):
                 section = line.strip("[]") if line.startswith("[") else section
                 continue

@@ -46,11 +46,11 @@ def make_pairs(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterat
         yield Pair(claim, sentences[index], title, NEUTRAL, source)
 
 
-def read_labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random, split: str = "train") -> list[Pair]:
-    """Every pair of one set; of SciFact and HealthVer the held-out fold is left away."""
+def read_labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random) -> list[Pair]:
+    """Every training pair of one set; of SciFact and HealthVer the held-out fold is left away."""
     found: list[Pair] = []
     for row in read_rows(folder, "stance/pairs.jsonl.gz"):
-        if row["dataset"] != dataset or row["split"] != split or row["label"] not in NAMES:
+        if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
             continue
         if is_held_out_of(dataset, row["claim"]):
             continue

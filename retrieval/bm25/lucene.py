@@ -85,13 +85,13 @@ class Lucene:
     Raises `IndexUnusable` where the index cannot be opened.
     """
 
-    def __init__(self, folder: Path, k1: float = K1, b: float = B) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
 
         def opened() -> Any:
             modules = load_pyserini()
             searcher = modules.searcher(str(folder))
-            searcher.set_bm25(k1, b)
+            searcher.set_bm25(K1, B)
             searcher.set_analyzer(modules.analyzer(stopwords=False))
             return searcher
 

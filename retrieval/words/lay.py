@@ -48,9 +48,9 @@ def read_abbreviations(text: str) -> dict[str, str]:
     return table
 
 
-def expand(text: str, table: Mapping[str, str] | None = None) -> str:
+def expand(text: str) -> str:
     """The text with what each of its abbreviations stands for behind it, once each."""
-    known = load_abbreviations() if table is None else table
+    known = load_abbreviations()
     found: dict[str, None] = {}
     for word in _WORD.findall(text):
         for form in (word, word.removesuffix("s")):

@@ -28,11 +28,6 @@ def subject_of(title: str) -> str:
     return _STUDY_GROUP.sub(".", title)
 
 
-def measure_match(question: str, asked: YesNoQuestion | None, text: str) -> float:
-    """How far a text meets a question: the least of the shares of what it speaks of and of what it asks about that, 0 to 1."""
-    return min(measure_shares(question, asked, text))
-
-
 def measure_shares(question: str, asked: YesNoQuestion | None, text: str) -> list[float]:
     """The shares (0 to 1) that a text holds of what a question speaks of and of what it asks about that; of the whole question
     where these cannot be told apart."""

@@ -12,8 +12,6 @@ from service.cli.shared.options import ProfileOption
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from service.reading.schemas import EvidenceResponse
 
 
@@ -62,13 +60,13 @@ def evidence(
             print_evidence(response)
 
 
-def print_evidence(response: EvidenceResponse, console: Console | None = None) -> None:
+def print_evidence(response: EvidenceResponse) -> None:
     """The sentences with rank, section, place, stance and why."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
-    console = console or Console(highlight=False)
+    console = Console(highlight=False)
     console.print(Text(response.hypothesis, style="bold"))
     console.print(response.says)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}

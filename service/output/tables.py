@@ -28,9 +28,9 @@ def grounding_csv(response: GroundResponse) -> str:
     return write_csv(GROUNDING_COLUMNS, rows)
 
 
-def print_grounding_table(response: GroundResponse, console: Console | None = None) -> None:
+def print_grounding_table(response: GroundResponse) -> None:
     """A paper a line: side, score, PMID, year, title; then how much was checked."""
-    console = console or Console(highlight=False)
+    console = Console(highlight=False)
     table = Table("side", "score", "PMID", "year", "title", title=escape(response.claim.text), title_justify="left")
     for said, one, colour in _list_sides(response):
         title = Text(one.title or "(no title)")

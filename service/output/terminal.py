@@ -28,9 +28,9 @@ _CELLS: dict[Counted, tuple[str, str]] = {
 _BAR = 40
 
 
-def print_grounding(response: GroundResponse, console: Console | None = None) -> None:
+def print_grounding(response: GroundResponse) -> None:
     """Both sides of a claim, contradictions first, with each sentence's negation cues marked."""
-    console = console or Console(highlight=False)
+    console = Console(highlight=False)
     console.print(Text(response.claim.text, style="bold"))
     console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
     if any(getattr(response.balance.papers, place) for place in COUNTED):

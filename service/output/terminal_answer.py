@@ -23,9 +23,9 @@ def progress(say: Callable[[str], None]) -> OnEvent:
     return tell
 
 
-def print_answer(response: AnswerResponse, console: Console | None = None) -> None:
+def print_answer(response: AnswerResponse) -> None:
     """The answer with its numbers, the sentence behind each citation, what contradicts it and what was removed."""
-    console = console or Console(highlight=False)
+    console = Console(highlight=False)
     console.print(Text(response.topic.question, style="bold"))
     console.print()
     console.print(Text(response.text or response.note))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from generation.prompts.evidence import STRATEGIES, ask_for_evidence
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
@@ -20,7 +20,6 @@ from service.grounding.claims import check_hypothesis
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names by which a profile's models are asked for."""
 How = Literal["embedded", "plain", "shots", "sections"]
-HOWS: tuple[How, ...] = get_args(How)
 """The embedded models, or a strategy of a language model (generation.prompts.evidence)."""
 
 

@@ -30,8 +30,8 @@ REQUESTS: dict[str, type[BaseModel]] = {
 """The names of the files and of the routes under /v1, each with its request."""
 
 
-def main(index: Path, folder: Path = EXAMPLES) -> None:
-    """Ask each route its request's own example and write what it answers into `folder`."""
+def main(index: Path) -> None:
+    """Ask each route its request's own example and write what it answers into `EXAMPLES`."""
     app = create_app(
         lambda: assemble(index, CONFIG, PROFILE),
         lambda grounder: assemble_answerer_beside(grounder, ANSWERS),
@@ -42,8 +42,8 @@ def main(index: Path, folder: Path = EXAMPLES) -> None:
         for name, request in REQUESTS.items():
             answer = client.post(f"/v1/{name}", json=request.model_json_schema()["examples"][0]).raise_for_status()
             text = json.dumps(answer.json(), indent=1, ensure_ascii=False)
-            (folder / f"{name}.json").write_text(f"{text}\n", "utf-8")
-            print(f"Wrote {folder / name}.json.")
+            (EXAMPLES / f"{name}.json").write_text(f"{text}\n", "utf-8")
+            print(f"Wrote {EXAMPLES / name}.json.")
 
 
 def _wait(client: TestClient) -> None:

@@ -29,7 +29,7 @@ def check_written(text: str) -> str:
     return text
 
 
-def look_at(index: Index, written: str, suggesting: bool = True) -> TypedOut:
+def look_at(index: Index, written: str) -> TypedOut:
     """What was typed over an index; raises `BadInput` for a paper that it does not hold."""
     typed = read_typed(written, index.store)
     if typed.cited:
@@ -37,7 +37,7 @@ def look_at(index: Index, written: str, suggesting: bool = True) -> TypedOut:
         found = find_finding(entry)
         sentence = SentenceOut.model_validate(found[0]) if found else None
         return TypedOut.of(typed, found[1] if found else "", entry.document, sentence, ())
-    suggestions = suggest_words(index, typed.text) if suggesting and _is_short(typed) else ()
+    suggestions = suggest_words(index, typed.text) if _is_short(typed) else ()
     return TypedOut.of(typed, typed.claim, None, None, suggestions)
 
 

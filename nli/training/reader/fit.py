@@ -79,11 +79,10 @@ def decide_label(decision: Decision, found: NDArray[np.float64]) -> int:
 
 def compute_scifact_f1(
     claims: Sequence[Sequence[ReaderCase]], found: Callable[[ReaderCase], NDArray[np.float64]], decision: Decision,
-    beside: Sequence[ReaderCase] = (), worth: float = 1.0, label: int | None = None,
+    label: int | None = None,
 ) -> float:  # fmt: skip
-    """Abstract-level label-only F1 of open retrieval, in per cent; a stance given to a document `beside` counts `worth` of a
-    wrong one. `found` gives the features [6] of a case."""
-    right, predicted = 0, worth * sum(decide_label(decision, found(one)) != NEUTRAL for one in beside)
+    """Abstract-level label-only F1 of open retrieval, in per cent, of all stances or one `label`; `found` gives features [6]."""
+    right = predicted = 0
     gold = sum(one.named and label in (None, one.gold) for claim in claims for one in claim)
     for one in (one for claim in claims for one in claim if one.open):
         said = decide_label(decision, found(one))

@@ -95,8 +95,8 @@ def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
     return {"metadata": {"team_id": team, "run_id": run_id, "topic_id": record["topic"]["id"]}, "responses": responses}
 
 
-def _named(ids: Sequence[str], most: int = 5) -> str:
-    return ", ".join(ids[:most]) + (", …" if len(ids) > most else "")
+def _named(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
 
 
 def _text(lines: Sequence[str]) -> str:
