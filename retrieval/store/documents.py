@@ -118,7 +118,7 @@ class Store:
         last = int(self._query("SELECT coalesce(max(rowid), 0) FROM documents")[0][0])
         step = max(1, last // most)
         places = ",".join(str(place) for place in range(1, last + 1, step))
-        rows = self._query(f"SELECT {COLUMNS} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
+        rows = self._query(f"SELECT {self._columns} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
         return [Entry(row, self._cue_names) for row in rows]
 
     def holds(self, pmids: Sequence[str]) -> set[str]:

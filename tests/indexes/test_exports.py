@@ -364,6 +364,7 @@ def test_an_index_from_before_authors_is_read_and_updated(tmp_path: Path) -> Non
     [stored] = [entry.document for entry in old.store.entries(["101"])]
     assert (stored.title, stored.authors, stored.doi) == ("Zinc and the common cold: a trial.", (), "")
     assert old.store.get_by_doi("10.1000/zinc.1") is None
+    assert stored in [entry.document for entry in old.store.sample(5)]
     report = update(folder, [write(tmp_path, RIS.replace("PMID: 101", "PMID: 103").replace("ZINC", "Z"), "b.ris")])
     assert report.manifest.format == 2
     new = Index(folder).store
