@@ -19,7 +19,6 @@ from eval.measures.resampling import Resampler
 from eval.measures.resuming import record_each
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
-from retrieval.core.errors import BadInput
 from retrieval.store.journal import Origin, hash_json
 from service.answering.lead import Leads, Studied
 from service.trec.journal import code_of
@@ -74,10 +73,7 @@ def read_known(path: Path) -> list[KnownQuestion]:
 
     Raises `BadInput` for a file without a question or with a wrong line.
     """
-    found = list(jsonl.read_records(path, _read_known))
-    if not found:
-        raise BadInput(f"{path} contains no question; expected JSON lines with question and answer.")
-    return found
+    return jsonl.read_some(path, _read_known, "question", "question and answer")
 
 
 def _read_known(record: Mapping[str, Any], number: int) -> KnownQuestion:
@@ -108,7 +104,7 @@ def lead_all(
         return asdict(measure_lead(one, leads.given(one.question, one.pmids) if given else leads.of(one.question)))
 
     records = record_each(asked, ask, origin, work, "leads", "questions")
-    return [Led(**{**records[key], "whole": tuple(records[key]["whole"])}) for key, _ in asked]
+    return [Led(**{**record, "whole": tuple(record["whole"])}) for record in records]
 
 
 def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:

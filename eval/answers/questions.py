@@ -125,7 +125,7 @@ def answer_all(
         return asdict(Given.of(answerer.answer(Topic(*one))))
 
     records = record_each(asked, ask, origin, work, "questions", "questions")
-    return {text: Given.read(records[key]) for key, (_, text) in asked}
+    return {text: Given.read(record) for text, record in zip(texts, records, strict=True)}
 
 
 def is_misleading(question: AskedQuestion, given: Given) -> bool:

@@ -12,7 +12,6 @@ from eval.measures.resuming import finish_each
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult, Returned, observe
 from eval.variants.evaluation import journal_of
-from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig
@@ -48,8 +47,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     A claim is grounded once, whichever papers it is about.
     Raises `Interrupted` where the user stops it.
     """
-    with translate_write_errors("the results", work, GO_ON):
-        journal = journal_of(grounder, work)
+    journal = journal_of(grounder, work)
 
     def ground(claim: PaperClaim) -> ClaimOutcome:
         asked = LabelledClaim(Claim(claim.claim), {})

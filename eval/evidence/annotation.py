@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from eval.evidence.covering import cover_all, cover_most
+from eval.measures.resuming import answer_or
 from generation.prompts.annotation import Aspect, ask_for_alignment, ask_for_aspects, ask_for_hypothesis, split_paper
 from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.store.journal import Journal, Origin, hash_json
@@ -22,7 +22,6 @@ from retrieval.store.journal import Journal, Origin, hash_json
 TEN, FIVE = 10, 5
 _TYPES = {"abstract": "abstract"}
 _NORMAL, _HEADING = "normal_paragraph", "section_name"
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,9 @@ class Annotator:
     """Annotates papers with a chat model; its answers are kept in a folder, so that a stopped run asks for none twice."""
 
     def __init__(self, chat: Chat, work: Path) -> None:
-        self.chat, self._work = chat, work
+        self.chat, self.work = chat, work
         origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.annotation"]))
-        with translate_write_errors("the model's answers", work, GO_ON):
-            self._journal = Journal.of(origin, work, "annotations")
+        self._journal = Journal.of(origin, work, "annotations")
 
     def annotate(self, task: ToAnnotate) -> Annotation:
         """All steps for one paper. Raises `ChatUnanswered` where the model gives no hypothesis or no aspect."""
@@ -71,34 +69,25 @@ class Annotator:
 
     def _write_hypothesis(self, summary: str) -> str:
         key = hash_json(["hypothesis", summary])
-        return str(self._journal.get(key) or self._keep(key, ask_for_hypothesis(self.chat, summary)))
+        return str(self._journal.fill(key, lambda: ask_for_hypothesis(self.chat, summary)))
 
     def _take_apart(self, hypothesis: str, summary: str) -> list[Aspect]:
         key = hash_json(["aspects", hypothesis, summary])
-        if self._journal.get(key) is None:
-            self._keep(key, [asdict(one) for one in ask_for_aspects(self.chat, hypothesis, summary)])
-        return [Aspect(**one) for one in self._journal.get(key)]
+        found = self._journal.fill(key, lambda: [asdict(one) for one in ask_for_aspects(self.chat, hypothesis, summary)])
+        return [Aspect(**one) for one in found]
 
     def _align(
         self, hypothesis: str, aspects: Sequence[Aspect], part: Sequence[PaperSentence]
     ) -> Mapping[str, Sequence[int]] | None:
         """The aspects of each sentence, None where the model's answer was of no use; a server that is gone ends the run."""
         key = hash_json(["sentences", hypothesis, [one.text for one in aspects], [(one.index, one.text) for one in part]])
-        if self._journal.get(key) is None:
-            try:
-                found = ask_for_alignment(self.chat, hypothesis, aspects, part)
-                self._keep(key, {"shown": {str(sentence): sorted(places) for sentence, places in found.items()}})
-            except ChatUnanswered as error:
-                if error.status == 503:
-                    raise
-                self._keep(key, {"shown": None})
-        shown: Mapping[str, Sequence[int]] | None = self._journal.get(key)["shown"]
-        return shown
 
-    def _keep(self, key: str, record: Made) -> Made:
-        with translate_write_errors("the model's answers", self._work, GO_ON):
-            self._journal.add(key, record)
-        return record
+        def ask() -> dict[str, Sequence[int]] | None:
+            found = ask_for_alignment(self.chat, hypothesis, aspects, part)
+            return {str(sentence): sorted(places) for sentence, places in found.items()}
+
+        shown: Mapping[str, Sequence[int]] | None = self._journal.fill(key, lambda: {"shown": answer_or(None, ask)})["shown"]
+        return shown
 
 
 def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from eval.evidence.evidencebench import EvidenceCase, Task
 from eval.evidence.methods import EvidenceMethod
+from eval.measures.resuming import answer_or
 from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import GO_ON, translate_write_errors
-from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.chat import Chat
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.configuration.config import Profile
 from service.reading.evidence import chat_of
@@ -30,32 +30,23 @@ class ModelChooser:
     """A `Chooser` that asks a chat model; every answer is kept, also that there was none of use, which is an empty choice."""
 
     def __init__(self, chat: Chat, strategy: Strategy, folder: Path) -> None:
-        self._chat, self._strategy, self._folder = chat, strategy, folder
+        self._chat, self._strategy = chat, strategy
         self.asked = self.unanswered = 0
         origin = Origin(None, [chat.model, chat.base_url, strategy], hash_code(["generation.prompts.evidence"]))
-        with translate_write_errors("the model's answers", folder, GO_ON):
-            self._journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
+        self._journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
 
     def __call__(self, case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
         """The sentences for this task, from the journal or asked for now; raises `ChatUnanswered` where the server is gone."""
         k = min(case.goals[task.name].k, len(case.paper.body))
         key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
-        if self._journal.get(key) is None:
-            chosen = self._ask(case, k, task.results_only)
-            with translate_write_errors("the model's answers", self._folder, GO_ON):
-                self._journal.add(key, list(chosen))
-        kept = [int(index) for index in self._journal.get(key)]
+
+        def ask() -> list[int]:
+            return [*ask_for_evidence(self._chat, self._strategy, case.hypothesis, case.paper, k, task.results_only).indices]
+
+        kept: list[int] = self._journal.fill(key, lambda: answer_or([], ask))
         self.asked += 1
         self.unanswered += not kept
         return kept
-
-    def _ask(self, case: EvidenceCase, k: int, results_only: bool) -> Sequence[int]:
-        try:
-            return ask_for_evidence(self._chat, self._strategy, case.hypothesis, case.paper, k, results_only).indices
-        except ChatUnanswered as error:
-            if error.status == 503:
-                raise
-            return ()
 
 
 def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[EvidenceMethod]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tqdm import tqdm
-
 from eval.evidence.annotation import Annotator, ToAnnotate, make_record
-from retrieval.core.errors import Interrupted
+from eval.measures.resuming import finish_each
 from retrieval.runtime.chat import ChatUnanswered
 
 
@@ -19,15 +17,14 @@ def make_records(tasks: Sequence[ToAnnotate], annotator: Annotator) -> tuple[lis
     """
     records: list[dict[str, Any]] = []
     faults: list[str] = []
-    try:
-        for task in tqdm(tasks, desc="papers annotated", unit="paper", disable=None):
-            try:
-                records.append(make_record(task, annotator.annotate(task), annotator.chat.model))
-            except ChatUnanswered as error:
-                if error.status == 503:
-                    raise
-                faults.append(f"{task.id}: {error}")
-    except KeyboardInterrupt:
-        done = len(records) + len(faults)
-        raise Interrupted(f"Stopped after {done} of {len(tasks)} papers; the same command resumes.") from None
+
+    def annotate(task: ToAnnotate) -> None:
+        try:
+            records.append(make_record(task, annotator.annotate(task), annotator.chat.model))
+        except ChatUnanswered as error:
+            if error.status == 503:
+                raise
+            faults.append(f"{task.id}: {error}")
+
+    finish_each(tasks, annotate, "annotating", "papers", annotator.work)
     return records, faults

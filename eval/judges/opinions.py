@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.judges.pairs import LabelledPair
-from eval.measures.resuming import record_each
+from eval.measures.resuming import answer_or, record_each
 from nli.judges.chat import WrongQuote, ask_opinion, is_undecided
 from nli.judges.judge import Judge
 from retrieval.core.code_hash import hash_code
 from retrieval.core.values import Label
-from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.chat import Chat
 from retrieval.store.journal import Origin, hash_json
 
 UNANSWERED, MISQUOTED = "unanswered", "misquoted"
@@ -50,19 +50,17 @@ def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: P
     keyed = [(hash_json([pair.claim, pair.premise.title, pair.premise.text]), pair) for pair in pairs]
     answers = record_each(keyed, lambda pair: _ask(chat, pair), origin, work, "opinions", "pairs")
     found: list[Judged] = []
-    for key, pair in keyed:
+    for pair, (large, fault) in zip(pairs, answers, strict=True):
         (verdict,) = small(pair.claim, [pair.premise])
-        large, fault = answers[key]
         found.append(Judged(pair.label, verdict.label, large, fault, is_undecided(verdict)))
     return found
 
 
 def _ask(chat: Chat, pair: LabelledPair) -> tuple[Label | None, str]:
-    try:
-        return ask_opinion(chat, pair.claim, pair.premise).label, ""
-    except WrongQuote:
-        return None, MISQUOTED
-    except ChatUnanswered as error:
-        if error.status == 503:
-            raise
-        return None, UNANSWERED
+    def ask() -> tuple[Label | None, str]:
+        try:
+            return ask_opinion(chat, pair.claim, pair.premise).label, ""
+        except WrongQuote:
+            return None, MISQUOTED
+
+    return answer_or((None, UNANSWERED), ask)

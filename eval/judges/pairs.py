@@ -10,7 +10,6 @@ from typing import Any, get_args
 from eval.scifact.files import LABELS, Files
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
-from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Premise
 from retrieval.words.aboutness import measure_aboutness
 
@@ -31,10 +30,7 @@ def read_pairs(path: Path) -> list[LabelledPair]:
 
     Raises `BadInput` for a file without a pair or with a wrong line.
     """
-    found = list(jsonl.read_records(path, _read_pair))
-    if not found:
-        raise BadInput(f"{path} contains no pair; expected JSON lines with claim, sentence and label.")
-    return found
+    return jsonl.read_some(path, _read_pair, "pair", "claim, sentence and label")
 
 
 def _read_pair(record: Mapping[str, Any], number: int) -> LabelledPair:

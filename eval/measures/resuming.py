@@ -8,11 +8,13 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from retrieval.core.errors import GO_ON, Interrupted, translate_write_errors
+from retrieval.core.errors import Interrupted
+from retrieval.runtime.chat import ChatUnanswered
 from retrieval.store.journal import Journal, Origin
 
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
+_Other = TypeVar("_Other")
 
 
 def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Made], doing: str, unit: str, work: Path) -> list[_Made]:
@@ -22,9 +24,8 @@ def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Made], doing: s
     """
     made: list[_Made] = []
     try:
-        with translate_write_errors("the results", work, GO_ON):
-            for item in tqdm(items, desc=doing, unit=f" {unit}", disable=None):
-                made.append(make(item))
+        for item in tqdm(items, desc=doing, unit=f" {unit}", disable=None):
+            made.append(make(item))
     except KeyboardInterrupt:
         raise Interrupted(
             f"Stopped after {len(made)} of {len(items)} {unit}; they are saved in {work}, and the same command resumes there."
@@ -34,18 +35,23 @@ def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Made], doing: s
 
 def record_each(
     keyed: Sequence[tuple[str, _Item]], make: Callable[[_Item], Any], origin: Origin, work: Path, kind: str, unit: str
-) -> dict[str, Any]:
-    """By the key that stands before each item, the record that `make` makes of it, kept in a journal of this kind in `work`.
+) -> list[Any]:
+    """The record that `make` makes of each item, by the key before it, in order, kept in a journal of this kind in `work`.
 
     A record is anything that JSON can hold. Raises `Interrupted` where the user stops it.
     """
-    with translate_write_errors("the results", work, GO_ON):
-        journal = Journal.of(origin, work, kind)
+    journal = Journal.of(origin, work, kind)
+    return finish_each(keyed, lambda one: journal.fill(one[0], lambda: make(one[1])), kind, unit, work)
 
-    def finish(one: tuple[str, _Item]) -> None:
-        key, item = one
-        if journal.get(key) is None:
-            journal.add(key, make(item))
 
-    finish_each(keyed, finish, kind, unit, work)
-    return {key: journal.records[key] for key, _ in keyed}
+def answer_or(otherwise: _Other, ask: Callable[[], _Made]) -> _Made | _Other:
+    """What a language model answers, `otherwise` where that is of no use.
+
+    Raises `ChatUnanswered` where the server is gone or too busy: what it would have said is not known.
+    """
+    try:
+        return ask()
+    except ChatUnanswered as error:
+        if error.status == 503:
+            raise
+        return otherwise

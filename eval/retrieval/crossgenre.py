@@ -87,9 +87,7 @@ def read_headlines(path: Path) -> list[Headline]:
     """
     if path.suffix == ".json":
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
-    found = list(jsonl.read_records(path, _headline))
-    if not found:
-        raise BadInput(f"{path} contains no headline; expected JSON lines with headline and abstracts.")
+    found = jsonl.read_some(path, _headline, "headline", "headline and abstracts")
     twice = find_repeated(one.id for one in found)
     if twice is not None:
         raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")

@@ -136,19 +136,14 @@ class KeptScores:
     """
 
     def __init__(self, reranker: Reranker, work: Path, settings: Any = None) -> None:
-        self.name, self._reranker, self._work = reranker.name, reranker, work
+        self.name, self._reranker = reranker.name, reranker
         origin = Origin(None, [reranker.name, settings], hash_code([type(reranker).__module__]))
-        with translate_write_errors("the scores", work, GO_ON):
-            self._journal = Journal.of(origin, work, "scores")
+        self._journal = Journal.of(origin, work, "scores")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in order."""
         key = hash_json([query, list(texts)])
-        if self._journal.get(key) is None:
-            scores = self._reranker(query, texts)
-            with translate_write_errors("the scores", self._work, GO_ON):
-                self._journal.add(key, scores)
-        return [float(score) for score in self._journal.get(key)]
+        return [float(score) for score in self._journal.fill(key, lambda: self._reranker(query, texts))]
 
 
 def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:

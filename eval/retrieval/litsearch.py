@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from eval.measures.resuming import answer_or
 from eval.retrieval.collection import write_documents
 from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, show_progress
 from eval.retrieval.ranking import RankingReport, Run, make_report
@@ -23,11 +24,11 @@ from indexes.readers.base import jsonl
 from indexes.readers.base.fields import check_required, read_id, read_text
 from indexes.readers.base.records import RecordError
 from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
-from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.chat import Chat
 from retrieval.store.journal import Journal, Origin, hash_json
 
 _log = logging.getLogger("counterpoint")
@@ -63,10 +64,7 @@ def read_questions(path: Path) -> list[Question]:
 
     Raises `BadInput` for a file without a question or with a wrong line.
     """
-    found = list(jsonl.read_records(path, _question))
-    if not found:
-        raise BadInput(f"{path} contains no question; expected JSON lines with query, specificity and corpusids.")
-    return found
+    return jsonl.read_some(path, _question, "question", "query, specificity and corpusids")
 
 
 def _question(record: Mapping[str, Any], number: int) -> Question:
@@ -118,32 +116,18 @@ class KeptOrders:
     """
 
     def __init__(self, chat: Chat, work: Path) -> None:
-        self._chat, self._work = chat, work
+        self._chat = chat
         self.asked = self.unanswered = 0
         origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.paper_order"]))
-        with translate_write_errors("the model's answers", work, GO_ON):
-            self._journal = Journal.of(origin, work, "orders")
+        self._journal = Journal.of(origin, work, "orders")
 
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
-        """The order of these papers, from the journal or asked for now."""
+        """The order of these papers, from the journal or asked for now; raises `ChatUnanswered` where the server is gone."""
         key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
-        if self._journal.get(key) is None:
-            found = self._ask(question, papers)
-            with translate_write_errors("the model's answers", self._work, GO_ON):
-                self._journal.add(key, found)
-        kept = [int(place) for place in self._journal.get(key)]
+        kept: list[int] = self._journal.fill(key, lambda: answer_or([], lambda: [*ask_for_order(self._chat, question, papers)]))
         self.asked += 1
         self.unanswered += not kept
         return kept or list(range(len(papers)))
-
-    def _ask(self, question: str, papers: Sequence[Document]) -> list[int]:
-        """The order, none where the answer is of no use; raises `ChatUnanswered` where the server is gone or too busy."""
-        try:
-            return list(ask_for_order(self._chat, question, papers))
-        except ChatUnanswered as error:
-            if error.status == 503:
-                raise
-            return []
 
 
 @report_interrupt("the benchmark", KEPT)

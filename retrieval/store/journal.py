@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import BadInput
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import write_atomically
 
 
@@ -63,9 +63,10 @@ class Journal:
 
     @classmethod
     def of(cls, origin: Origin, folder: Path, name: str) -> Journal:
-        """The journal of an origin in a folder, which is made where it is missing."""
-        folder.mkdir(parents=True, exist_ok=True)
-        return cls(origin.path(folder, name, ".jsonl"), asdict(origin))
+        """The journal of an origin in a folder, which is made where it is missing; raises `OutOfSpace` and its kin."""
+        with translate_write_errors("the results", folder, GO_ON):
+            folder.mkdir(parents=True, exist_ok=True)
+            return cls(origin.path(folder, name, ".jsonl"), asdict(origin))
 
     def get(self, key: str) -> Any:
         """The record under a key, None where there is none."""
@@ -76,6 +77,14 @@ class Journal:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([key, record]) + "\n")
         self.records[key] = record
+
+    def fill(self, key: str, make: Callable[[], Any]) -> Any:
+        """The record under a key, made and kept where there is none; raises `OutOfSpace` and its kin where it cannot be kept."""
+        if self.get(key) is None:
+            record = make()
+            with translate_write_errors("the results", self.path, GO_ON):
+                self.add(key, record)
+        return self.records[key]
 
     def _read(self, otherwise: str) -> dict[str, Any]:
         if not self.path.exists():

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from indexes.readers.base import source
 from indexes.readers.base.records import Omission, OnBad, RecordError
-from retrieval.core.errors import BadRecord
+from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Document
 
 _Read = TypeVar("_Read")
@@ -39,6 +39,14 @@ def read_records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> It
         except RecordError as fault:
             raise BadRecord(path, f"line {number}", f"{fault}.") from None
         yield found
+
+
+def read_some(path: Path, read: Callable[[dict[str, Any], int], _Read], what: str, fields: str) -> list[_Read]:
+    """The same as a list; raises `BadInput`, naming `what` was expected with which `fields`, for a file without any."""
+    found = list(read_records(path, read))
+    if not found:
+        raise BadInput(f"{path} contains no {what}; expected JSON lines with {fields}.")
+    return found
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
