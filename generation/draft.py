@@ -76,8 +76,6 @@ class Generator(Protocol):
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
         """An answer to the topic's question from the sources alone; `prompt` names the instructions (generation/prompts)."""
-        ...
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
         """The sentence once more, so that the sources bear it out; an empty draft where the generator cannot."""
-        ...

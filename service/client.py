@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -28,7 +27,7 @@ from service.memory.schemas import (
     SavedOut,
 )
 from service.reading.schemas import EvidenceResponse
-from service.schemas.problem import Problem
+from service.schemas.values import Problem
 from service.typed.schemas import TypedGroundResponse, TypedOut
 
 _Response = TypeVar("_Response", bound=BaseModel)
@@ -57,7 +56,7 @@ class Counterpoint:
     def __enter__(self) -> Counterpoint:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -43,12 +43,9 @@ class Source(Protocol):
 
     def begin(self, query: str, most: int) -> Search:
         """Search; raises `BadInput` for a query that cannot be used or finds nothing."""
-        ...
 
     def fetch_part(self, search: Search) -> bytes | None:
         """The next part of the result, `search` being moved on behind it; None where nothing is left."""
-        ...
 
     def close(self) -> None:
         """End the connection."""
-        ...

@@ -37,7 +37,6 @@ class Judge(Protocol):
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict a premise, in order; consumes premises only as verdicts are asked for (a window ahead)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,6 @@ class Reader(Judge, Protocol):
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
-        ...
 
 
 class CachingJudge:

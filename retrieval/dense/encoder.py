@@ -21,11 +21,9 @@ class Encoder(Protocol):
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """[texts, width]: one vector a query, in order."""
-        ...
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
         """[documents, width], in order; the higher a vector's inner product with a query's, the better it answers."""
-        ...
 
 
 def normalise(vectors: Vectors) -> Vectors:

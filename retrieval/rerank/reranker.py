@@ -15,7 +15,6 @@ class Reranker(Protocol):
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in order; higher is more relevant, and scores of different queries do not compare."""
-        ...
 
 
 def make_passage(document: Document) -> str:

@@ -39,7 +39,6 @@ class TokenMarker(Protocol):
 
     def __call__(self, first: str, second: str, encoding: Encoding) -> Sequence[int]:
         """One type a token of `encoding`, special tokens included."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Options(Strict):
 
     loader: ClassVar[str]
     """The module and the class of the model, as "module:class"."""
+    kind: str
     _written: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="wrap")
@@ -87,25 +88,25 @@ class _GeneratorKind(Options):
         return cast(Generator, self.model_class()(**given))
 
 
-class EmbeddedRerankerOptions(_RerankerKind):
+class _ShippedKind(Options):
+    folder: Folder | None = None
+    engine: Engine = "auto"
+    threads: int = 0
+
+
+class EmbeddedRerankerOptions(_RerankerKind, _ShippedKind):
     """The shipped relevance model; another of its making in `folder`."""
 
     loader = "retrieval.rerank.embedded:EmbeddedReranker"
     kind: Literal["embedded"]
-    folder: Folder | None = None
-    engine: Engine = "auto"
-    threads: int = 0
     remembered_mb: float = 16
 
 
-class ReaderRerankerOptions(_RerankerKind):
+class ReaderRerankerOptions(_RerankerKind, _ShippedKind):
     """The shipped relevance model, its best texts read by the shipped reader of abstracts; another reader in `folder`."""
 
     loader = "nli.reader.rerank:ShippedReaderReranker"
     kind: Literal["reader"]
-    folder: Folder | None = None
-    engine: Engine = "auto"
-    threads: int = 0
     read: int = 10
     weight: float = 0.8
 
@@ -123,24 +124,18 @@ class CrossEncoderOptions(_RerankerKind):
     precision: Precision = "float32"
 
 
-class EmbeddedJudgeOptions(_JudgeKind):
+class EmbeddedJudgeOptions(_JudgeKind, _ShippedKind):
     """The shipped stance model of sentences; another of its making in `folder`."""
 
     loader = "nli.judges.embedded:EmbeddedJudge"
     kind: Literal["embedded"]
-    folder: Folder | None = None
-    engine: Engine = "auto"
-    threads: int = 0
 
 
-class DocumentReaderOptions(_JudgeKind):
+class DocumentReaderOptions(_JudgeKind, _ShippedKind):
     """The shipped reader of whole abstracts; another of its making in `folder`."""
 
     loader = "nli.reader.judge:DocumentReader"
     kind: Literal["reader"]
-    folder: Folder | None = None
-    engine: Engine = "auto"
-    threads: int = 0
 
 
 class ClassifierOptions(_JudgeKind):
@@ -194,14 +189,11 @@ class ChatJudgeOptions(_JudgeKind):
     at_once: int = 4
 
 
-class EmbeddedEncoderOptions(_EncoderKind):
+class EmbeddedEncoderOptions(_EncoderKind, _ShippedKind):
     """The shipped relevance model's vectors; those of another of its making in `folder`."""
 
     loader = "retrieval.dense.embedded_encoder:EmbeddedEncoder"
     kind: Literal["embedded"]
-    folder: Folder | None = None
-    engine: Engine = "auto"
-    threads: int = 0
 
 
 class MedCPTOptions(_EncoderKind):

@@ -15,8 +15,7 @@ from retrieval.store.rows import Entry
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
-from service.schemas.problem import Problem
-from service.schemas.values import Rounded
+from service.schemas.values import Problem, Rounded
 from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100

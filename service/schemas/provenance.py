@@ -16,11 +16,9 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """What it is called."""
-        ...
 
     def model_dump(self) -> dict[str, Any]:
         """All that it says, as anything that JSON can hold."""
-        ...
 
 
 class Service(Protocol):
@@ -32,7 +30,6 @@ class Service(Protocol):
     @property
     def config(self) -> Named:
         """What it does, and how."""
-        ...
 
 
 class Provenance(BaseModel):

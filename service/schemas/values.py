@@ -1,10 +1,10 @@
-"""Bodies made from values, and how numbers are shown."""
+"""What bodies are made of: attributes of values, numbers as they are shown; and the body of a fault."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
 """A score or a probability as it is shown."""
@@ -16,3 +16,14 @@ class OfValue(BaseModel):
     """Made from a value that has the same attributes: `model_validate(value)`."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+class Problem(BaseModel):
+    """What went wrong, in the format of RFC 9457; `error` repeats `detail` for clients of the first version."""
+
+    type: str = Field(description="The kind of problem: `urn:counterpoint:problem:` and one word.")
+    title: str = Field(description="The kind in words.")
+    status: int
+    detail: str = Field(description="What went wrong, in one sentence.")
+    request_id: str
+    error: str

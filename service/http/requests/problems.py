@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from retrieval.core.errors import CounterpointError
 from service.http.requests import faults
 from service.operating.work import Gone
-from service.schemas.problem import Problem
+from service.schemas.values import Problem
 
 MEDIA_TYPE = "application/problem+json"
 FAILED = "The request could not be answered; see the service's log."

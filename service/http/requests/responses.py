@@ -12,7 +12,7 @@ from retrieval.core.answers import Answer
 from retrieval.core.values import Grounding
 from service.http.reference import examples
 from service.output.export import Format, export_text
-from service.schemas.problem import Problem
+from service.schemas.values import Problem
 
 MEDIA_TYPES: dict[Format, str] = {
     "markdown": "text/markdown; charset=utf-8",
