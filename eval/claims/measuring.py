@@ -10,7 +10,7 @@ from pathlib import Path
 from eval.claims.baseline import ClaimOnly
 from eval.claims.outcomes import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
-from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, failures
+from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, count_others, failures
 from eval.claims.titles import TURNINGS, statement, turn_round
 from eval.scifact.observing import STANCES
 from retrieval.core.errors import BadInput, BadRecord
@@ -45,7 +45,7 @@ def measure_claims(
     grouping = Grouping(seen, baseline.support if baseline else None)
     groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in STANCES)]
     groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
-    notes: list[str] = []
+    notes = [count_others(seen)]
     if baseline:
         groups.append(grouping.group("baseline fails", papers=grouping.misled()))
         out = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
@@ -105,5 +105,5 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
     fewer = f" ({most} were asked for)" if len(drawn) < most else ""
     title = f"Own titles of {len(drawn)} papers{fewer}, drawn with seed {seed}"
     left = len(drawn) - groups[1].claims
-    notes = (f"{groups[1].claims} of them reversed; {left} left out because no safe rule can reverse them.",)
+    notes = (f"{groups[1].claims} of them reversed; {left} left out because no safe rule can reverse them.", count_others(seen))
     return ClaimsReport(title, notes, tuple(groups), failures(seen, words), ClaimsProvenance.by(grounder, command))

@@ -32,13 +32,14 @@ _PROBABLE = {"first", "likeliest"}
 @dataclass(frozen=True, slots=True)
 class ClaimOutcome:
     """What became of a claim's paper: the side it is shown on (None for absent), its sentence ("" for none), and how probable
-    that stance is by the model that chose it (None where none was asked)."""
+    that stance is by the model that chose it (None where none was asked). `others` is the number of other papers listed."""
 
     claim: PaperClaim
     outcome: Outcome
     side: Stance | None = None
     sentence: str = ""
     probability: float | None = None
+    others: int = 0
 
 
 def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) -> list[ClaimOutcome]:
@@ -66,12 +67,13 @@ def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: 
         "wrong": [(OPPOSITE[claim.stance], result.side(OPPOSITE[claim.stance]).returned)],
         "unsure": [(stance, result.side(stance).uncertain) for stance in STANCES],
     }
+    others = sum(one.pmid != claim.pmid for stance in STANCES for one in result.side(stance).returned)
     for outcome, sides in places.items():
         found = [(side, one) for side, listed in sides for one in listed if one.pmid == claim.pmid]
         if found:
             side, one = max(found, key=lambda pair: pair[1].score)
-            return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config))
-    return ClaimOutcome(claim, "absent")
+            return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)
+    return ClaimOutcome(claim, "absent", others=others)
 
 
 def _sentence(one: Returned, index: Index) -> str:

@@ -165,6 +165,15 @@ class Grouping:
         return self._resampler.figure(Tally.of(rows, share))
 
 
+def count_others(seen: Sequence[ClaimOutcome]) -> str:
+    """How many papers beside the claims' own are listed, in one sentence."""
+    others = sum(one.others for one in seen)
+    return (
+        f"Listed beside the papers that the claims are about: {others} others, {others / len(seen):.1f} a claim. "
+        "The file does not say whether these are right."
+    )
+
+
 def failures(seen: Sequence[ClaimOutcome], words: Callable[[ClaimOutcome], str] = lambda one: one.outcome) -> tuple[Failure, ...]:
     """The claims that did not come out right, the wrong ones first."""
     order = list(OUTCOMES)

@@ -18,14 +18,18 @@ from tokenizers import Tokenizer
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import READER_MODEL
 from nli.training.flips import Flips
-from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
+from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader.claim_only import fit_claim_only, measure_leans
 from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
+    CLAIMS,
+    CONTRASTS,
+    FAMILIES,
+    SEARCHES,
     make_evidence_lessons,
     make_ordinary_lessons,
-    make_stranger_lessons,
+    make_search_lessons,
     make_title_lessons,
     read_written,
     turn_lessons,
@@ -34,7 +38,7 @@ from nli.training.reader.fit import READ, ReaderReadings, load_readings
 from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
-from nli.training.reader.train import CLAIMS, CONTRASTS, FAMILIES, load_start, make_tokenizer
+from nli.training.reader.train import load_start, make_tokenizer
 from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.export import export, restore_weights
@@ -180,21 +184,25 @@ def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
         assert line["pmid"] not in measured
 
 
-def test_papers_that_match_a_claim_and_are_not_its_own_are_neutral() -> None:
-    own = {
-        "pmid": "1",
-        "true": "Zinc shortens colds.",
-        "false": "Zinc prolongs colds.",
-        "sentences": ["Zinc shortened colds by a day."],
-    }
-    literature = [
-        ("Zinc", ["Zinc shortened colds by a day."]),
-        ("Vitamin C", ["Vitamin C shortened colds.", "Colds are frequent."]),
-        ("Beetles", ["Beetles are red."]),
+def test_the_papers_of_a_search_stand_in_one_batch_each_with_its_own_label() -> None:
+    claim, sentences = "Zinc shortens colds.", ["Colds are frequent.", "Colds were shorter."]
+    rows = [
+        {"claim": claim, "label": "support", "title": "Zinc", "sentences": sentences, "evidence": [1]},
+        {"claim": claim, "label": "neutral", "title": "Vitamin C", "sentences": sentences, "evidence": []},
+        {"claim": claim, "label": "contradict", "title": "Zinc again", "sentences": sentences, "evidence": None},
     ]
-    (lesson,) = make_stranger_lessons([own], literature, 1, random.Random(1))
-    assert (lesson.title, lesson.label, lesson.evidence) == ("Vitamin C", 1, ())
-    assert lesson.claim in (own["true"], own["false"])
+    lessons = list(make_search_lessons(rows, {claim: 0.7}))
+    assert [(one.label, one.evidence, one.lean) for one in lessons] == [(0, (1,), 0.7), (1, (), 0.0), (2, None, 0.7)]
+    assert len({one.group for one in lessons}) == 1
+
+
+def test_the_searches_name_papers_that_are_not_measured() -> None:
+    lines = [json.loads(line) for path in sorted(SEARCHES.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    measured = {row["pmid"] for path in MEASURED for row in csv.DictReader(path.open(encoding="utf-8", newline=""))}
+    assert len({(line["claim"], line["pmid"]) for line in lines}) == len(lines) > 1000
+    for line in lines:
+        assert line["label"] in LABELS and line["pmid"] not in measured
+        assert (line["label"] == "neutral") == (not line["evidence"]) and max(line["evidence"], default=0) < line["sentences"]
 
 
 def test_the_contrast_sets_are_whole_and_label_by_side() -> None:
@@ -273,7 +281,7 @@ def test_readings_of_other_data_models_or_code_are_made_again(tmp_path: Path, mo
 
     def readings(data: Path, reader: Any, most: int) -> ReaderReadings:
         made.append(most)
-        return ReaderReadings([], [], [], [], [])
+        return ReaderReadings([], [], [], [], [], [])
 
     monkeypatch.setattr("nli.training.reader.fit.make_readings", readings)
     for name in READ:

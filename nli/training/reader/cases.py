@@ -21,8 +21,8 @@ from nli.judges.judge import Abstract
 from nli.reader.judge import DocumentReader
 from nli.text.sentences import sentence_spans
 from nli.training.labelled import NAMES, clean_claim
-from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
-from nli.training.reader.examples import read_ordinary
+from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
+from nli.training.reader.examples import SEARCHES, read_ordinary, read_written
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import make_passage
@@ -185,20 +185,32 @@ def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, 
 
 def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
     """Each paper read for its three claims, as if each search had found it first."""
-    found = []
-    for paper in tqdm(papers, desc="ordinary claims, paper given"):
-        abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
-        text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
-        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
-            claim, labels = paper[name], np.full(len(abstract.sentences), NEUTRAL)
-            labels[paper["evidence"]] = label
-            logits, signed = reader.logits(claim, [abstract])[0], label != NEUTRAL
-            found.append(
-                ReaderCase(
-                    claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, measure_aboutness(claim, text), labels, logits
-                )
-            )
-    return found
+    return [
+        read_case(reader, paper, paper[name], label)
+        for paper in tqdm(papers, desc="ordinary claims, paper given")
+        for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL))
+    ]
+
+
+def read_search_cases(reader: DocumentReader, data: Path, most: int) -> list[ReaderCase]:
+    """The labelled papers of our own searches (`searches/*.jsonl`) that training left away, of so many claims."""
+    rows = [row for row in read_written(SEARCHES, data) if is_held_out(row["claim"])]
+    chosen = set(sorted({row["claim"] for row in rows})[:most])
+    rows = [row for row in rows if row["claim"] in chosen]
+    return [
+        read_case(reader, row, row["claim"], LABELS.index(row["label"])) for row in tqdm(rows, desc="our searches, papers given")
+    ]
+
+
+def read_case(reader: DocumentReader, paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
+    """One paper (`pmid`, `title`, `sentences`, `evidence`: None where nobody marked it) read for one claim."""
+    abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
+    text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
+    labels = np.full(len(abstract.sentences), -1 if paper["evidence"] is None else NEUTRAL)
+    labels[paper["evidence"] or []] = label
+    logits, signed = reader.logits(claim, [abstract])[0], label != NEUTRAL
+    about = measure_aboutness(claim, text)
+    return ReaderCase(claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, about, labels, logits)
 
 
 Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
 from nli.training.labelled import NAMES, clean_claim, find_scifact_rivals, read_labelled
-from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
+from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
 from nli.training.reader.lesson import Lesson
 from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.rules import _NOMINAL, make_finding_pairs, make_prompt_pairs, shorten
@@ -26,8 +26,9 @@ from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
 
-NEAREST = 6
-"""Papers that match a claim's words best, of which strangers are drawn."""
+HERE = Path(__file__).parent
+FAMILIES, CLAIMS, CONTRASTS, SEARCHES = HERE / "families", HERE / "claims", HERE / "contrasts", HERE / "searches"
+"""Outcome families, claims about papers, contrast sets and searches with their labels, all written for this training."""
 
 
 def make_lesson(pair: Pair) -> Lesson:
@@ -75,36 +76,27 @@ def make_evidence_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
             yield Lesson(claim, title, sentences, label, evidence, "evidence", group, leans.get(claim, 0.0))
 
 
-def make_stranger_lessons(
-    papers: Sequence[dict[str, Any]], literature: Sequence[tuple[str, list[str]]], per_paper: int, rng: random.Random
-) -> Iterator[Lesson]:
-    """A claim of each paper beside the papers of the literature that match its words best and are not its own: neutral.
+def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, float]) -> Iterator[Lesson]:
+    """Claims beside the papers that a search finds for them, the right one among them; the papers of a claim in one batch.
 
-    `literature` holds (title, sentences). A search shows these beside the right paper, nearly always with another drug, outcome
-    or comparison (docs/experiments.md).
+    `rows` are those of `searches/*.jsonl` as `read_written` completes them; claims of the held-out fold are left away. A search
+    shows papers about another drug, outcome or comparison beside the right one, and most of what is wrongly listed is such a
+    paper (docs/experiments.md).
     """
-    if not papers:
-        return
-    index = TextIndex([f"{title} {' '.join(sentences)}" for title, sentences in literature])
-    for paper in papers:
-        claim, own = paper[rng.choice(("true", "false"))], _begin(paper["sentences"])
-        found = [row for row in index.top(claim, NEAREST) if _begin(literature[row][1]) != own]
-        for row in rng.sample(found, min(per_paper, len(found))):
-            title, sentences = literature[row]
-            if sentences:
-                yield Lesson(claim, title, tuple(sentences), NEUTRAL, (), "strangers", f"strangers {paper['pmid']}")
-
-
-def _begin(sentences: Sequence[str]) -> str:
-    """How an abstract begins, however it is cut into sentences."""
-    return "".join(" ".join(sentences).split())[:200]
+    for row in rows:
+        if is_held_out(row["claim"]):
+            continue
+        claim, label = row["claim"], LABELS.index(row["label"])
+        evidence = None if row["evidence"] is None else tuple(row["evidence"])
+        lean = 0.0 if label == NEUTRAL else leans.get(claim, 0.0)
+        yield Lesson(claim, row["title"], tuple(row["sentences"]), label, evidence, "searches", f"search {claim}", lean)
 
 
 def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
-    """The papers of our own claims, in the form of `read_ordinary`; their sentences come from the data folder's abstracts.
+    """The lines of `claims/*.jsonl` or `searches/*.jsonl`, each with its paper's title and sentences from the data folder.
 
-    A line of `claims` names how many sentences its author counted; where they are cut otherwise today its evidence is not known.
-    A paper may have several lines; "neutral" may be missing.
+    A line names how many sentences its author counted; where they are cut otherwise today its evidence is not known. A paper may
+    have several lines; "neutral" may be missing.
     """
     wanted: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(claims.glob("*.jsonl")):

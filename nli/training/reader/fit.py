@@ -41,8 +41,9 @@ from retrieval.training.loop import read_weights
 from retrieval.training.measure import f1, macro_f1
 
 MAX_TOKENS = 256
-AWAY, ORDINARY = 0.25, 0.3
-"""What documents for claims whose papers are not there, and ordinary claims beside their own paper, count beside SciFact's."""
+AWAY, ORDINARY, SEARCHED = 0.25, 0.3, 1.0
+"""What documents for claims whose papers are not there, ordinary claims beside their own paper, and the papers of our own
+searches count beside SciFact's."""
 THRESHOLD = 0.5
 """From this probability on a paper is listed for a side (docs/experiments.md tells what other thresholds would do)."""
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
@@ -51,7 +52,8 @@ EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 def fit_calibrations(given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
     """The calibration of documents, of sentences in a document and of sentences read `alone` (gold label, logits [1 + 1, 3])."""
     sentences = [(labels, logits[1:]) for _, labels, logits in given]
-    kept = [(labels[~np.isnan(rows[:, 0])], rows[~np.isnan(rows[:, 0])]) for labels, rows in sentences]
+    known = [(labels >= 0) & ~np.isnan(rows[:, 0]) for labels, rows in sentences]
+    kept = [(labels[some], rows[some]) for (labels, rows), some in zip(sentences, known, strict=True)]
     return {
         "document": calibrate.fit_calibration(
             np.vstack([logits[:1] for _, _, logits in given]), np.array([gold for gold, _, _ in given])
@@ -95,12 +97,14 @@ def compute_scifact_f1(
 @dataclass(frozen=True, slots=True)
 class ReaderReadings:
     """What the reader made of claims that training left away: `claims` of SciFact, each with all that was read for it; `away`,
-    claims whose papers are not in the collection; `own`, ordinary claims beside their own paper; `verdicts`, HealthVer's
-    abstracts; `alone`, sentences read without their abstract: gold label, logits [1 + 1, 3]."""
+    claims whose papers are not in the collection; `own`, ordinary claims beside their own paper; `searched`, the papers of our
+    own searches; `verdicts`, HealthVer's abstracts; `alone`, sentences read without their abstract:
+    gold label, logits [1 + 1, 3]."""
 
     claims: list[list[ReaderCase]]
     away: list[list[ReaderCase]]
     own: list[ReaderCase]
+    searched: list[ReaderCase]
     verdicts: list[Given]
     alone: list[tuple[int, NDArray[np.float32]]]
 
@@ -116,9 +120,9 @@ def make_readings(data: Path, reader: DocumentReader, most: int) -> ReaderReadin
     ]
     half = made.read_dev_papers(data)[0][:most]
     verdicts = made.read_labelled_given(data, reader, "healthver", "train", is_held_out, 2 * most)
-    return ReaderReadings(
-        claims, away, made.read_cases_of_papers(reader, half), verdicts, _read_alone(reader, science, _list_cited(claims), half)
-    )
+    searched = made.read_search_cases(reader, data, 2 * most)
+    alone = _read_alone(reader, science, _list_cited(claims), half)
+    return ReaderReadings(claims, away, made.read_cases_of_papers(reader, half), searched, verdicts, alone)
 
 
 READ = (
@@ -135,13 +139,13 @@ def load_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -
     if path.exists():
         return ReaderReadings(*pickle.loads(path.read_bytes()))
     found = make_readings(data, reader, most)
-    write_atomically(path, pickle.dumps((found.claims, found.away, found.own, found.verdicts, found.alone)))
+    write_atomically(path, pickle.dumps((found.claims, found.away, found.own, found.searched, found.verdicts, found.alone)))
     return found
 
 
 def fit_card(read: ReaderReadings) -> dict[str, Any]:
     """The card's calibration and decisions."""
-    ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in read.own]
+    ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in (*read.own, *read.searched)]
     given: list[Given] = [(one.gold, one.labels, one.logits) for one in _list_cited(read.claims)]
     calibration = fit_calibrations([*given, *ordinary, *read.verdicts], read.alone)
 
@@ -172,9 +176,9 @@ def fit_open_decision(read: ReaderReadings, calibration: dict[str, Calibration])
     """
     here = [one for claim in read.claims for one in claim if one.open]
     elsewhere = [one for claim in read.away for one in claim if one.open]
-    shares = ((here, 1.0), (elsewhere, AWAY), (read.own, ORDINARY))
+    shares = ((here, 1.0), (elsewhere, AWAY), (read.own, ORDINARY), (read.searched, SEARCHED))
     counts = np.concatenate([np.full(len(some), worth * len(here) / len(some)) for some, worth in shares])
-    everything = [*here, *elsewhere, *read.own]
+    everything = [*here, *elsewhere, *read.own, *read.searched]
     marked = np.array([make_features(calibration, one.logits, 0.0, one.about) for one in everything])
     open_ = decide.fit_decision(marked, np.array([one.gold for one in everything]), counts)
     return replace(decide.fit_bounds(open_, marked), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))

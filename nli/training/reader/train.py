@@ -24,11 +24,15 @@ from nli.training.reader.claim_only import measure_leans
 from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import (
+    CLAIMS,
+    CONTRASTS,
+    FAMILIES,
+    SEARCHES,
     make_document_lessons,
     make_evidence_lessons,
     make_ordinary_lessons,
+    make_search_lessons,
     make_short_lessons,
-    make_stranger_lessons,
     read_literature,
     read_ordinary,
     read_written,
@@ -41,12 +45,8 @@ from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.export import restore_weights
 from retrieval.training.loop import Recipe, descend, read_weights
 
-FAMILIES, CLAIMS, CONTRASTS = (Path(__file__).with_name(name) for name in ("families", "claims", "contrasts"))
-"""Outcome families, claims about papers and contrast sets of our own, written for this training."""
 SCIFACT = ("scifact", "scifact_turned")
 """Sources of whole abstracts with a share of their own: the ones whose labels experts gave sentence by sentence."""
-STRANGERS = 2
-"""Papers beside the point that are read for a claim."""
 EARLY = 0.5
 """The share of the short texts that is read before any abstract; the rest is mixed among them."""
 
@@ -76,7 +76,7 @@ def make_lessons(
     data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
 ) -> tuple[list[Lesson], list[Lesson]]:
     """The short texts, and all others, of each part the share that `--shares` names."""
-    short, documents, own, scifact, evidence, contrasts, strangers = shares
+    short, documents, own, scifact, evidence, contrasts, searches = shares
     papers, written, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
     told = [(paper["true"], paper["false"]) for paper in (*papers, *written)]
     told += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
@@ -91,7 +91,7 @@ def make_lessons(
     whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
     whole += make_ordinary_lessons(take(written, own), lean, rng)
     whole += make_evidence_lessons(take([*papers, *written], evidence), lean, rng)
-    whole += make_stranger_lessons(take([*papers, *written], strangers), literature, STRANGERS, rng)
+    whole += make_search_lessons(take(read_written(SEARCHES, data), searches), lean)
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
 
 
@@ -106,9 +106,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
         "--shares", type=float, nargs=7, default=(1.0,) * 7,
-        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "STRANGERS"),
+        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "SEARCHES"),
         help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
-        "contrast sets, papers beside the point",
+        "contrast sets, the papers that searches find",
     )  # fmt: skip
     parser.add_argument(
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
