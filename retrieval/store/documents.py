@@ -1,4 +1,4 @@
-"""The documents beside Lucene: texts, sentence boundaries and negation cues in one SQLite file.
+"""The documents beside Lucene: texts, sentence boundaries and negation cues in SQLite.
 
 Lucene keeps ids only, since loading stored text for a thousand hits costs more than finding them. Boundaries and cues are
 packed integers, found when the index was built, so that a query never splits or scans a text.
@@ -18,49 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
-
-# One row a document. boundaries: uint32 pairs (start, end); cues: uint32 quadruples (sentence, cue, start, end), where `cue`
-# counts in the table cue_names. Offsets are characters of the abstract. retracted: 1 by the document's own record, 2 by
-# another's notice that points to it. written: the version of the index that brought this row. authors: JSON lists of family
-# name, given name, suffix; mesh: JSON.
-SCHEMA = """
-CREATE TABLE documents (
-    pmid TEXT PRIMARY KEY,
-    title TEXT NOT NULL,
-    abstract TEXT NOT NULL,
-    year INTEGER,
-    journal TEXT NOT NULL,
-    types TEXT NOT NULL,
-    notices TEXT NOT NULL,
-    sections TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    retracted INTEGER NOT NULL,
-    boundaries BLOB NOT NULL,
-    cues BLOB NOT NULL,
-    written INTEGER NOT NULL,
-    authors TEXT NOT NULL DEFAULT '[]',
-    doi TEXT NOT NULL DEFAULT '',
-    pmcid TEXT NOT NULL DEFAULT '',
-    mesh TEXT NOT NULL DEFAULT '[]'
-);
-CREATE INDEX dois ON documents (doi) WHERE doi != '';
-CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
-CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-"""
-_FIRST_COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
-COLUMNS = f"{_FIRST_COLUMNS}, authors, doi, pmcid, mesh"
-# Stores of format 1 have no authors, DOI, PMCID and MeSH terms: they are read as if they held none, and grow by an update.
-_COLUMNS_OF_FORMAT_1 = f"{_FIRST_COLUMNS}, '[]', '', '', '[]'"
-GROW = """
-ALTER TABLE documents ADD COLUMN authors TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE documents ADD COLUMN doi TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN pmcid TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN mesh TEXT NOT NULL DEFAULT '[]';
-CREATE INDEX dois ON documents (doi) WHERE doi != '';
-"""
-"""What makes a store of format 1 one of today's."""
-AUTHORS_COLUMN = "SELECT 1 FROM pragma_table_info('documents') WHERE name = 'authors'"
-"""Finds a row, but for stores of format 1."""
+from retrieval.store.layers import COLUMNS, open_read_only
 
 RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 """The notices by which one record says that another is retracted (PubMed's RefTypes)."""
@@ -210,15 +168,12 @@ class Store:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._cue_names = dict(self._query("SELECT id, name FROM cue_names"))
-        self._columns = COLUMNS if self._query(AUTHORS_COLUMN) else _COLUMNS_OF_FORMAT_1
 
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            # A finished index never changes: `immutable` spares every query its locks. Each thread has a connection of its
-            # own; sharing is allowed for the sake of `close` alone.
-            uri = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-            connection = self._local.connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            # Each thread has a connection of its own; sharing is allowed for the sake of `close` alone.
+            connection = self._local.connection = open_read_only(self.path)
             self._opened.append(connection)
         return connection
 
@@ -238,7 +193,7 @@ class Store:
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            found = self._fetch(self._columns, chunk)
+            found = self._fetch(COLUMNS, chunk)
             for pmid in chunk:
                 if pmid not in found:
                     raise IndexUnusable(
@@ -248,13 +203,11 @@ class Store:
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None where the index does not hold it."""
-        row = self._fetch(self._columns, [pmid]).get(pmid)
+        row = self._fetch(COLUMNS, [pmid]).get(pmid)
         return Entry(row, self._cue_names) if row else None
 
     def get_by_doi(self, doi: str) -> Entry | None:
         """The document with a DOI (in lower case), or None where the index holds none."""
-        if self._columns != COLUMNS:
-            return None
         rows = self._query("SELECT pmid FROM documents WHERE doi != '' AND doi = ? ORDER BY pmid LIMIT 1", [doi])
         return self.get(rows[0][0]) if rows else None
 
@@ -268,7 +221,7 @@ class Store:
 
     def sample(self, most: int) -> list[Entry]:
         """At most `most` documents, spread evenly over the index; the same ones each time."""
-        last = int(self._query("SELECT coalesce(max(rowid), 0) FROM documents")[0][0])
+        last = int(self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0])
         step = max(1, last // most)
         places = ",".join(str(place) for place in range(1, last + 1, step))
         rows = self._query(f"SELECT {COLUMNS} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
