@@ -7,14 +7,16 @@ no more; it appears when the manifest is replaced.
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 from indexes import plan
-from indexes.build import Files, detect_formats, drop_others, expect_sources, fill_index, find_format, name_data
+from indexes.build import Files, detect_formats, expect_sources, fill_index, find_format, name_data
 from indexes.changes import ChangesWriter
 from indexes.folding import fold_all
 from indexes.guard import hold_lock, report_interrupt
@@ -27,6 +29,9 @@ from retrieval.store.manifest import DENSE, LUCENE, Manifest, list_data_files, r
 _QUICK = 32 << 20
 """Bytes of Lucene's files, some 120,000 abstracts, that are merged into one segment in about a second: so each update does it."""
 
+_SPARED_SECONDS = 600.0
+"""For so long a replaced version stays at least: services look for a new one every few seconds, and requests take minutes."""
+
 
 def update(
     folder: Path,
@@ -38,10 +43,10 @@ def update(
 ) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
-    Queries see the old version until the last moment; the one before it stays until the next update, for readers that still
-    have it open. An update that does not come to its end leaves the index as it was. In a large index, replaced and deleted
-    documents count in BM25's statistics until Lucene merges them away by itself, or `merge` does. `alone` says that this process
-    does nothing else with Java; `columns` names those of CSV files.
+    Queries see the old version until the last moment; it stays for ten minutes at least and until the next update, for readers
+    that still have it open. An update that does not come to its end leaves the index as it was. In a large index, replaced and
+    deleted documents count in BM25's statistics until Lucene merges them away by itself, or `merge` does. `alone` says that this
+    process does nothing else with Java; `columns` names those of CSV files.
     """
     read_manifest(folder)
     files = detect_formats(paths, format, columns)
@@ -104,7 +109,16 @@ def _start_version(folder: Path, old: Manifest) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(data, ignore_errors=True)
         raise
-    drop_others(folder, keep=(old.data, data.name))
+    _drop_old(folder)
+
+
+def _drop_old(folder: Path) -> None:
+    """Remove the data of versions that were replaced some time ago: a service may not have noticed the last updates yet."""
+    versions = sorted(folder.glob("v[0-9]*"), key=lambda path: int(path.name[1:]))
+    for version, next_one in pairwise(versions[:-1]):
+        # Its successor was last changed when the next update ended, or a little before.
+        if time.time() - next_one.stat().st_mtime > _SPARED_SECONDS:
+            shutil.rmtree(version, ignore_errors=True)
 
 
 def _write_changes(data: Path, old: Manifest, files: Files, skip_bad: int, columns: Columns | None) -> BuildReport:

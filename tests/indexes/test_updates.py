@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,25 @@ update(pathlib.Path({str(out)!r}), [pathlib.Path({str(news)!r})])
 )
 def test_files_are_merged_with_those_after_them_that_are_about_as_large(sizes: list[int], first: int) -> None:
     assert find_first(sizes) == first
+
+
+def test_a_version_that_was_just_replaced_stays_however_fast_updates_follow(tmp_path: Path) -> None:
+    chance, out = random.Random(4), tmp_path / "out"
+    build([write_xml(tmp_path / "base.xml", draw(chance, range(30), 1))], out)
+    reader = Index(out)
+    found = [hit.pmid for hit in reader.search("zinc", 100)]
+    for number in range(2, 5):
+        update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), number))])
+    opened: list[list[str]] = []
+    late = threading.Thread(target=lambda: opened.append([entry.pmid for entry in reader.entries(found)]))
+    late.start()
+    late.join()
+    assert opened == [found], "a thread that first reads now finds the files of its version"
+    long_ago = time.time() - 3600
+    for version in out.glob("v*"):
+        os.utime(version, (long_ago, long_ago))
+    update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), 5))])
+    assert sorted(version.name for version in out.glob("v*")) == ["v0004", "v0005"]
 
 
 def test_an_index_is_merged_on_request(tmp_path: Path) -> None:

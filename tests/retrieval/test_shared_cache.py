@@ -43,7 +43,7 @@ def shared(server: fakeredis.FakeServer, told: Told) -> SharedCache:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     now = [1000.0]
-    monkeypatch.setattr(shared_cache.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("retrieval.core.shared_cache.time.monotonic", lambda: now[0])
     yield now
 
 
@@ -66,7 +66,7 @@ def test_a_value_that_is_damaged_or_of_another_key_is_missing(shared: SharedCach
     shared.put([(ONE, b"right"), (TWO, b"other")])
     redis = fakeredis.FakeRedis(server=server)
     places = {key: b"counterpoint:verdicts:" + key for key in (ONE, TWO)}
-    redis.set(places[ONE], bytes(redis.get(places[TWO]) or b""))
+    redis.rename(places[TWO], places[ONE])
     redis.set(places[TWO], b"x")
     assert shared.get([ONE, TWO]) == [None, None]
 
