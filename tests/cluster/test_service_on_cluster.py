@@ -49,7 +49,7 @@ SEARCHES = [*map(search, QUERIES)]
 CALLS = [*map(ground, CLAIMS), *SEARCHES]
 
 
-def read_answer(response: httpx.Response) -> list[Any]:
+def read_answer(response: Any) -> list[Any]:
     """What an answer says of documents: those listed, in order, with their sentences."""
     body = response.json()
     if "hits" in body:
