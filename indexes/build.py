@@ -1,4 +1,4 @@
-"""Building an index and updating it: whole or not at all, resumed where a killed build stopped.
+"""Building an index: whole or not at all, resumed where a killed build stopped.
 
 One pass: each batch of records goes into the store, sentences and cues found, and, while the next is read, into Lucene. The
 store alone remembers how far a build has come; a build that goes on gives Lucene what is in the store and then reads on.
@@ -15,27 +15,28 @@ from pathlib import Path
 
 from indexes import plan
 from indexes.guard import LOCK, hold_lock, report_interrupt
-from indexes.lucene_writer import LuceneWriter, link_files, make_contents
+from indexes.lucene_writer import LuceneWriter, make_contents
 from indexes.readers import CSV, Columns, check_columns, detect_format, sources
 from indexes.reading import BATCH
 from indexes.report import BuildReport, describe_emptiness, read_all
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
-from retrieval.core.errors import AGAIN, GO_ON, BadInput, translate_write_errors
+from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from retrieval.store.layers import list_changes
 from retrieval.store.manifest import (
-    DENSE,
+    FORMAT,
+    LAYERED,
     LUCENE,
     NAME,
     STORE,
     Manifest,
     list_data_files,
     name_staging_folder,
-    read_manifest,
 )
 
 # Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.
 _BRIEF = 100_000_000
-_Files = Sequence[tuple[Path, str]]
+Files = Sequence[tuple[Path, str]]
 
 
 def build(
@@ -59,84 +60,35 @@ def build(
     root = _choose_root(target, out, overwrite)
     files = detect_formats(paths, format, columns)
     if alone:
-        _expect(files)
+        expect_sources(files)
     stopped = "what was read so far is saved, and the same command resumes from there"
     with report_interrupt("the index", stopped), translate_write_errors("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
         with hold_lock(root):
             old = _read_version(root)
-            data = root / _name_data(old + 1)
+            data = root / name_data(old + 1)
             store = _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns))
             try:
                 shutil.rmtree(data / LUCENE, ignore_errors=True)
-                report = _fill(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns)
+                report = fill_index(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns)
             finally:
                 store.close()
             report.manifest.write(root)
             if root == target:
-                _drop_others(root, keep=(_name_data(old), data.name))
+                drop_others(root, keep=(name_data(old), data.name))
             else:
                 (root / LOCK).unlink()
                 os.rename(root, target)
     return report
 
 
-def update(
-    folder: Path,
-    paths: Sequence[Path],
-    format: str = "auto",
-    skip_bad: int = 0,
-    alone: bool = False,
-    columns: Columns | None = None,
-) -> BuildReport:
-    """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
-
-    Queries see the old version until the last moment; the one before it stays until the next update, for readers that still
-    have it open. An update that does not come to its end leaves the index as it was. `alone` says that this process does
-    nothing else with Java; `columns` names those of CSV files.
-    """
-    read_manifest(folder)
-    files = detect_formats(paths, format, columns)
-    again = f"the index is as it was before: {AGAIN}"
-    with (
-        report_interrupt("the index", "the index is as it was before"),
-        translate_write_errors("the update", folder, again),
-        hold_lock(folder),
-    ):
-        # Read under the lock: another update may just have ended.
-        old = read_manifest(folder)
-        plan.check_settings(old, f"at {folder}")
-        if alone:
-            _expect(files, held=sum(old.files.values()))
-        data = folder / _name_data(old.version + 1)
-        shutil.rmtree(data, ignore_errors=True)
-        data.mkdir()
-        try:
-            shutil.copyfile(folder / old.data / STORE, data / STORE)
-            link_files(folder / old.data / LUCENE, data / LUCENE)
-            if old.dense:
-                # Of the texts before, until `counterpoint index dense` brings them up to date: it encodes only what changed.
-                link_files(folder / old.data / DENSE, data / DENSE)
-            store = StoreWriter(data / STORE, old.version + 1)
-            try:
-                report = _fill(store, LuceneWriter(data / LUCENE, append=True), files, skip_bad, old, columns)
-            finally:
-                store.close()
-            report.manifest.write(folder)
-        except BaseException:
-            shutil.rmtree(data, ignore_errors=True)
-            raise
-        _drop_others(folder, keep=(old.data, data.name))
-    return report
-
-
-def _expect(files: _Files, held: int = 0) -> None:
-    """Prepare Java for the size of the process's one job: the sources, and the bytes that an index holds already."""
-    if held + sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
+def expect_sources(files: Files) -> None:
+    """Prepare Java for the size of the process's one job."""
+    if sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
         java.expect_short_run()
 
 
-def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> _Files:
+def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> Files:
     """The files of these paths (files or folders), each with its format; raises `BadInput` for what cannot be read."""
     check_columns(columns or {})
     files = [(path, detect_format(path, columns) if format == "auto" else format) for path in sources(paths)]
@@ -163,7 +115,8 @@ def _choose_root(target: Path, out: Path, overwrite: bool) -> Path:
     return target
 
 
-def _name_data(version: int) -> str:
+def name_data(version: int) -> str:
+    """The folder of a version's data."""
     return f"v{version:04d}"
 
 
@@ -175,17 +128,17 @@ def _read_version(root: Path) -> int:
         return 0
 
 
-def _drop_others(folder: Path, keep: Sequence[str]) -> None:
+def drop_others(folder: Path, keep: Sequence[str]) -> None:
     """Remove the data of versions that nobody should have open any more."""
     for leftover in folder.glob("v[0-9]*"):
         if leftover.name not in keep:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _fill(
+def fill_index(
     store: StoreWriter,
     lucene: LuceneWriter,
-    files: _Files,
+    files: Files,
     skip_bad: int,
     old: Manifest | None = None,
     columns: Columns | None = None,
@@ -202,8 +155,15 @@ def _fill(
     finally:
         lucene.abandon()
     data = store.path.parent
-    manifest = plan.make_manifest(store.version, data.name, counted, read.sources, old, list_data_files(data))
+    manifest = plan.make_manifest(
+        store.version, data.name, counted, read.sources, old, list_data_files(data), format=find_format(data)
+    )
     return read.report(manifest, old, resumed)
+
+
+def find_format(data: Path) -> int:
+    """The format of an index with this data folder."""
+    return LAYERED if list_changes(data / STORE) else FORMAT
 
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:

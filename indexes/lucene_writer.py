@@ -32,11 +32,12 @@ def make_contents(title: str, abstract: str) -> str:
 class LuceneWriter:
     """A Lucene index being written: what it is given, it indexes on Java's threads while the caller prepares the next batch.
 
-    Nothing of it is seen by readers before `finish`; a fault of one batch is raised by the next call.
+    Nothing of it is seen by readers before `finish`; a fault of one batch is raised by the next call. With `merge` it ends as one
+    segment, without the deleted in BM25's statistics; else Lucene merges what its own policy says.
     """
 
-    def __init__(self, folder: Path, append: bool) -> None:
-        self.folder, self._append = folder, append
+    def __init__(self, folder: Path, append: bool, merge: bool = True) -> None:
+        self.folder, self._append, self._merge = folder, append, merge
         self._writer: Any = None
         self._indexer: Any = None
         self._pending: Future[None] | None = None
@@ -54,7 +55,7 @@ class LuceneWriter:
             self._start(lambda: self._add(batch))
 
     def finish(self) -> None:
-        """Merge everything into one segment, with the deleted gone from BM25's statistics, and close the index."""
+        """Merge what is to be merged, and close the index whole."""
         self._start(self._finish)
         self._wait()
 
@@ -118,9 +119,11 @@ class LuceneWriter:
         self._writer.deleteDocuments(load_java_class("org.apache.lucene.search.TermInSetQuery")("id", ids))
 
     def _finish(self) -> None:
-        # A single segment that still counts deleted documents is rewritten by this too.
-        self._writer.forceMerge(1)
+        if self._merge:
+            # A single segment that still counts deleted documents is rewritten by this too.
+            self._writer.forceMerge(1)
         self._writer.commit()
+        # Waits for merges under way.
         self._writer.close()
         self._writer = None
 
@@ -138,10 +141,10 @@ def _list_causes(exception: Any) -> str:
 
 
 def link_files(source: Path, target: Path) -> None:
-    """A second copy of a Lucene index that shares its files: Lucene never changes a file it has written."""
+    """A new folder that shares the files of another, but not its folders: of an index none is changed once it is written."""
     target.mkdir()
     for file in sorted(source.iterdir()):
-        if file.name == "write.lock":
+        if file.name == "write.lock" or file.is_dir():
             continue
         try:
             os.link(file, target / file.name)

@@ -59,6 +59,7 @@ def make_manifest(
     old: Manifest | None = None,
     files: Mapping[str, int] | None = None,
     versions: Mapping[str, str] | None = None,
+    format: int = FORMAT,
 ) -> Manifest:
     """The manifest of an index that was built just now or, from `old`, updated.
 
@@ -66,7 +67,7 @@ def make_manifest(
     """
     counts, digest = counted
     return Manifest(
-        format=FORMAT,
+        format=format,
         version=version,
         data=data,
         created=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +12,10 @@ from indexes.readers.base.records import Deletion
 from nli.text.cues import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
+from retrieval.store.layers import COLUMNS, POINTERS, SCHEMA
 from retrieval.store.manifest import IndexCounts
-from retrieval.store.rows import AUTHORS_COLUMN, COLUMNS, GROW, RETRACTING, SCHEMA, Row, pack, unpack
+from retrieval.store.rows import Row, pack
+from retrieval.store.tally import TALLIED, Tally, find_targets
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""
@@ -25,7 +26,7 @@ CREATE TABLE IF NOT EXISTS progress (source INTEGER PRIMARY KEY, records INTEGER
 CREATE TABLE IF NOT EXISTS repeats (source INTEGER NOT NULL, record INTEGER NOT NULL, pmid TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 """
-_INSERT = f"INSERT OR REPLACE INTO documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
+_INSERT = f"INSERT OR REPLACE INTO main.documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
 # Rows of some two kilobytes waste a third of SQLite's usual pages of four.
 _PAGE_BYTES = 16384
 
@@ -99,7 +100,7 @@ class StoreWriter:
     def __init__(self, path: Path, version: int) -> None:
         self.path, self.version = path, version
         fresh = not path.exists()
-        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db = sqlite3.connect(path, isolation_level=None, uri=True)
         # Nobody else reads an unfinished store; saying so spares the shared-memory file, which a full disk cannot grow.
         self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._db.execute(f"PRAGMA page_size={_PAGE_BYTES}")
@@ -108,13 +109,16 @@ class StoreWriter:
         self._db.execute("PRAGMA synchronous=NORMAL")
         if fresh:
             self._db.executescript(SCHEMA)
-        elif not self._db.execute(AUTHORS_COLUMN).fetchone():
-            self._db.executescript(GROW)
+        self._db.executescript(POINTERS)
         self._db.executescript(_JOURNAL)
+        self._look_below()
         self._db.executemany(
-            "INSERT OR IGNORE INTO cue_names (name) VALUES (?)", [(entry.name,) for entry in load_cue_list().cues]
+            "INSERT OR IGNORE INTO main.cue_names (name) VALUES (?)", [(entry.name,) for entry in load_cue_list().cues]
         )
         self._cue_ids = {str(name): int(i) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
+
+    def _look_below(self) -> None:
+        """Where a file holds changes alone: let `documents` be those of the whole index, and take its names of cues."""
 
     def plan(self) -> str | None:
         """The fingerprint of what this store is being built from, None while unknown."""
@@ -161,10 +165,10 @@ class StoreWriter:
         state = settle(records, held, newest)
         written = [document for document in state.values() if document]
         rows = [(*annotate(document, self._cue_ids), self.version) for document in written]
-        gone = [(pmid,) for pmid, document in state.items() if document is None]
+        removed = [pmid for pmid in state if pmid in held]
         self._db.execute("BEGIN")
         try:
-            self._db.executemany("DELETE FROM documents WHERE pmid = ?", gone)
+            self._remove(removed)
             self._db.executemany(_INSERT, rows)
             self._db.executemany("INSERT INTO repeats VALUES (?, ?, ?)", [(source, *repeat) for repeat in repeats])
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, done))
@@ -174,7 +178,10 @@ class StoreWriter:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        return Change([pmid for pmid in state if pmid in held], [(d.pmid, d.title, d.abstract) for d in written])
+        return Change(removed, [(d.pmid, d.title, d.abstract) for d in written])
+
+    def _remove(self, pmids: Sequence[str]) -> None:
+        self._db.executemany("DELETE FROM main.documents WHERE pmid = ?", [(pmid,) for pmid in pmids])
 
     def _find_held(self, column: str, pmids: Sequence[str]) -> dict[str, int]:
         marks = ",".join("?" * len(pmids))
@@ -201,35 +208,32 @@ class StoreWriter:
 
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark what is retracted; the store's counts and the hash of its texts, in one pass."""
-        documents = sentences = cues = cue_sentences = total = 0
-        retracted: set[str] = set()
-        rows = self._db.execute("SELECT pmid, title, abstract, boundaries, cues, notices FROM documents")
-        for pmid, title, abstract, boundaries, cue_blob, notices in rows:
-            # A sum of hashes: the same texts give the same figure in whatever order they came, and none need be sorted.
-            digest = hashlib.sha256("\x1f".join((pmid, title, abstract)).encode())
-            total += int.from_bytes(digest.digest())
-            documents += 1
-            sentences += len(boundaries) // 8
-            found = unpack(cue_blob, 4)
-            cues += len(found)
-            cue_sentences += len({cue[0] for cue in found})
-            if "Retract" in notices:
-                retracted |= {target for kind, target in json.loads(notices) if kind in RETRACTING}
-        return IndexCounts(documents, sentences, cues, cue_sentences, self._mark(retracted)), f"{total % 2**256:064x}"
-
-    def _mark(self, retracted: set[str]) -> int:
-        """Mark what notices in the store point to, whichever came first, and no longer what none does; how many are marked."""
         self._db.execute("BEGIN")
-        self._db.execute("UPDATE documents SET retracted = 0 WHERE retracted = 2")
-        pointed = [(pmid,) for pmid in sorted(retracted)]
-        self._db.executemany("UPDATE documents SET retracted = 2 WHERE pmid = ? AND retracted = 0", pointed)
+        self._db.execute("DELETE FROM main.pointers")
+        tally = Tally()
+        # What is marked by another's notice is marked anew, and counted then.
+        self._db.execute("UPDATE main.documents SET retracted = 0 WHERE retracted = 2")
+        for row in self._db.execute(f"SELECT {TALLIED}, notices FROM main.documents"):
+            tally.add(row[:-1])
+            self._point(row[0], row[-1])
+        tally.retracted += self._mark_pointed()
         self._db.execute("COMMIT")
-        return int(self._db.execute("SELECT count(*) FROM documents WHERE retracted > 0").fetchone()[0])
+        return tally.counts, tally.digest
+
+    def _point(self, pmid: str, notices: str) -> None:
+        pairs = [(target, pmid) for target in find_targets(notices)]
+        self._db.executemany("INSERT OR IGNORE INTO main.pointers VALUES (?, ?)", pairs)
+
+    def _mark_pointed(self) -> int:
+        """Mark the documents of this file that a notice points to, whichever came first; how many."""
+        pointed = "SELECT target FROM main.pointers"
+        return self._db.execute(f"UPDATE main.documents SET retracted = 2 WHERE retracted = 0 AND pmid IN ({pointed})").rowcount
 
     def finish(self) -> None:
-        """Drop the journal of the build and leave one read-only file."""
+        """Drop the journal of the build and leave a read-only file."""
         self._db.executescript("DROP TABLE progress; DROP TABLE repeats; DROP TABLE plan;")
-        self._db.execute("PRAGMA journal_mode=DELETE")
+        self._db.execute(f"PRAGMA main.user_version={self.version}")
+        self._db.execute("PRAGMA main.journal_mode=DELETE")
         self.close()
 
     def close(self) -> None:

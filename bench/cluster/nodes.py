@@ -35,6 +35,7 @@ transport.port: {transport}
 discovery.seed_hosts: [{seeds}]
 cluster.initial_cluster_manager_nodes: [{names}]
 indices.query.bool.max_clause_count: 8192
+path.repo: ["{backup}"]
 """
 
 
@@ -50,6 +51,11 @@ class LocalCluster:
     size: int = 3
     heap: str = HEAP
     brief: bool = False
+
+    @property
+    def backup(self) -> Path:
+        """Where every node may write snapshots."""
+        return self.folder.resolve() / "backup"
 
     @property
     def hosts(self) -> str:
@@ -144,6 +150,7 @@ class LocalCluster:
             transport=port + _TRANSPORT,
             seeds=", ".join(f'"127.0.0.1:{self.port + other + _TRANSPORT}"' for other in range(self.size)),
             names=", ".join(f"node-{other}" for other in range(self.size)),
+            backup=self.backup,
         )
 
 

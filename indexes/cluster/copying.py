@@ -28,8 +28,9 @@ from retrieval.cluster.records import make_source, read_row
 from retrieval.cluster.state import read_state
 from retrieval.core.errors import IndexUnusable
 from retrieval.store.journal import hash_json
+from retrieval.store.layers import COLUMNS, open_read_only
 from retrieval.store.manifest import FORMAT, LUCENE, STORE, Manifest, list_data_files, name_staging_folder, read_manifest
-from retrieval.store.rows import COLUMNS, Row
+from retrieval.store.rows import Row
 
 _BATCH = 1000
 
@@ -45,11 +46,10 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         name, _ = choose_name(address, overwrite)
         fingerprint = hash_json([manifest.corpus_sha256, manifest.version, manifest.created, str(folder.resolve())])
         progress = open_or_restart(address, name, fingerprint, manifest.version)
-    uri = f"{(folder / manifest.data / STORE).absolute().as_uri()}?mode=ro&immutable=1"
     sender = BulkSender(address, name)
     with (
         WriteLock(address, name) as lock,
-        closing(sqlite3.connect(uri, uri=True)) as store,
+        closing(open_read_only(folder / manifest.data / STORE)) as store,
         tqdm(total=manifest.counts.documents, desc=f"Copying to {address}", unit=" documents", disable=None) as bar,
     ):
         try:
@@ -65,7 +65,12 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
             sender.close()
         finish_copies(address, name)
         made = replace(
-            manifest, data=name, files={}, dense=None, versions=manifest.versions | {"opensearch": read_version(address)}
+            manifest,
+            format=FORMAT,
+            data=name,
+            files={},
+            dense=None,
+            versions=manifest.versions | {"opensearch": read_version(address)},
         )
         _check_same(made, count(address, name), str(address))
         write_manifest(address, name, made, dict(store.execute("SELECT id, name FROM cue_names")))
@@ -111,7 +116,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
 def _check_settings(manifest: Manifest, place: str) -> None:
     """Raise unless texts are searched alike on both sides; another cue list is copied as it is, and refused by an update."""
     wanted = plan.list_settings()
-    if manifest.format != FORMAT or any(manifest.settings.get(key) != wanted[key] for key in ("analyzer", "bm25", "contents")):
+    if manifest.format < FORMAT or any(manifest.settings.get(key) != wanted[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
             f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
             "build it again with `counterpoint index build`."

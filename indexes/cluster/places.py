@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexes import build as embedded
-from indexes.cluster.building import build_on_cluster, choose_name, update_on_cluster
+from indexes import update as updating
+from indexes.cluster.building import build_on_cluster, choose_name, merge_segments, update_on_cluster
 from indexes.guard import report_interrupt
 from indexes.readers import Columns
 from indexes.report import BuildReport
 from retrieval.cluster.address import is_address, read_address
 from retrieval.cluster.faults import translate_faults
+from retrieval.cluster.state import read_state
 
 
 def build_at(
@@ -33,11 +35,20 @@ def build_at(
 def update_at(
     index: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, columns: Columns | None = None
 ) -> BuildReport:
-    """Update the index in a folder or at an address (`indexes.build.update`)."""
+    """Update the index in a folder or at an address (`indexes.update.update`)."""
     if not is_address(index):
-        return embedded.update(index, paths, format, skip_bad, alone=True, columns=columns)
+        return updating.update(index, paths, format, skip_bad, alone=True, columns=columns)
     with report_interrupt("the update", "the same command resumes from there"):
         return update_on_cluster(read_address(index), embedded.detect_formats(paths, format, columns), skip_bad, columns)
+
+
+def merge_at(index: Path) -> None:
+    """Merge the index in a folder or at an address, so that replaced and deleted documents no longer count in statistics."""
+    if is_address(index):
+        address = read_address(index)
+        merge_segments(address, read_state(address).name)
+    else:
+        updating.merge(index)
 
 
 def check_target(out: Path, overwrite: bool) -> None:

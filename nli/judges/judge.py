@@ -17,7 +17,8 @@ from typing import Protocol, runtime_checkable
 
 from nli.decision.document import Decision
 from retrieval.core.code_hash import hash_code
-from retrieval.core.disk_cache import DiskCache, make_key
+from retrieval.core.disk_cache import make_key
+from retrieval.core.shared_cache import Cache
 from retrieval.core.values import Premise, Verdict
 
 WINDOW = 64
@@ -115,7 +116,7 @@ class DiskCachingJudge:
     Only for judges that give a pair the same verdict whatever else they are asked about.
     """
 
-    def __init__(self, judge: Judge, kept: DiskCache) -> None:
+    def __init__(self, judge: Judge, kept: Cache) -> None:
         self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
         self._made_by = (judge.name, hash_code([type(judge).__module__]))
 
@@ -138,7 +139,7 @@ class DiskCachingJudge:
 class DiskCachingReader(DiskCachingJudge):
     """The same for a reader: a reading of an abstract is kept as the verdicts on the whole and on each sentence."""
 
-    def __init__(self, reader: Reader, kept: DiskCache) -> None:
+    def __init__(self, reader: Reader, kept: Cache) -> None:
         super().__init__(reader, kept)
         self._reader = reader
 
@@ -155,7 +156,7 @@ class DiskCachingReader(DiskCachingJudge):
         return iter([known[k] for k in keys])
 
 
-def cache_verdicts_on_disk(judge: Judge, kept: DiskCache) -> Judge:
+def cache_verdicts_on_disk(judge: Judge, kept: Cache) -> Judge:
     """The judge with its verdicts kept on disk."""
     return DiskCachingReader(judge, kept) if isinstance(judge, Reader) else DiskCachingJudge(judge, kept)
 

@@ -111,8 +111,11 @@ class Vocabulary:
         postings = load_java_class("org.apache.lucene.index.MultiTerms").getTermPostingsEnum(self._reader, _FIELD, name)
         utility, found = load_java_class("io.anserini.index.IndexReaderUtils"), list[str]()
         last = load_java_class("org.apache.lucene.search.DocIdSetIterator").NO_MORE_DOCS
+        # Replaced and deleted documents stay in the postings until Lucene merges them away.
+        live = load_java_class("org.apache.lucene.index.MultiBits").getLiveDocs(self._reader)
         while postings is not None and len(found) < most and (place := postings.nextDoc()) != last:
-            found.append(str(utility.convertLuceneDocidToDocid(self._reader, place)))
+            if live is None or live.get(place):
+                found.append(str(utility.convertLuceneDocidToDocid(self._reader, place)))
         return found
 
     def _find_similar(self, term: str, edits: int) -> list[SimilarTerm]:

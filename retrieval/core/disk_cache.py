@@ -20,7 +20,9 @@ from typing import Literal
 
 import platformdirs
 
+from retrieval.core import shared_cache
 from retrieval.core.errors import BadConfig
+from retrieval.core.shared_cache import ADDRESS_VARIABLE, Cache, CachesInTurn, SharedCache
 
 FOLDER_VARIABLE, SIZE_VARIABLE = "COUNTERPOINT_CACHE", "COUNTERPOINT_CACHE_MB"
 OFF = "off"
@@ -37,7 +39,7 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB NOT NULL UNIQUE, value BLOB
 _OLDEST_TENTH = "DELETE FROM kept WHERE rowid <= (SELECT min(rowid) + max(1, (max(rowid) - min(rowid)) / 10) FROM kept)"
 
 observers: list[Callable[[str, int, int], None]] = []
-"""Told of every look-up: the name of the file, how many results were there, and how many were not."""
+"""Told of every look-up: the name of the file, or of what is shared, how many results were there, and how many were not."""
 
 _log = logging.getLogger("counterpoint")
 
@@ -81,8 +83,7 @@ class DiskCache:
                 self._give_up(error)
         results = [found.get(one) for one in keys]
         misses = results.count(None)
-        for told in observers:
-            told(self.path.stem, len(results) - misses, misses)
+        _tell(self.path.stem, len(results) - misses, misses)
         return results
 
     def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
@@ -133,6 +134,7 @@ class DiskCache:
 
 
 _chosen: tuple[str, float] | None = None
+_chosen_address: str | None = None
 
 
 def set_cache_folder(folder: str, megabytes: float) -> None:
@@ -166,12 +168,37 @@ def get_cache_megabytes() -> float:
     return size
 
 
-def open_cache(kind: Kind) -> DiskCache | None:
-    """The results of that kind which this process shares with all others of the user; None where none are kept."""
+def set_shared_cache(address: str) -> None:
+    """Share results through the Redis at this address, "" for none, whatever the environment says; raises `BadConfig` as
+    `shared_cache.connect` does."""
+    global _chosen_address
+    if address:
+        shared_cache.connect(address).close()
+    _chosen_address = address
+
+
+def open_cache(kind: Kind) -> Cache | None:
+    """The results of that kind which this process shares with all others of the user, and with other machines where a Redis is
+    named; None where none are kept."""
     where = get_cache_folder()
-    return _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
+    near = _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
+    address = os.environ.get(ADDRESS_VARIABLE, "") if _chosen_address is None else _chosen_address
+    if not address:
+        return near
+    far = _open_shared(address, kind)
+    return CachesInTurn(near, far) if near else far
 
 
 @cache
 def _open_file(path: Path, size: float) -> DiskCache:
     return DiskCache(path, size)
+
+
+@cache
+def _open_shared(address: str, kind: Kind) -> SharedCache:
+    return SharedCache(shared_cache.connect(address), kind, _tell)
+
+
+def _tell(kind: str, hits: int, misses: int) -> None:
+    for told in observers:
+        told(kind, hits, misses)

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.core.code_hash import hash_code
-from retrieval.core.disk_cache import DiskCache, make_key, open_cache
+from retrieval.core.disk_cache import make_key, open_cache
+from retrieval.core.shared_cache import Cache
 from retrieval.rerank.late_interaction import Vectors
 from retrieval.runtime.engine import Engine, TextEncoder
 
@@ -74,7 +75,7 @@ class TextVectors:
         self._bytes, self._limit = 0, 0
         self._lock = threading.Lock()
         self._made_by = (self.name, hash_code([TextEncoder.__module__]))
-        self.kept: DiskCache | None = open_cache("vectors")
+        self.kept: Cache | None = open_cache("vectors")
 
     def remember(self, megabytes: float) -> None:
         """Remember at least so much of vectors from now on, the least recently used going first."""

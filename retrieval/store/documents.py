@@ -1,4 +1,4 @@
-"""The documents beside Lucene: texts, sentence boundaries and negation cues in one SQLite file.
+"""The documents beside Lucene: texts, sentence boundaries and negation cues in SQLite.
 
 Lucene keeps ids only, since loading stored text for a thousand hits costs more than finding them.
 """
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.rows import AUTHORS_COLUMN, COLUMNS, COLUMNS_OF_FORMAT_1, Entry
+from retrieval.store.layers import COLUMNS, open_read_only
+from retrieval.store.rows import Entry
 
 
 class Documents(Protocol):
@@ -57,15 +58,12 @@ class Store:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._cue_names = dict(self._query("SELECT id, name FROM cue_names"))
-        self._columns = COLUMNS if self._query(AUTHORS_COLUMN) else COLUMNS_OF_FORMAT_1
 
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            # A finished index never changes: `immutable` spares every query its locks. Each thread has a connection of its
-            # own; sharing is allowed for the sake of `close` alone.
-            uri = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-            connection = self._local.connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            # Each thread has a connection of its own; sharing is allowed for the sake of `close` alone.
+            connection = self._local.connection = open_read_only(self.path)
             self._opened.append(connection)
         return connection
 
@@ -85,7 +83,7 @@ class Store:
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            found = self._fetch(self._columns, chunk)
+            found = self._fetch(COLUMNS, chunk)
             for pmid in chunk:
                 if pmid not in found:
                     raise IndexUnusable(
@@ -95,13 +93,11 @@ class Store:
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None where the index does not hold it."""
-        row = self._fetch(self._columns, [pmid]).get(pmid)
+        row = self._fetch(COLUMNS, [pmid]).get(pmid)
         return Entry(row, self._cue_names) if row else None
 
     def get_by_doi(self, doi: str) -> Entry | None:
         """The document with a DOI (in lower case), or None where the index holds none."""
-        if self._columns != COLUMNS:
-            return None
         rows = self._query("SELECT pmid FROM documents WHERE doi != '' AND doi = ? ORDER BY pmid LIMIT 1", [doi])
         return self.get(rows[0][0]) if rows else None
 
@@ -115,10 +111,10 @@ class Store:
 
     def sample(self, most: int) -> list[Entry]:
         """At most `most` documents, spread evenly over the index; the same ones each time."""
-        last = int(self._query("SELECT coalesce(max(rowid), 0) FROM documents")[0][0])
+        last = int(self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0])
         step = max(1, last // most)
         places = ",".join(str(place) for place in range(1, last + 1, step))
-        rows = self._query(f"SELECT {self._columns} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
+        rows = self._query(f"SELECT {COLUMNS} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
         return [Entry(row, self._cue_names) for row in rows]
 
     def holds(self, pmids: Sequence[str]) -> set[str]:

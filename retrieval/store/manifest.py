@@ -16,8 +16,10 @@ from retrieval.core.errors import IndexUnusable, translate_write_errors
 
 # Raised whenever the store or the Lucene index changes in a way that older code misreads.
 FORMAT = 2
-# Format 1 had no authors, DOIs, PMCIDs and MeSH terms; an update makes format 2 of it.
-READABLE = (1, FORMAT)
+# The same with changes in files of their own (retrieval.store.layers), until they are merged.
+LAYERED = 3
+# Format 1 had no authors, DOIs, PMCIDs and MeSH terms; an update makes a later one of it.
+READABLE = (1, FORMAT, LAYERED)
 NAME = "manifest.json"
 LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
 
@@ -95,8 +97,8 @@ class Manifest:
 
     @property
     def id(self) -> str:
-        """A short name for the texts and the way they were indexed; runs and evaluations carry it."""
-        return f"{self.corpus_sha256[:12]}-f{self.format}"
+        """A short name for the texts and the way they were indexed, in however many files; runs and evaluations carry it."""
+        return f"{self.corpus_sha256[:12]}-f{min(self.format, FORMAT)}"
 
     @property
     def vectors_fit(self) -> bool:
@@ -172,7 +174,7 @@ def _read_manifest(folder: Path) -> Manifest:
         raise IndexUnusable(damaged.format(f"its {NAME} cannot be read")) from None
     if found not in READABLE:
         raise IndexUnusable(
-            f"The index at {folder} has format {found} and this Counterpoint reads formats {' and '.join(map(str, READABLE))}; "
+            f"The index at {folder} has format {found} and this Counterpoint reads formats {READABLE[0]} to {READABLE[-1]}; "
             "build it again, or use the Counterpoint that made it."
         )
     try:

@@ -15,49 +15,6 @@ from typing import TypeVar
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
 
-# One row a document. boundaries: uint32 pairs (start, end); cues: uint32 quadruples (sentence, cue, start, end), where `cue`
-# counts in the table cue_names. Offsets are characters of the abstract. retracted: 1 by the document's own record, 2 by
-# another's notice that points to it. written: the version of the index that brought this row. authors: JSON lists of family
-# name, given name, suffix; mesh: JSON.
-SCHEMA = """
-CREATE TABLE documents (
-    pmid TEXT PRIMARY KEY,
-    title TEXT NOT NULL,
-    abstract TEXT NOT NULL,
-    year INTEGER,
-    journal TEXT NOT NULL,
-    types TEXT NOT NULL,
-    notices TEXT NOT NULL,
-    sections TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    retracted INTEGER NOT NULL,
-    boundaries BLOB NOT NULL,
-    cues BLOB NOT NULL,
-    written INTEGER NOT NULL,
-    authors TEXT NOT NULL DEFAULT '[]',
-    doi TEXT NOT NULL DEFAULT '',
-    pmcid TEXT NOT NULL DEFAULT '',
-    mesh TEXT NOT NULL DEFAULT '[]'
-);
-CREATE INDEX dois ON documents (doi) WHERE doi != '';
-CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
-CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-"""
-_FIRST_COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
-COLUMNS = f"{_FIRST_COLUMNS}, authors, doi, pmcid, mesh"
-# Stores of format 1 have no authors, DOI, PMCID and MeSH terms: they are read as if they held none, and grow by an update.
-COLUMNS_OF_FORMAT_1 = f"{_FIRST_COLUMNS}, '[]', '', '', '[]'"
-GROW = """
-ALTER TABLE documents ADD COLUMN authors TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE documents ADD COLUMN doi TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN pmcid TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN mesh TEXT NOT NULL DEFAULT '[]';
-CREATE INDEX dois ON documents (doi) WHERE doi != '';
-"""
-"""What makes a store of format 1 one of today's."""
-AUTHORS_COLUMN = "SELECT 1 FROM pragma_table_info('documents') WHERE name = 'authors'"
-"""Finds a row, but for stores of format 1."""
-
 RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 """The notices by which one record says that another is retracted (PubMed's RefTypes)."""
 

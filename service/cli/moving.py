@@ -30,16 +30,11 @@ def index_follow(
 
 
 def index_merge(index: IndexArgument) -> None:
-    """Merge an index on a cluster, so that replaced and deleted documents no longer count in its word statistics."""
-    from indexes.cluster.building import merge_segments
-    from retrieval.cluster.address import is_address, read_address
-    from retrieval.cluster.state import read_state
-    from retrieval.core.errors import BadInput
+    """Merge an index, so that replaced and deleted documents no longer count in its word statistics."""
+    from indexes.cluster.places import merge_at
 
     with report_errors():
-        if not is_address(index):
-            raise BadInput("Only an index on a cluster needs this: an update of a folder merges it each time.")
-        merge_segments(read_address(index), read_state(read_address(index)).name)
+        merge_at(index)
         print_note(f"Merged {show_place(index)}.")
 
 

@@ -109,8 +109,14 @@ def create_app(
 
 
 async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watcher | None, loaded: bool) -> None:
-    """Load, then look for a changed index for as long as the service runs, and for saved claims that it bears on."""
+    """Load, then look for a changed index for as long as the service runs, and for saved claims that it bears on.
+
+    An index on a cluster that is away is waited for.
+    """
     if not loaded:
+        await asyncio.to_thread(live.load)
+    while live.waiting:
+        await asyncio.sleep(RETRY_SECONDS)
         await asyncio.to_thread(live.load)
     if watcher:
         watcher.begin()
@@ -134,9 +140,11 @@ def _add_routes(app: FastAPI) -> None:
         live = parts_of(request).live
         try:
             grounder = live.ready().grounder
-        except NotReady:
-            body = Health(status=live.failure or "loading", documents=0, index="", config="", profile="", models={})
-            return JSONResponse(body.model_dump(), status_code=503)
+        except NotReady as error:
+            status = live.failure or ("waiting for the index" if live.waiting else "loading")
+            body = Health(status=status, engine=live.waiting, documents=0, index="", config="", profile="", models={})
+            later = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+            return JSONResponse(body.model_dump(), status_code=503, headers=later)
         engine = await asyncio.to_thread(look_at_engine, grounder.index.folder)
         status = "ready" if engine.answers else "the index cannot be searched completely now"
         body = Health(status=status, engine=engine.says, **Provenance.of(grounder).model_dump())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from retrieval.cluster.faults import RETRY_SECONDS, ClusterBusy
 from retrieval.core.errors import CounterpointError
 from retrieval.index import Index, look_at_index, read_index_manifest
 from service.answering.answer import Answerer
@@ -66,42 +67,55 @@ class Serving:
 
 class CurrentService:
     """Holds what serves now. `load` assembles the first; `answering` adds to it, as does what finds the evidence in papers, and
-    where either fails the rest serves."""
+    where either fails the rest serves. `failure` says why nothing ever will, `waiting` why the index cannot be opened yet."""
 
     def __init__(self, load: Callable[[], Grounder], answering: Callable[[Grounder], Answerer] | None) -> None:
         self._load, self._answering = load, answering
         self._now: Serving | None = None
         self._lock = threading.Lock()
         self._looked_at: Hashable | None = None
-        self.failure = ""
+        self.failure = self.waiting = ""
 
     def load(self) -> None:
-        """Assemble the first; whatever fails is kept in `failure`."""
+        """Assemble the first; whatever fails is kept in `failure`, or in `waiting` where the same may succeed soon."""
+        waiting = ""
         try:
-            grounder = self._load()
-            answerer, why_not = None, NO_ANSWERS
-            finder, why_none = None, ""
-            if self._answering:
-                try:
-                    answerer = self._answering(grounder)
-                except CounterpointError as error:
-                    why_not = str(error)
-            try:
-                finder = make_finder_beside(grounder.models, answerer.models if answerer else None)
-            except CounterpointError as error:
-                why_none = str(error)
-            self._now = Serving(grounder, answerer, finder, why_not, why_none)
+            self._now = self._assemble()
+            if self.waiting:
+                _log.info("the index is there")
+        except ClusterBusy as error:
+            waiting = str(error)
+            if not self.waiting:
+                _log.warning("waiting for the index: %s", error)
         except CounterpointError as error:
             self.failure = str(error)
         except Exception:
             self.failure = "The service could not be loaded; see its log."
             _log.exception("loading failed")
+        self.waiting = waiting
+
+    def _assemble(self) -> Serving:
+        grounder = self._load()
+        answerer, why_not = None, NO_ANSWERS
+        finder, why_none = None, ""
+        if self._answering:
+            try:
+                answerer = self._answering(grounder)
+            except ClusterBusy:
+                raise
+            except CounterpointError as error:
+                why_not = str(error)
+        try:
+            finder = make_finder_beside(grounder.models, answerer.models if answerer else None)
+        except CounterpointError as error:
+            why_none = str(error)
+        return Serving(grounder, answerer, finder, why_not, why_none)
 
     def ready(self) -> Serving:
         """What serves now; raises `NotReady`. It may be replaced the moment after: work on it under a `lease`."""
         if self._now is None:
-            error = NotReady(self.failure or "The service is still loading; try again in a few seconds.")
-            error.retry_after = None if self.failure else 3
+            error = NotReady(self.failure or self.waiting or "The service is still loading; try again in a few seconds.")
+            error.retry_after = None if self.failure else RETRY_SECONDS if self.waiting else 3
             raise error
         return self._now
 

@@ -82,6 +82,10 @@ class Settings(BaseSettings):
     cache_mb: float = Field(
         default=disk_cache.DEFAULT_MB, ge=1, le=1e9, description="The size limit of cached results, in megabytes."
     )
+    cache_redis: SecretStr | None = Field(
+        default=None,
+        description="The address of a Redis, such as redis://host:6379/0, that shares cached results; empty: none does.",
+    )
     state: str = Field(
         default="",
         description="The folder for history, saved claims and feedback; empty: the user's own state folder, unless others can "
@@ -209,6 +213,7 @@ def show_settings(settings: Settings) -> dict[str, str]:
 def hand_down(settings: Settings) -> None:
     """Tell the layers below what is theirs for the whole process; raises `BadConfig` for what they refuse."""
     disk_cache.set_cache_folder(settings.cache, settings.cache_mb)
+    disk_cache.set_shared_cache(settings.cache_redis.get_secret_value() if settings.cache_redis else "")
     java.use_heap(settings.jvm_heap)
     hand_down_access(settings)
 

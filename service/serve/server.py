@@ -22,15 +22,18 @@ _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 def check_index(settings: Settings) -> Path:
     """The index of usable settings: a wrong name or a damaged index is told before a server starts that never becomes ready.
 
-    Raises `BadConfig` where none is named.
+    A cluster that is away or cannot answer completely may be back soon: the service starts, and waits for it. Raises `BadConfig`
+    where no index is named.
     """
+    from retrieval.cluster.faults import ClusterBusy
     from retrieval.index import read_index_manifest
     from service.configuration.answers import load_answer_config
     from service.configuration.config import load_config, load_profile
 
     if settings.index is None:
         raise BadConfig("Name the folder of a built index with --index, COUNTERPOINT_INDEX, or index in the settings file.")
-    read_index_manifest(settings.index)
+    with suppress(ClusterBusy):
+        read_index_manifest(settings.index)
     load_config(settings.config)
     load_answer_config(settings.answers)
     load_profile(settings.profile)

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from bench.cluster.nodes import LocalCluster
-from indexes.build import build, update
+from indexes.build import build
 from indexes.cluster.building import merge_segments, update_on_cluster
 from indexes.cluster.copying import copy_to_cluster, copy_to_folder
 from indexes.cluster.following import follow
 from indexes.cluster.places import build_at, update_at
+from indexes.update import update
 from retrieval.cluster.address import is_address, read_address
 from retrieval.cluster.client import connect
 from retrieval.cluster.faults import ClusterBusy

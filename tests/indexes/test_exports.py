@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build, update
+from indexes.build import build
 from indexes.readers import FORMATS, Omission, SkipBad, detect_format, read
+from indexes.update import update
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Author, Document, Notice
 from retrieval.index import Index

@@ -14,7 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from indexes import reading
-from indexes.build import build, update
+from indexes.build import build
+from indexes.update import update
 from nli.text.cues import load_cue_list
 from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, IndexUnusable

@@ -18,8 +18,9 @@ import pytest
 from typer.testing import CliRunner
 
 from indexes import lucene_writer, reading, writer
-from indexes.build import build, update
+from indexes.build import build
 from indexes.lucene_writer import LuceneWriter
+from indexes.update import update
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index
 from retrieval.store.documents import Store
@@ -398,7 +399,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "manifest no UTF-8": (overwrite("manifest.json", b"\xff\xfe"), "its manifest.json cannot be read"),
     "manifest a list": (overwrite("manifest.json", "[]"), "its manifest.json cannot be read"),
     "manifest too deep": (overwrite("manifest.json", "[" * 100_000), "its manifest.json cannot be read"),
-    "other format": (edit(format=99), "has format 99 and this Counterpoint reads formats 1 and 2"),
+    "other format": (edit(format=99), "has format 99 and this Counterpoint reads formats 1 to 3"),
     "lacks counts": (edit(counts=None), "has missing or wrong entries"),
     "counts a list": (edit(counts=[1]), "has missing or wrong entries"),
     "files a list": (edit(files=[1]), "has missing or wrong entries"),

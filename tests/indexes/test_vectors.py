@@ -21,7 +21,8 @@ from typer.testing import CliRunner, Result
 
 from indexes import vector_cache
 from indexes import vectors as dense
-from indexes.build import build, update
+from indexes.build import build
+from indexes.update import update
 from indexes.vectors import add_vectors
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
 from retrieval.core.values import Document

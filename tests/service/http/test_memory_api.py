@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.build import update
+from indexes.update import update
 from retrieval.index import Index
 from service.client import Counterpoint, CounterpointProblem
 from service.http.app import create_app

@@ -23,7 +23,7 @@ from fastapi.testclient import TestClient
 from prometheus_client import REGISTRY
 from typer.testing import CliRunner
 
-from indexes.build import update
+from indexes.update import update
 from retrieval.bm25 import java
 from retrieval.core import disk_cache as kept
 from retrieval.core.errors import BadConfig

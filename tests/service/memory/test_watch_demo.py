@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from indexes.build import update
+from indexes.update import update
 
 ROOT = Path(__file__).parent.parent.parent.parent
 CLAIM = "Encainide and flecainide increase mortality after myocardial infarction."

@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from indexes.build import build, update
+from indexes.build import build
+from indexes.update import update
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.grounding.ground import Grounder

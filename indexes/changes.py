@@ -1,0 +1,97 @@
+"""What an update writes of the documents: a file of what changed, beside those of the version before, which stay as they are.
+
+Counts, the hash of the texts and the marks of retracted documents follow from the changes and the manifest before, so that an
+update's time depends on its own size, not on that of the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from indexes.folding import fold_changes
+from indexes.writer import StoreWriter
+from retrieval.store.layers import COLUMNS, REPLACED, attach, define_view, list_changes, name_changes
+from retrieval.store.manifest import STORE, IndexCounts, Manifest
+from retrieval.store.tally import TALLIED, Tally, find_targets
+
+_CHUNK = 1000
+
+
+class ChangesWriter(StoreWriter):
+    """The changes of an update to the index of this manifest, in a data folder that has the files of the version before."""
+
+    def __init__(self, data: Path, old: Manifest) -> None:
+        self._old = old
+        self._below = [data / STORE, *list_changes(data / STORE)]
+        super().__init__(name_changes(data / STORE, old.version + 1), old.version + 1)
+
+    def _look_below(self) -> None:
+        self._db.executescript(REPLACED)
+        layers = attach(self._db, self._below)
+        self._newest = layers[-1]
+        define_view(self._db, "below", layers)
+        define_view(self._db, "documents", [*layers, "main"])
+        self._db.execute("INSERT INTO main.cue_names SELECT id, name FROM layer0.cue_names")
+
+    def _remove(self, pmids: Sequence[str]) -> None:
+        super()._remove(pmids)
+        self._db.executemany("INSERT OR IGNORE INTO main.replaced VALUES (?)", [(pmid,) for pmid in pmids])
+
+    def summary(self) -> tuple[IndexCounts, str]:
+        """Mark what is retracted; the counts of the whole index and the hash of its texts, from the changes alone."""
+        self._db.execute("BEGIN")
+        before = self._carry_pointers()
+        for pmid, notices in self._db.execute("SELECT pmid, notices FROM main.documents"):
+            self._point(pmid, notices)
+        self._mark_pointed()
+        after = {target for (target,) in self._db.execute("SELECT target FROM main.pointers")}
+        self._mark_below(after - before, 0, 2)
+        self._mark_below(before - after, 2, 0)
+        self._db.execute("COMMIT")
+        tally = Tally(self._old.counts, self._old.corpus_sha256)
+        replaced = [pmid for (pmid,) in self._db.execute("SELECT pmid FROM main.replaced")]
+        for row in self._select(TALLIED, replaced):
+            tally.add(row, -1)
+        for row in self._db.execute(f"SELECT {TALLIED} FROM main.documents"):
+            tally.add(row)
+        return tally.counts, tally.digest
+
+    def _carry_pointers(self) -> set[str]:
+        """Keep what documents that are not replaced say of others; what all said before this update."""
+        version = self._db.execute(f"PRAGMA {self._newest}.user_version").fetchone()[0]
+        if version == self._old.version:
+            pairs = self._db.execute(f"SELECT target, pmid FROM {self._newest}.pointers").fetchall()
+        else:
+            # Written by code that knew no pointers: once, all documents are asked.
+            rows = self._db.execute("SELECT pmid, notices FROM below WHERE notices LIKE '%Retract%'")
+            pairs = [(target, pmid) for pmid, notices in rows for target in find_targets(notices)]
+        self._db.executemany("INSERT OR IGNORE INTO main.pointers VALUES (?, ?)", pairs)
+        self._db.execute("DELETE FROM main.pointers WHERE pmid IN (SELECT pmid FROM main.replaced)")
+        return {target for target, _ in pairs}
+
+    def _mark_below(self, targets: Collection[str], old: int, new: int) -> None:
+        """Change the mark of documents that this update did not bring: their rows are taken into the changes."""
+        marked = [row[0] for row in self._select("pmid, retracted", sorted(targets)) if row[1] == old]
+        done = {pmid for (pmid,) in self._db.execute("SELECT pmid FROM main.replaced")} if marked else set()
+        for pmid in marked:
+            if pmid not in done:
+                row = (pmid,)
+                self._db.execute(
+                    f"INSERT INTO main.documents ({COLUMNS}, written) SELECT {COLUMNS}, written FROM below WHERE pmid = ?", row
+                )
+                self._db.execute("UPDATE main.documents SET retracted = ? WHERE pmid = ?", (new, pmid))
+                self._db.execute("INSERT INTO main.replaced VALUES (?)", row)
+
+    def _select(self, columns: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Columns of those of the documents that the version before holds."""
+        for at in range(0, len(pmids), _CHUNK):
+            chunk = pmids[at : at + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            yield from self._db.execute(f"SELECT {columns} FROM below WHERE pmid IN ({marks})", chunk).fetchall()
+
+    def finish(self) -> None:
+        """Drop the journal, and merge files of changes where they have become too many."""
+        super().finish()
+        fold_changes(self.path.parent, self.version)

@@ -1,0 +1,158 @@
+"""Results that several machines share in Redis, behind the cache on each machine's own disk; optional, and never needed.
+
+Where Redis is away the work goes on without it, and it is not asked again for some seconds, so that a request is hardly slower.
+It forgets by itself: each result after a month, and all by its own `maxmemory-policy`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from retrieval.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+ADDRESS_VARIABLE = "COUNTERPOINT_CACHE_REDIS"
+_PREFIX = b"counterpoint:"
+_KEPT_SECONDS = 30 * 86_400
+_CONNECT_SECONDS, _ANSWER_SECONDS = 0.25, 1.0
+_AWAY_SECONDS = 10.0
+_CHUNK = 100
+_SUM_BYTES = 8
+
+Tell = Callable[[str, int, int], None]
+"""Told of a look-up: its kind, how many results were there, and how many were not."""
+_Result = TypeVar("_Result")
+_log = logging.getLogger("counterpoint")
+
+
+class Cache(Protocol):
+    """Results under keys of 16 bytes; safe to use from several threads at once. It never raises: it forgets."""
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None where there is none."""
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result under its key."""
+
+
+class SharedCache:
+    """Results of one kind in Redis. What does not carry the sum of its key and its bytes is not ours, and counts as missing."""
+
+    def __init__(self, client: Redis, kind: str, tell: Tell) -> None:
+        self._client, self._tell = client, tell
+        self._kind, self._prefix = f"shared {kind}", _PREFIX + kind.encode() + b":"
+        self._away_until = 0.0
+        self._lock = threading.Lock()
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None where there is none or Redis is away."""
+        found: list[bytes | None] = []
+        for at in range(0, len(keys), _CHUNK):
+            chunk = keys[at : at + _CHUNK]
+            blobs = self._ask(partial(self._fetch, chunk)) or []
+            blobs += [None] * (len(chunk) - len(blobs))
+            found += [_open(key, blob) for key, blob in zip(chunk, blobs, strict=True)]
+        misses = found.count(None)
+        self._tell(self._kind, len(found) - misses, misses)
+        return found
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result under its key for a month, unless Redis is away or full."""
+        rows = list(results)
+        for at in range(0, len(rows), _CHUNK):
+            self._ask(partial(self._send, rows[at : at + _CHUNK]))
+
+    def _fetch(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        found: Any = self._client.mget([self._prefix + key for key in keys])
+        return list(found)
+
+    def _send(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        with self._client.pipeline(transaction=False) as pipeline:
+            for key, value in rows:
+                pipeline.set(self._prefix + key, _sum(key, value) + value, ex=_KEPT_SECONDS)
+            pipeline.execute()
+
+    def _ask(self, work: Callable[[], _Result]) -> _Result | None:
+        from redis.exceptions import RedisError
+
+        if time.monotonic() < self._away_until:
+            return None
+        try:
+            return work()
+        except (RedisError, OSError) as error:
+            self._leave_alone(error)
+            return None
+
+    def _leave_alone(self, error: Exception) -> None:
+        with self._lock:
+            if time.monotonic() >= self._away_until:
+                # The kind alone: a message may name the server's account.
+                _log.warning("the shared cache (%s) cannot be used now: %s", self._kind, type(error).__name__)
+                self._away_until = time.monotonic() + _AWAY_SECONDS
+
+
+class CachesInTurn:
+    """A near cache and a far one: what the far one alone has is kept near from then on."""
+
+    def __init__(self, near: Cache, far: Cache) -> None:
+        self.near, self.far = near, far
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None where neither has it."""
+        found = self.near.get(keys)
+        missing = [key for key, value in zip(keys, found, strict=True) if value is None]
+        if not missing:
+            return found
+        fetched = {key: value for key, value in zip(missing, self.far.get(missing), strict=True) if value is not None}
+        if fetched:
+            self.near.put(fetched.items())
+        return [value if value is not None else fetched.get(key) for key, value in zip(keys, found, strict=True)]
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result in both."""
+        rows = list(results)
+        self.near.put(rows)
+        self.far.put(rows)
+
+
+def connect(address: str) -> Redis:
+    """The client for a Redis at redis://, rediss:// or unix://; it connects at the first look-up.
+
+    Raises `BadConfig` for an address that cannot be read, and where the package redis is missing.
+    """
+    try:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+    except ImportError:
+        raise BadConfig(f"{ADDRESS_VARIABLE} needs the package redis; run `pip install counterpoint[redis]`.") from None
+    try:
+        return Redis.from_url(
+            address,
+            protocol=2,
+            socket_connect_timeout=_CONNECT_SECONDS,
+            socket_timeout=_ANSWER_SECONDS,
+            # Once more at once: a connection that was kept open may have been closed at the other end.
+            retry=Retry(NoBackoff(), 1),
+        )
+    except ValueError:
+        # Its own message would show the address, which may hold a password.
+        raise BadConfig(f"{ADDRESS_VARIABLE} should be an address such as redis://host:6379/0.") from None
+
+
+def _sum(key: bytes, value: bytes) -> bytes:
+    return hashlib.blake2b(value, digest_size=_SUM_BYTES, key=key).digest()
+
+
+def _open(key: bytes, blob: bytes | None) -> bytes | None:
+    if blob is None or blob[:_SUM_BYTES] != _sum(key, blob[_SUM_BYTES:]):
+        return None
+    return blob[_SUM_BYTES:]

@@ -1,0 +1,111 @@
+"""The files of a document store: one of all documents, and beside it one for each update since that is not merged into it yet.
+
+No file is changed once it is whole, as with Lucene's segments: an update writes a file of changes beside hard links to those
+before. Through a view over all of them every query reads one table of documents.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+# One row a document. boundaries: uint32 pairs (start, end); cues: uint32 quadruples (sentence, cue, start, end), where `cue`
+# counts in the table cue_names. Offsets are characters of the abstract. retracted: 1 by the document's own record, 2 by
+# another's notice that points to it. written: the version of the index that brought this row. authors: JSON lists of family
+# name, given name, suffix; mesh: JSON.
+SCHEMA = """
+CREATE TABLE documents (
+    pmid TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    abstract TEXT NOT NULL,
+    year INTEGER,
+    journal TEXT NOT NULL,
+    types TEXT NOT NULL,
+    notices TEXT NOT NULL,
+    sections TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    retracted INTEGER NOT NULL,
+    boundaries BLOB NOT NULL,
+    cues BLOB NOT NULL,
+    written INTEGER NOT NULL,
+    authors TEXT NOT NULL DEFAULT '[]',
+    doi TEXT NOT NULL DEFAULT '',
+    pmcid TEXT NOT NULL DEFAULT '',
+    mesh TEXT NOT NULL DEFAULT '[]'
+);
+CREATE INDEX dois ON documents (doi) WHERE doi != '';
+CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
+CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+"""
+POINTERS = """
+CREATE TABLE IF NOT EXISTS pointers (target TEXT NOT NULL, pmid TEXT NOT NULL, PRIMARY KEY (target, pmid)) WITHOUT ROWID;
+"""
+"""Which document (pmid) says of which (target) that it is retracted: of the whole index, in its newest file. It counts only where
+the file's `user_version` is the version of the index; older code leaves it as it was."""
+REPLACED = "CREATE TABLE replaced (pmid TEXT PRIMARY KEY) WITHOUT ROWID;"
+"""In a file of changes: the documents of older files that no longer count."""
+
+_FIRST_COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
+COLUMNS = f"{_FIRST_COLUMNS}, authors, doi, pmcid, mesh"
+# Stores of format 1 have no authors, DOI, PMCID and MeSH terms: they are read as if they held none, and grow by a merge.
+_COLUMNS_OF_FORMAT_1 = f"{_FIRST_COLUMNS}, '[]' AS authors, '' AS doi, '' AS pmcid, '[]' AS mesh"
+GROW = """
+ALTER TABLE documents ADD COLUMN authors TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE documents ADD COLUMN doi TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN pmcid TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN mesh TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX dois ON documents (doi) WHERE doi != '';
+"""
+"""What makes a store of format 1 one of today's."""
+
+
+def name_changes(store: Path, version: int) -> Path:
+    """The file of changes that the update to this version writes beside a store."""
+    return store.with_name(f"changes-{version:06d}.sqlite")
+
+
+def list_changes(store: Path) -> list[Path]:
+    """The files of changes beside a store, the oldest first."""
+    return sorted(store.parent.glob("changes-*.sqlite"))
+
+
+def open_read_only(store: Path) -> sqlite3.Connection:
+    """A connection whose `documents` are those of a store with all changes beside it; other threads may close it.
+
+    Raises `sqlite3.Error` where a file cannot be read.
+    """
+    db = sqlite3.connect(_make_uri(store), uri=True, check_same_thread=False)
+    changes = attach(db, list_changes(store))
+    if changes or not has_authors(db, "main"):
+        define_view(db, "documents", ["main", *changes])
+    return db
+
+
+def attach(db: sqlite3.Connection, files: Sequence[Path]) -> list[str]:
+    """Let a connection read these finished files; the names by which its statements call them."""
+    names = [f"layer{number}" for number in range(len(files))]
+    for file, name in zip(files, names, strict=True):
+        db.execute(f"ATTACH ? AS {name}", (_make_uri(file),))
+    return names
+
+
+def define_view(db: sqlite3.Connection, name: str, layers: Sequence[str]) -> None:
+    """Let a table of this name hold the documents of several files, the oldest first, without those that a newer one replaced."""
+    parts = []
+    for number, layer in enumerate(layers):
+        columns = COLUMNS if has_authors(db, layer) else _COLUMNS_OF_FORMAT_1
+        newer = [f"NOT EXISTS (SELECT 1 FROM {one}.replaced AS r WHERE r.pmid = d.pmid)" for one in layers[number + 1 :]]
+        where = f" WHERE {' AND '.join(newer)}" if newer else ""
+        parts.append(f"SELECT rowid AS rowid, {columns}, written FROM {layer}.documents AS d{where}")
+    db.execute(f"CREATE TEMP VIEW {name} AS {' UNION ALL '.join(parts)}")
+
+
+def has_authors(db: sqlite3.Connection, layer: str) -> bool:
+    """Whether a file is not of format 1."""
+    return bool(db.execute("SELECT 1 FROM pragma_table_info('documents', ?) WHERE name = 'authors'", (layer,)).fetchone())
+
+
+def _make_uri(path: Path) -> str:
+    # A finished file never changes: `immutable` spares every query its locks.
+    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"

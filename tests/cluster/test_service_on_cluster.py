@@ -1,0 +1,212 @@
+"""The service over a real cluster, asked over HTTP: a node dies, and every answer is whole or a 503 with Retry-After."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import socketserver
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from bench.cluster.nodes import LocalCluster
+from indexes.cluster.building import merge_segments
+from indexes.cluster.places import build_at, update_at
+from retrieval.cluster.address import read_address
+from retrieval.cluster.client import connect
+from retrieval.cluster.state import read_state
+from retrieval.index import Index, read_index_manifest
+from service.operating.settings import Settings
+from tests.cluster.update_files import article, write_update
+from tests.conftest import DEMO
+from tests.helpers.served import over_fakes, serving
+
+pytestmark = pytest.mark.cluster
+CLIENTS = 16
+NEW = range(5_000_000, 5_000_200)
+CLAIMS = ("Intensive glucose control raises mortality.", "Beta-carotene prevents lung cancer.")
+QUERIES = ("no effect on survival", "trial of vitamin supplements", "the")
+Call = Callable[[httpx.Client], httpx.Response]
+
+
+def ground(claim: str) -> Call:
+    return lambda client: client.post("/v1/ground", json={"claim": claim})
+
+
+def search(query: str) -> Call:
+    return lambda client: client.get("/v1/search", params={"q": query, "limit": 20})
+
+
+SEARCHES = [*map(search, QUERIES)]
+CALLS = [*map(ground, CLAIMS), *SEARCHES]
+
+
+def read_answer(response: Any) -> list[Any]:
+    """What an answer says of documents: those listed, in order, with their sentences."""
+    body = response.json()
+    if "hits" in body:
+        return [hit["pmid"] for hit in body["hits"]]
+    sides = ("contradicting", "supporting", "uncertain")
+    return [(side, one["pmid"], one["sentence"]) for side in sides for one in body[side]]
+
+
+def judge(response: httpx.Response, whole: list[Any], changing: bool) -> str:
+    """An answer is the whole one, or a refusal that says when to try again; while texts change it is as long as it was."""
+    if response.status_code == 503:
+        return "503" if int(response.headers.get("Retry-After", 0)) > 0 else "503 without Retry-After"
+    if response.status_code != 200:
+        return f"{response.status_code}: {response.text[:200]}"
+    found = read_answer(response)
+    same = len(found) == len(whole) if changing else found == whole
+    return "whole" if same else f"other: {found} instead of {whole}"
+
+
+@contextmanager
+def asking(url: str, calls: list[Call], whole: list[list[Any]], changing: bool = False) -> Iterator[Counter[str]]:
+    """So many clients ask for as long as the block runs; how their answers were."""
+    outcomes, stop = Counter[str](), threading.Event()
+
+    def ask(first: int) -> None:
+        with httpx.Client(base_url=url, timeout=180) as client:
+            place = first
+            while not stop.is_set():
+                number = place % len(calls)
+                outcomes[judge(calls[number](client), whole[number], changing)] += 1
+                place += 1
+
+    clients = [threading.Thread(target=ask, args=(number,)) for number in range(CLIENTS)]
+    for one in clients:
+        one.start()
+    try:
+        yield outcomes
+    finally:
+        stop.set()
+        for one in clients:
+            one.join()
+
+
+def test_clients_get_whole_answers_or_503_while_a_node_dies_and_an_update_runs(
+    place: Path, nodes: LocalCluster, tmp_path: Path
+) -> None:
+    build_at([DEMO], place)
+    settings = Settings(threads=8, waiting=64, wait_seconds=120, reload_seconds=1, state="off")
+    with serving(over_fakes(place, settings), seconds=300) as (url, _):
+        with httpx.Client(base_url=url, timeout=180) as client:
+            whole = [read_answer(call(client)) for call in CALLS]
+        assert all(whole), "the demonstration corpus answers each of them"
+        try:
+            with asking(url, CALLS, whole) as outcomes:
+                _wait_for(outcomes, 2 * CLIENTS)
+                nodes.kill_node(2, signal.SIGKILL)
+                _wait_for(outcomes, outcomes["whole"] + 4 * CLIENTS)
+            assert set(outcomes) <= {"whole", "503"}, outcomes
+            with asking(url, SEARCHES, whole[-len(SEARCHES) :], changing=True) as outcomes:
+                update = write_update(tmp_path, 1, *(article(pmid, f"Sailing boat number {pmid}.") for pmid in NEW), deleted="1")
+                assert update_at(place, [update]).changes.added == len(NEW)
+                nodes.start_node(2)
+                nodes.wait_until_joined(nodes.size, status="green")
+                _wait_for(outcomes, outcomes["whole"] + CLIENTS)
+            assert set(outcomes) <= {"whole", "503"}, outcomes
+        finally:
+            nodes.start_node(2)
+        with httpx.Client(base_url=url, timeout=180) as client:
+            until = time.monotonic() + 120
+            while client.get("/health").json()["documents"] != read_index_manifest(place).counts.documents:
+                assert time.monotonic() < until, "the service did not notice the update"
+                time.sleep(0.5)
+            assert {client.get(f"/v1/documents/{pmid}").status_code for pmid in list(NEW)[::20]} == {200}
+            assert client.get("/health").json()["engine"] == "green"
+    assert Index(place).store.holds([str(pmid) for pmid in NEW]) == {str(pmid) for pmid in NEW}
+
+
+def _wait_for(outcomes: Counter[str], whole: int, seconds: float = 300) -> None:
+    """Until so many answers were whole, or some was neither that nor a refusal."""
+    until = time.monotonic() + seconds
+    while outcomes["whole"] < whole and set(outcomes) <= {"whole", "503"}:
+        assert time.monotonic() < until, outcomes
+        time.sleep(0.1)
+
+
+class _Door(socketserver.StreamRequestHandler):
+    """Passes a connection on to a node."""
+
+    node = ("127.0.0.1", 0)
+
+    def handle(self) -> None:
+        with socket.create_connection(self.node) as node:
+            back = threading.Thread(target=_pass_on, args=(node, self.connection))
+            back.start()
+            _pass_on(self.connection, node)
+            back.join()
+
+
+def _pass_on(one: socket.socket, other: socket.socket) -> None:
+    with suppress(OSError):
+        while content := one.recv(65536):
+            other.sendall(content)
+        other.shutdown(socket.SHUT_WR)
+
+
+def test_a_service_that_was_started_before_its_cluster_answers_once_that_is_there(place: Path, nodes: LocalCluster) -> None:
+    """Nobody listens at the address at first; then a door to a real node is opened there."""
+    build_at([DEMO], place)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    behind = Path(f"opensearch://127.0.0.1:{port}/{read_address(place).name}")
+    door_to_node = type("Door", (_Door,), {"node": ("127.0.0.1", nodes.port)})
+    with TestClient(over_fakes(behind, Settings(state="off"))) as client:
+        while client.get("/health").json()["status"] == "loading":
+            time.sleep(0.1)
+        health = client.get("/health")
+        assert (health.status_code, health.json()["status"]) == (503, "waiting for the index")
+        assert "accepts no connection" in health.json()["engine"]
+        refused = client.post("/v1/ground", json={"claim": CLAIMS[0]})
+        assert refused.status_code == 503 and int(refused.headers["Retry-After"]) > 0
+        with socketserver.ThreadingTCPServer(("127.0.0.1", port), door_to_node) as door:
+            door.daemon_threads = True
+            threading.Thread(target=door.serve_forever, daemon=True).start()
+            until = time.monotonic() + 120
+            while client.get("/health").status_code != 200:
+                assert time.monotonic() < until, client.get("/health").json()
+                time.sleep(0.2)
+            assert client.get("/health").json()["engine"] in ("green", "yellow")
+            assert read_answer(client.post("/v1/ground", json={"claim": CLAIMS[0]}))
+            door.shutdown()
+
+
+def test_an_index_is_restored_from_a_snapshot(place: Path, nodes: LocalCluster) -> None:
+    """The commands of docs/cluster.md."""
+    build_at([DEMO], place)
+    address, client = read_address(place), connect(read_address(place))
+    merge_segments(address, read_state(address).name)
+    before, manifest = Index(place).search("glucose", 20), read_index_manifest(place)
+    names = f"{address.name}-v*"
+    body = {"type": "fs", "settings": {"location": str(nodes.backup)}}
+    client.snapshot.create_repository(repository="backup", body=body, params={"request_timeout": 120})
+    try:
+        taken = client.snapshot.create(
+            repository="backup", snapshot=address.name, body={"indices": names, "include_global_state": False},
+            params={"wait_for_completion": "true", "request_timeout": 300},
+        )  # fmt: skip
+        assert taken["snapshot"]["state"] == "SUCCESS"
+        client.indices.delete(index=names)
+        client.snapshot.restore(
+            repository="backup", snapshot=address.name, body={"indices": names, "include_aliases": True},
+            params={"wait_for_completion": "true", "request_timeout": 300},
+        )  # fmt: skip
+    finally:
+        client.snapshot.delete(repository="backup", snapshot=address.name, ignore=[404])
+        client.snapshot.delete_repository(repository="backup", ignore=[404])
+    assert read_index_manifest(place) == manifest
+    restored = Index(place)
+    assert restored.search("glucose", 20) == before
+    assert [entry.pmid for entry in restored.entries([hit.pmid for hit in before])] == [hit.pmid for hit in before]

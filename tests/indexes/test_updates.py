@@ -1,0 +1,260 @@
+"""Updates in place: a file of changes each, merged now and then, and always the index that a fresh build would be."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from indexes import folding
+from indexes import update as updating
+from indexes.build import build
+from indexes.folding import find_first
+from indexes.update import merge, update
+from retrieval.index import Index
+from retrieval.store.layers import list_changes
+from retrieval.store.manifest import STORE, read_manifest
+from service.cli.commands import app
+
+ROOT = Path(__file__).parents[2]
+WORDS = "heart pain zinc iron sleep fever aspirin no not effect on the of study risk".split()
+QUERIES = ("heart", "not", "no effect on pain", "zinc zinc", "aspirin heart pain sleep fever zinc iron")
+Record = tuple[str, int, str]
+"""A text, the PubMed version, the PMID that it retracts or ""."""
+
+
+def write_xml(path: Path, records: dict[str, Record], deleted: list[str] | None = None) -> Path:
+    parts = []
+    for pmid, (text, version, target) in records.items():
+        notice = f'<CommentsCorrections RefType="RetractionOf"><PMID>{target}</PMID></CommentsCorrections>' if target else ""
+        parts.append(
+            f'<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>'
+            f"<Abstract><AbstractText>{text}</AbstractText></Abstract></Article><CommentsCorrectionsList>{notice}"
+            "</CommentsCorrectionsList></MedlineCitation></PubmedArticle>"
+        )
+    gone = "".join(f"<DeleteCitation><PMID>{pmid}</PMID></DeleteCitation>" for pmid in deleted or [])
+    path.write_text(f"<PubmedArticleSet>{''.join(parts)}{gone}</PubmedArticleSet>")
+    return path
+
+
+def draw(chance: random.Random, pmids: range, version: int) -> dict[str, Record]:
+    """Random records; one in five says of another document that it is retracted."""
+    return {
+        str(pmid): (
+            " ".join(chance.choices(WORDS, k=chance.randint(3, 30))) + ".",
+            version,
+            str(chance.randrange(60)) if chance.random() < 0.2 else "",
+        )
+        for pmid in pmids
+    }
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """Two indexes hold the same documents with the same marks."""
+    first, second = Index(one), Index(other)
+    assert first.manifest.corpus_sha256 == second.manifest.corpus_sha256
+    assert (first.manifest.counts, first.manifest.id) == (second.manifest.counts, second.manifest.id)
+    texts = [row for batch in first.store.texts(7) for row in batch]
+    assert texts == [row for batch in second.store.texts(1000) for row in batch]
+    pmids = [pmid for pmid, _, _ in texts]
+    for mine, yours in zip(first.entries(pmids), second.entries(pmids), strict=True):
+        assert (mine.document, mine.sentences()) == (yours.document, yours.sentences())
+    assert first.store.holds([str(pmid) for pmid in range(200)]) == set(pmids)
+    assert {entry.pmid for entry in first.store.sample(10)} <= set(pmids)
+    for query in QUERIES:
+        ours, theirs = first.search(query, 1000), second.search(query, 1000)
+        assert {hit.pmid for hit in ours} == {hit.pmid for hit in theirs}
+
+
+def assert_ranked_alike(one: Path, other: Path) -> None:
+    first, second = Index(one), Index(other)
+    for query in QUERIES:
+        ours, theirs = first.search(query, 1000), second.search(query, 1000)
+        assert [hit.pmid for hit in ours] == [hit.pmid for hit in theirs]
+        assert [hit.score for hit in ours] == pytest.approx([hit.score for hit in theirs], abs=1e-4)
+        assert theirs
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small indexes are updated as large ones are: nothing is merged before there are too many files."""
+    monkeypatch.setattr(folding, "_SHARE", 0)
+    monkeypatch.setattr(updating, "_QUICK", 0)
+
+
+@pytest.mark.usefixtures("large")
+def test_updates_make_the_index_that_a_fresh_build_would_be(tmp_path: Path) -> None:
+    chance, out = random.Random(19), tmp_path / "out"
+    final = draw(chance, range(60), 1)
+    build([write_xml(tmp_path / "base.xml", final)], out)
+    store = (out / read_manifest(out).data / STORE).stat().st_ino
+    counts = []
+    for number in range(2, 8):
+        first = chance.randrange(60)
+        news, gone = draw(chance, range(first, first + 12), number), [str(chance.randrange(80)) for _ in range(4)]
+        report = update(out, [write_xml(tmp_path / f"{number}.xml", news, gone)])
+        final = {pmid: record for pmid, record in (final | news).items() if pmid not in gone}
+        fresh = tmp_path / f"fresh{number}"
+        build([write_xml(tmp_path / "all.xml", final)], fresh)
+        assert_same(out, fresh)
+        data = out / report.manifest.data
+        assert (report.manifest.format, (data / STORE).stat().st_ino) == (3, store), "the documents are never copied"
+        counts.append(len(list_changes(data / STORE)))
+    assert counts == [1, 2, 3, 4, 4, 4]
+    held = [pmid for pmid, (text, *_) in final.items() if "zinc" in text]
+    assert sorted(Index(out).vocabulary.find_documents("zinc", 100)) == sorted(held), "the replaced are in Lucene still"
+    merged = merge(out)
+    assert (merged.format, list_changes(out / merged.data / STORE)) == (2, [])
+    assert_same(out, fresh)
+    assert_ranked_alike(out, fresh)
+    # What a merge leaves is updated as any other index: it still knows who retracts whom.
+    update(out, [write_xml(tmp_path / "last.xml", {}, [next(p for p, (_, _, target) in final.items() if target in final)])])
+    assert Index(out).manifest.counts.retracted <= merged.counts.retracted
+
+
+@pytest.mark.usefixtures("large")
+def test_documents_that_are_only_added_rank_as_in_a_fresh_build_at_once(tmp_path: Path) -> None:
+    chance, out = random.Random(7), tmp_path / "out"
+    old, new = draw(chance, range(80), 1), draw(chance, range(80, 95), 1)
+    build([write_xml(tmp_path / "base.xml", old)], out)
+    update(out, [write_xml(tmp_path / "new.xml", new)])
+    build([write_xml(tmp_path / "all.xml", old | new)], tmp_path / "fresh")
+    assert_ranked_alike(out, tmp_path / "fresh")
+
+
+def test_a_small_index_ranks_as_a_fresh_build_after_every_update(tmp_path: Path) -> None:
+    chance, out = random.Random(8), tmp_path / "out"
+    old, new = draw(chance, range(80), 1), draw(chance, range(70, 95), 2)
+    build([write_xml(tmp_path / "base.xml", old)], out)
+    update(out, [write_xml(tmp_path / "new.xml", new, ["3"])])
+    final = {pmid: record for pmid, record in (old | new).items() if pmid != "3"}
+    build([write_xml(tmp_path / "all.xml", final)], tmp_path / "fresh")
+    assert_same(out, tmp_path / "fresh")
+    assert_ranked_alike(out, tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("large")
+def test_retractions_are_known_in_a_store_from_before_they_were_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    records: dict[str, Record] = {"1": ("A study.", 1, ""), "2": ("We retract it.", 1, "1"), "3": ("Another.", 1, "")}
+    build([write_xml(tmp_path / "base.xml", records)], out)
+    with sqlite3.connect(out / "v0001" / STORE) as db:
+        db.execute("DELETE FROM pointers")
+        db.execute("PRAGMA user_version=0")
+    db.close()
+    assert update(out, [write_xml(tmp_path / "b.xml", {"1": ("A study, revised.", 2, "")})]).manifest.counts.retracted == 1
+    assert update(out, [write_xml(tmp_path / "c.xml", {"4": ("One more.", 1, "3")}, ["2"])]).manifest.counts.retracted == 1
+    assert [entry.document.retracted for entry in Index(out).entries(["1", "3"])] == [False, True]
+
+
+@pytest.mark.usefixtures("large")
+def test_who_searches_meanwhile_sees_the_old_index_and_who_comes_after_it_the_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance, out = random.Random(3), tmp_path / "out"
+    build([write_xml(tmp_path / "base.xml", draw(chance, range(60), 1))], out)
+    reader, found, stop = Index(out), list[list[tuple[str, str]]](), threading.Event()
+
+    def search(index: Index) -> list[tuple[str, str]]:
+        hits = [hit.pmid for hit in index.search("zinc", 100)]
+        return [(entry.pmid, entry.document.abstract) for entry in index.entries(hits)]
+
+    def go_on() -> None:
+        while not stop.is_set():
+            found.append(search(reader))
+
+    before = search(reader)
+    searching = threading.Thread(target=go_on)
+    searching.start()
+    update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), 2), ["40", "41"])])
+    assert len(found) > 1
+    stop.set()
+    searching.join()
+    # A thread that reads for the first time opens the files of the version that its index is of.
+    late = threading.Thread(target=lambda: found.append(search(reader)))
+    late.start()
+    late.join()
+    assert all(one == before for one in found)
+    assert search(Index(out)) != before
+
+
+KILLED = ["indexes.writer.StoreWriter.write", "indexes.folding._fold", "retrieval.store.manifest.write_atomically"]
+
+
+@pytest.mark.parametrize("where", KILLED)
+def test_an_update_that_is_killed_leaves_the_index_as_it_was_and_can_be_repeated(tmp_path: Path, where: str) -> None:
+    chance, out = random.Random(5), tmp_path / "out"
+    build([write_xml(tmp_path / "base.xml", draw(chance, range(60), 1))], out)
+    shutil.copytree(out, tmp_path / "other")
+    news = write_xml(tmp_path / "b.xml", draw(chance, range(20, 70), 2), ["3"])
+    child = f"""
+import os, signal, pathlib
+def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
+import indexes.writer, indexes.folding, retrieval.store.manifest
+{where} = kill
+from indexes.update import update
+update(pathlib.Path({str(out)!r}), [pathlib.Path({str(news)!r})])
+"""
+    done = subprocess.run([sys.executable, "-c", child], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert_same(out, tmp_path / "other")
+    assert (read_manifest(out).version, os.path.exists(out / "v0002")) == (1, True)
+    for folder in (out, tmp_path / "other"):
+        update(folder, [news])
+    assert_same(out, tmp_path / "other")
+    assert_ranked_alike(out, tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "first"),
+    [
+        ([100], 0),
+        ([100, 10], 1),
+        ([100, 10, 4], 2),
+        ([100, 10, 5], 1),
+        ([100, 45, 5], 2),
+        ([80, 30, 10, 5], 0),
+        ([1000, 300, 100, 33, 11], 4),
+        ([1000, 300, 100, 33, 11, 1], 4),
+    ],
+)
+def test_files_are_merged_with_those_after_them_that_are_about_as_large(sizes: list[int], first: int) -> None:
+    assert find_first(sizes) == first
+
+
+def test_a_version_that_was_just_replaced_stays_however_fast_updates_follow(tmp_path: Path) -> None:
+    chance, out = random.Random(4), tmp_path / "out"
+    build([write_xml(tmp_path / "base.xml", draw(chance, range(30), 1))], out)
+    reader = Index(out)
+    found = [hit.pmid for hit in reader.search("zinc", 100)]
+    for number in range(2, 5):
+        update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), number))])
+    opened: list[list[str]] = []
+    late = threading.Thread(target=lambda: opened.append([entry.pmid for entry in reader.entries(found)]))
+    late.start()
+    late.join()
+    assert opened == [found], "a thread that first reads now finds the files of its version"
+    long_ago = time.time() - 3600
+    for version in out.glob("v*"):
+        os.utime(version, (long_ago, long_ago))
+    update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), 5))])
+    assert sorted(version.name for version in out.glob("v*")) == ["v0004", "v0005"]
+
+
+def test_an_index_is_merged_on_request(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    build([write_xml(tmp_path / "base.xml", {"1": ("A study of zinc.", 1, "")})], out)
+    done = CliRunner().invoke(app, ["index", "merge", str(out)])
+    assert (done.exit_code, done.output) == (0, f"Merged {out}.\n")
+    assert Index(out).manifest.version == 2
+    assert CliRunner().invoke(app, ["index", "merge", str(tmp_path / "none")]).exit_code == 2
