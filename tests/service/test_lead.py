@@ -181,6 +181,14 @@ def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contr
     assert told[1].cited == (Cited(2, "This trial found that zeta lowers blood pressure"),)
 
 
+def test_a_quotation_says_what_its_acronyms_stand_for() -> None:
+    one = source(1, "Zeta band ligation (ZBL) was tried. CONCLUSIONS: ZBL lowers blood pressure in most adults who drink tea.")
+    (told,) = write_findings([one], 7, 170)
+    quote = "ZBL lowers blood pressure in most adults who drink tea"
+    assert told.text == f"A randomised trial reports: “{quote.replace('ZBL', 'ZBL [Zeta band ligation]')}”."
+    assert told.cited == (Cited(1, quote),)
+
+
 def test_findings_keep_to_their_room() -> None:
     many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
     assert len(list(write_findings(many, 7, 25))) == 2
