@@ -357,6 +357,8 @@ def test_the_places_of_findings_are_results_and_conclusions() -> None:
         "We conclude that zeta lowers blood pressure.",
     ]
     assert find_findings(sentences) == [2, 3]
+    early = "The results show that zeta is an effective drug for most adults."
+    assert find_findings([*sentences[:2], early, "Adults were seen weekly.", *sentences[2:]])[0] == 2
     assert find_findings([]) == []
 
 
