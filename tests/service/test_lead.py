@@ -25,6 +25,7 @@ from service.answering.checked import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.lead import Leads, Studied, make_lead, weigh_papers, write_lead_sentence
 from service.answering.reading import pool_verdicts, read_findings, remove_leaning
+from service.answering.relevance import list_alternatives
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
 from service.grounding.deciding import make_abstract
@@ -410,6 +411,19 @@ def test_only_papers_on_the_question_are_read(index: Index) -> None:
     assert "Zeta lowers blood pressure in most adults." in read
     assert "Eta" not in read
     assert "mice" not in read
+
+
+def test_of_two_subjects_either_is_enough(index: Index) -> None:
+    answer = answered(index, "Does zeta or chlorophenothiazole lower blood pressure?")
+    assert answer.lead is not None
+    assert {one.document.pmid for one in (*answer.lead.supporting, *answer.lead.contradicting)} == {"1", "2"}
+    kinds = list_alternatives("nasal or oral drops"), list_alternatives("zeta, eta or vitamin C"), list_alternatives("zeta")
+    assert kinds == (["nasal drops", "oral drops"], ["zeta", "eta", "vitamin C"], ["zeta"])
+
+
+def test_what_does_better_than_the_subject_takes_no_side(tmp_path: Path) -> None:
+    abstract = "METHODS: Adults took both. CONCLUSIONS: Eta does not fail and is more effective than zeta for blood pressure."
+    assert told_of(tmp_path, abstract, AGAINST) is None
 
 
 def test_papers_on_other_people_are_in_no_conflict(index: Index) -> None:
