@@ -134,7 +134,7 @@ def test_an_abstract_that_gives_orders_changes_no_citation(index: Index) -> None
 
 def test_too_little_is_told_and_no_generator_is_asked(index: Index) -> None:
     generator = ScriptedGenerator(error=ChatUnanswered("was asked"))
-    answerer = make_answerer(index, generator, enough={"about": 0.5, "among": 3})
+    answerer = make_answerer(index, generator, enough={"about": 0.5})
     answer = answerer.answer(Topic("8", "What is nondisjunction of chromosomes?"))
     assert (answer.outcome, answer.sentences) == ("too little", ())
     assert answer.note.startswith("The index has too little on this")

@@ -1,0 +1,64 @@
+"""What a paper says to a question that asks for more than yes or no: the sentence of it that tells what is asked.
+
+Such a sentence is a result or a conclusion, or, where a question asks for background, any other; it holds enough of what the
+question is about, the acronyms of its abstract spelt out, and words of what is asked for (a frequency, a cause, a comparison).
+"""
+
+from __future__ import annotations
+
+from generation.draft import Finding
+from generation.sentences.aspects import find_aspect, tells_aspect
+from generation.sentences.candidates import stands_alone, trim_sentence
+from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
+from generation.sentences.phrases import compile_phrases
+from nli.text.designs import find_design
+from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
+from retrieval.rerank.reranker import make_passage
+from retrieval.store.documents import Entry
+from retrieval.words.acronyms import spell_out
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
+from service.answering.telling import is_on_it
+
+OWN = 0.3
+"""The share of what is asked that a sentence must hold itself, without its paper's title."""
+_SHORTEST = 5
+"""Words of a sentence that can be quoted."""
+_CONCLUSION = ROLES.index("conclusion")
+_CONCLUDES, _ALONE, _BACKGROUND = 0.5, 1.3, 0.5
+"""What a conclusion is worth beside a result, more; a sentence that needs no other; and one that is no finding."""
+_ASKS_BACKGROUND = compile_phrases("asks background")
+
+
+def choose_evidence(question: str, entry: Entry) -> Finding | None:
+    """The sentence of a paper that answers the question best, None where none does; `question` is in American spelling."""
+    sentences, passage = entry.sentences(), make_passage(entry.document)
+    tells = set(find_findings([one.text for one in sentences]))
+    background = _ASKS_BACKGROUND.search(question) is not None
+    worth = {
+        place: _weigh(question, entry, place, passage) * (1.0 if place in tells else _BACKGROUND)
+        for place, sentence in enumerate(sentences)
+        if (place in tells or (background and stands_alone(trim_sentence(sentence.text))))
+        and _answers(question, entry, choose_quotable(sentence.text), passage)
+    }
+    if not worth:
+        return None
+    best = max(worth, key=lambda place: (worth[place], place))
+    return Finding(best, None, find_design(entry.document).says)
+
+
+def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
+    """Whether a sentence tells what is asked for, about what the question is about."""
+    if not _SHORTEST <= len(text.split()) <= LONGEST_QUOTE or text.endswith("?"):
+        return False
+    spelt = spell_out(text, passage)
+    held = weigh_shared_terms(question, find_subject(question), spelt)
+    return held >= OWN and tells_aspect(find_aspect(question), text) and is_on_it(question, None, entry, spelt)
+
+
+def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:
+    sentences = entry.sentences()
+    text = choose_quotable(sentences[place].text)
+    held = weigh_shared_terms(question, find_subject(question), spell_out(text, passage))
+    concludes = load_role_model().score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION]
+    return held * (1 + _CONCLUDES * float(concludes)) * (_ALONE if stands_alone(trim_sentence(text)) else 1.0)
