@@ -176,13 +176,11 @@ def test_conflicts_are_found_and_told_with_both_sides(index: Index) -> None:
 
 
 def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
-    papers = [
-        DOCUMENTS[0],
-        {**DOCUMENTS[2], "abstract": "Chloreta did not lower blood pressure in most adults with hypertension."},
-    ]
-    held = make_index(tmp_path, [*papers, *DOCUMENTS[4:]])
+    against = "Eta did not lower blood pressure in adults with hypertension after twelve weeks."
+    held = make_index(tmp_path, [DOCUMENTS[0], {**DOCUMENTS[2], "abstract": against}, *DOCUMENTS[4:]])
     conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "tell": True}
-    assert answered(held, "Zeta lowers blood pressure in most adults [1].", conflicts=conflicts).conflicts == ()
+    text = "Zeta lowered blood pressure in adults with hypertension after twelve weeks [1]."
+    assert answered(held, text, conflicts=conflicts).conflicts == ()
 
 
 def test_events_tell_the_stages_and_every_sentence(index: Index) -> None:

@@ -422,7 +422,7 @@ def test_of_two_subjects_either_is_enough(index: Index) -> None:
 
 
 def test_what_does_better_than_the_subject_takes_no_side(tmp_path: Path) -> None:
-    abstract = "METHODS: Adults took both. CONCLUSIONS: Eta does not fail and is more effective than zeta for blood pressure."
+    abstract = "CONCLUSIONS: Eta does not cost much, tastes well and is more effective than zeta for blood pressure."
     assert told_of(tmp_path, abstract, AGAINST) is None
 
 
