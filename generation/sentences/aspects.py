@@ -11,6 +11,7 @@ from generation.sentences.phrases import compile_phrases
 _ASPECTS = ("frequency", "harm", "which is better", "accuracy", "cause", "treatment")
 """The first whose words a question holds is what it asks for."""
 _ASKS = {one: compile_phrases(f"asks {one}") for one in _ASPECTS}
+_ADVICE, _ADVISES = compile_phrases("advice"), {"treatment", "harm", "which is better"}
 _TELLS = {one: compile_phrases(f"tells {one}") for one in _ASPECTS}
 
 
@@ -20,5 +21,7 @@ def find_aspect(question: str) -> str:
 
 
 def tells_aspect(aspect: str, text: str) -> bool:
-    """Whether a text holds words that tell this; any text does where the question does not say what it asks for."""
-    return not aspect or _TELLS[aspect].search(text) is not None
+    """Whether a text holds words that tell this, and is no advice where none is asked for; any text does where the question does
+    not say what it asks for."""
+    advised = aspect not in _ADVISES and _ADVICE.search(text) is not None
+    return not aspect or (not advised and _TELLS[aspect].search(text) is not None)

@@ -6,6 +6,8 @@ question is about, the acronyms of its abstract spelt out, and words of what is 
 
 from __future__ import annotations
 
+import re
+
 from generation.draft import Finding
 from generation.sentences.aspects import find_aspect, tells_aspect
 from generation.sentences.candidates import stands_alone, trim_sentence
@@ -25,9 +27,11 @@ OWN = 0.3
 _SHORTEST = 5
 """Words of a sentence that can be quoted."""
 _CONCLUSION = ROLES.index("conclusion")
-_CONCLUDES, _ALONE, _BACKGROUND = 0.5, 1.3, 0.5
-"""What a conclusion is worth beside a result, more; a sentence that needs no other; and one that is no finding."""
-_ASKS_BACKGROUND = compile_phrases("asks background")
+_CONCLUDES, _ALONE, _BACKGROUND, _FIGURE = 0.5, 1.3, 0.5, 1.5
+"""What a conclusion is worth beside a result, more; a sentence that needs no other; one that is no finding; and one with a
+percentage where a frequency or an accuracy is asked for: more than a conclusion without."""
+_PERCENTAGE = re.compile(r"\d\s?%")
+_ASKS_BACKGROUND, _NAMELESS = compile_phrases("asks background"), compile_phrases("nameless")
 
 
 def choose_evidence(question: str, entry: Entry) -> Finding | None:
@@ -49,7 +53,7 @@ def choose_evidence(question: str, entry: Entry) -> Finding | None:
 
 def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
     """Whether a sentence tells what is asked for, about what the question is about."""
-    if not _SHORTEST <= len(text.split()) <= LONGEST_QUOTE or text.endswith("?"):
+    if not _SHORTEST <= len(text.split()) <= LONGEST_QUOTE or text.endswith("?") or _NAMELESS.search(text):
         return False
     spelt = spell_out(text, passage)
     held = weigh_shared_terms(question, find_subject(question), spelt)
@@ -61,4 +65,6 @@ def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:
     text = choose_quotable(sentences[place].text)
     held = weigh_shared_terms(question, find_subject(question), spell_out(text, passage))
     concludes = load_role_model().score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION]
-    return held * (1 + _CONCLUDES * float(concludes)) * (_ALONE if stands_alone(trim_sentence(text)) else 1.0)
+    counted = find_aspect(question) in {"frequency", "accuracy"} and _PERCENTAGE.search(text) is not None
+    alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
+    return held * (1 + _CONCLUDES * float(concludes)) * alone * (_FIGURE if counted else 1.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from generation.draft import Finding
-from nli.text.designs import has_findings
+from nli.text.designs import find_design, has_findings
 from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
@@ -56,12 +56,13 @@ class DocumentSearch:
         ranked = self._rerank(found, None if enough else self.config.documents)
         if enough is None:
             return Found([hit for hit, _ in ranked], {})
-        entries = self.index.entries([hit.pmid for hit, _ in ranked])
+        entries = list(self.index.entries([hit.pmid for hit, _ in ranked]))
         told = {entry.pmid: one for entry in entries if (one := choose_evidence(self.topic.question, entry))}
         if not told:
             return self._lack(f"none of the {len(ranked)} nearest papers reports what is asked", [hit for hit, _ in ranked])
-        # sorted() is stable: the reranker's order stands among those that tell something.
-        hits = sorted((hit for hit, _ in ranked), key=lambda hit: hit.pmid not in told)
+        # sorted() is stable: the reranker's order stands among those of one design that tell something.
+        weights = {entry.pmid: find_design(entry.document).weight for entry in entries}
+        hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in told else 0.0)
         return Found(hits[: self.config.documents if fill else min(self.config.documents, len(told))], told)
 
     def find_studied(self, studied: Studied, fill: bool) -> Found:

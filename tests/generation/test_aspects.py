@@ -34,6 +34,12 @@ def test_what_a_question_asks_for(question: str, aspect: str) -> None:
         ("accuracy", "The zeta test had a sensitivity of 88%.", "The zeta test costs little."),
         ("which is better", "Zeta was more effective than eta.", "Zeta was given with eta."),
         ("cause", "Zetosis results from a lack of eta.", "Zetosis-induced pain should be seen in a hospital."),
+        ("cause", "Low plasma concentrations of eta predispose adults to zetosis.", "Zetosis should be seen as a cause of pain."),
+        (
+            "cause",
+            "There were rises in eta during zetosis.",
+            "Zetosis occurs on the head, involving the ears.",
+        ),
         ("treatment", "Zeta reduced zetosis.", "Zetosis is found in the head and neck."),
         ("harm", "Zeta raised the risk of bleeding.", "Zeta was given twice a day."),
     ],

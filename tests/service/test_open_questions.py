@@ -89,3 +89,36 @@ def test_background_answers_only_where_it_is_asked_for(tmp_path: Path) -> None:
     found = choose_evidence("What is zetoid ovary syndrome?", entry)
     assert found is not None
     assert found.stance is None
+
+
+def test_a_group_that_only_has_a_number_tells_nobody_anything(tmp_path: Path) -> None:
+    abstract = "METHODS: Eta was given. RESULTS: Eta relieved gout in most adults. CONCLUSIONS: Gout was better in Group 1."
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "Eta for gout", "abstract": abstract}]).entries(["1"])
+    found = choose_evidence("Which drugs relieve gout?", entry)
+    assert found is not None
+    assert found.sentence == 1
+
+
+def test_where_a_frequency_is_asked_a_figure_is_worth_more_than_a_conclusion(tmp_path: Path) -> None:
+    abstract = "METHODS: Adults were seen. RESULTS: Gout was found in 7% of them. CONCLUSIONS: Gout is the most common disease."
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "Gout in adults", "abstract": abstract}]).entries(["1"])
+    found = choose_evidence("How common is gout?", entry)
+    assert found is not None
+    assert found.sentence == 1
+
+
+def test_a_trial_is_told_before_a_case_report(tmp_path: Path) -> None:
+    papers = [
+        {
+            "pmid": "1",
+            "title": "Gout relieved by eta: a case report",
+            "abstract": "CONCLUSIONS: Eta relieved gout and gout.",
+        },
+        {
+            "pmid": "2",
+            "title": "Iota in adults: a randomised trial",
+            "abstract": "CONCLUSIONS: Iota relieved gout in adults.",
+        },
+    ]
+    answer = answered(make_index(tmp_path, [*papers, *DOCUMENTS[6:]]), "Which drugs relieve gout?")
+    assert [hit.pmid for hit in answer.context] == ["2", "1"]
