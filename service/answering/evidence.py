@@ -20,10 +20,11 @@ from retrieval.store.documents import Entry
 from retrieval.words.acronyms import spell_out
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
+from service.answering.relevance import subject_of
 from service.answering.telling import is_on_it
 
-OWN = 0.3
-"""The share of what is asked that a sentence must hold itself, without its paper's title."""
+OWN, MET = 0.3, 0.65
+"""The share of what is asked that a sentence must hold itself, and with its paper's title."""
 _SHORTEST = 5
 """Words of a sentence that can be quoted."""
 _CONCLUSION = ROLES.index("conclusion")
@@ -55,9 +56,11 @@ def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
     """Whether a sentence tells what is asked for, about what the question is about."""
     if not _SHORTEST <= len(text.split()) <= LONGEST_QUOTE or text.endswith("?") or _NAMELESS.search(text):
         return False
-    spelt = spell_out(text, passage)
-    held = weigh_shared_terms(question, find_subject(question), spelt)
-    return held >= OWN and tells_aspect(find_aspect(question), text) and is_on_it(question, None, entry, spelt)
+    wanted, spelt = find_subject(question), spell_out(text, passage)
+    alone = weigh_shared_terms(question, wanted, spelt)
+    held = weigh_shared_terms(question, wanted, f"{subject_of(entry.document.title)} {spelt}")
+    told = alone >= OWN and held >= MET and tells_aspect(find_aspect(question), text)
+    return told and is_on_it(question, None, entry, spelt)
 
 
 def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:

@@ -26,8 +26,9 @@ from service.answering.relevance import measure_shares, subject_of
 
 MET, LEAST_MET = 0.5, 0.25
 """The share of what is asked that a sentence must hold with its paper's title: the mean of both sides, and each of them."""
-SPEAKS = 0.25
-"""The probability of the paper's side from which a sentence speaks for it: findings read had 0.47 or more, remarks up to 0.2."""
+SPEAKS, SPEAKS_ON_IT = 0.25, 0.2
+"""The probability of the paper's side from which a sentence speaks for it, and one that holds half of the outcome itself: of
+those read, findings had 0.47 or more, but for one on the outcome at 0.23; remarks had up to 0.19."""
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
 """What a conclusion is worth beside a result, more."""
@@ -53,7 +54,8 @@ def find_telling(
     worth = {
         place: _weigh(question, asked, stance, said, entry, place)
         for place, said in spoken.items()
-        if _speaks(said, stance) and is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
+        if _speaks(said, stance, measure_outcome(question, asked, sentences[place].text))
+        and is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
     }
     if not worth:
         return None
@@ -67,10 +69,10 @@ def find_telling(
     return None if denied else told
 
 
-def _speaks(said: Verdict, stance: Stance) -> bool:
+def _speaks(said: Verdict, stance: Stance, outcome: float) -> bool:
     for_it: float = getattr(said, stance)
     against: float = getattr(said, OPPOSITE[stance])
-    return for_it > against and for_it >= SPEAKS
+    return for_it > against and for_it >= (SPEAKS_ON_IT if outcome >= 0.5 else SPEAKS)
 
 
 def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str) -> bool:

@@ -294,6 +294,21 @@ def test_no_sentence_speaks_for_a_side_that_the_reader_finds_in_none(tmp_path: P
     )
 
 
+def test_a_weak_finding_on_the_outcome_is_told_rather_than_one_on_another(tmp_path: Path) -> None:
+    weak, strong = Verdict(0.22, 0.77, 0.01), Verdict(0.28, 0.71, 0.01)
+
+    class Weak(Weighing):
+        said = (("may lower", weak), ("eased", strong))
+
+    abstract = "METHODS: Adults took zeta. RESULTS: Zeta may lower blood pressure in adults. Zeta eased the pain of most adults."
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(Weak(FOR), QUESTION, turned, list(held.entries(["1"])))
+    assert found.sentence is not None
+    assert "may lower" in found.sentence.text
+
+
 @pytest.mark.parametrize(
     "aside",
     [
