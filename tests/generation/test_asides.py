@@ -57,6 +57,7 @@ def test_a_draw_between_treatments_denies_neither(finding: str, question: str, p
     [
         ("Eta is safer and more effective than zeta for blood pressure.", ASKED, True),
         ("Eta was superior to zeta.", ASKED, True),
+        ("Significantly greater falls with eta compared with zeta were seen.", ASKED, True),
         ("Zeta was more effective than eta.", ASKED, False),
         ("Zeta did not lower blood pressure.", ASKED, False),
         ("Eta was superior to zeta.", "Is zeta better than eta for blood pressure?", False),
