@@ -21,7 +21,7 @@ from retrieval.core.answers import Answer
 from retrieval.core.values import Claim, Document, Evidence, Grounding, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.answering.checked import describe_check
+from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.lead import Leads, Studied, make_lead, weigh_papers, write_lead_sentence
 from service.answering.reading import pool_verdicts, read_findings, remove_leaning
