@@ -7,11 +7,24 @@ the question compares them. The cues are data (generation/sentences/phrases.txt)
 from __future__ import annotations
 
 from generation.sentences.phrases import compile_phrases
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
 
 _NO_DIFFERENCE, _UNTREATED = compile_phrases("no difference"), compile_phrases("untreated")
-_ASKS = compile_phrases("asks comparison")
+_ASKS, _OUTDOES = compile_phrases("asks comparison"), compile_phrases("outdoes")
+_COMPARED = 8
+"""Words behind a comparison in which what is compared with stands."""
 
 
 def is_draw(finding: str, question: str, paper: str) -> bool:
     """Whether a finding tells of no difference between treatments, in a `paper` (title, abstract) without an untreated group."""
     return bool(_NO_DIFFERENCE.search(finding) and not _ASKS.search(question) and not _UNTREATED.search(paper))
+
+
+def is_outdone(finding: str, question: str, subject: str) -> bool:
+    """Whether a finding says that something else does better than the subject: that does not tell whether the subject helps."""
+    wanted = find_subject(subject)
+    if _ASKS.search(question) or not wanted:
+        return False
+    behind = (" ".join(finding[place.end() :].split()[:_COMPARED]) for place in _OUTDOES.finditer(finding))
+    return any(weigh_shared_terms(question, wanted, words) >= 0.5 for words in behind)

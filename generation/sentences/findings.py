@@ -6,11 +6,13 @@ frame around it says what kind of study says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from generation.draft import Cited, DraftSentence, Finding, Source
 from generation.sentences.candidates import LONGEST, SHORTEST, split_pieces, stands_alone, trim_sentence
 from generation.sentences.labels import drop_label
+from retrieval.words.acronyms import find_acronyms
 
 LONGEST_QUOTE = 60
 """Words of a sentence that is still quoted."""
@@ -42,13 +44,23 @@ def write_finding(source: Source, finding: Finding, contrast: bool = False) -> D
     """The finding as it stands or as a quotation; None where it is too long or too short to be either."""
     quote = choose_quotable(source.sentences[finding.sentence].text)
     alone = trim_sentence(quote)
-    if stands_alone(alone) and not contrast:
+    if stands_alone(alone) and not contrast and explain_acronyms(alone, source) == alone:
         return DraftSentence(alone, (Cited(source.number),))
     quote = drop_label(quote).strip().rstrip(".").rstrip()
     if not 3 <= len(quote.split()) <= LONGEST_QUOTE:
         return None
     study = finding.study if contrast else finding.study[:1].upper() + finding.study[1:]
-    return DraftSentence(f"{_BY_CONTRAST if contrast else ''}{study} reports: “{quote}”.", (Cited(source.number, quote),))
+    return DraftSentence(
+        f"{_BY_CONTRAST if contrast else ''}{study} reports: “{explain_acronyms(quote, source)}”.", (Cited(source.number, quote),)
+    )
+
+
+def explain_acronyms(quote: str, source: Source) -> str:
+    """A quotation with the long form, in square brackets, behind each acronym that its abstract introduces elsewhere."""
+    for acronym, words in find_acronyms(source.document.abstract):
+        if words.lower() not in quote.lower():
+            quote = re.sub(rf"(?<![\w-]){re.escape(acronym)}(?![\w-])", f"{acronym} [{words}]", quote, count=1)
+    return quote
 
 
 def choose_quotable(sentence: str) -> str:

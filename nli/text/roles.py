@@ -32,6 +32,12 @@ FINDING = 0.4
 _LABELLED = 0.95
 """How sure a label over the sentence is: publishers put an aim under BACKGROUND, a finding under CONCLUSIONS."""
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[%=<>±]")
+_SAYS = re.compile(
+    r"(?:(?:The|Our|These) )?(?:results|findings|data) (?:\w+ )?(?:show|indicate|suggest|demonstrate|confirm)"
+    r"|We (?:found|observed)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells what was found, wherever it stands."""
 _LABEL = re.compile(r"^([A-Z][A-Za-z’',/&() -]{2,60}?)\s*[:.]\s+(?=\S)")
 
 
@@ -103,7 +109,8 @@ def find_findings(sentences: Sequence[str]) -> list[int]:
     shares = np.array([roles.score_text(text, locate_stretch(row, count)) for row, text in enumerate(sentences)]).reshape(
         count, len(ROLES)
     )
-    places = np.flatnonzero(shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING).tolist()
+    telling = shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING
+    places = [row for row, text in enumerate(sentences) if telling[row] or _SAYS.match(text)]
     return places or list(range(count))[-1:]
 
 

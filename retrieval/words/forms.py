@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from retrieval.words.greek import list_greek_forms, name_greek
-from retrieval.words.spelling import americanise_text, list_other_spellings
+from retrieval.words.spelling import americanise_text, join_hyphens, list_hyphened_forms, list_other_spellings
 
 _WORD = re.compile(r"\w+")
 
@@ -17,13 +17,16 @@ _WORD = re.compile(r"\w+")
 # Queries of one topic come back to the same texts.
 @lru_cache(maxsize=512)
 def unify_text(text: str) -> str:
-    """The text in American spelling, its Greek letters as their names."""
-    return americanise_text(name_greek(text))
+    """The text in American spelling, its Greek letters as their names, words with a hyphen that others write in one joined."""
+    return americanise_text(join_hyphens(name_greek(text)))
 
 
 def add_other_forms(query: str) -> str:
     """The query with the other forms of its words behind it, for a search that knows words by their letters."""
     named = name_greek(query)
     words = {*_WORD.findall(named.lower())}
-    others = [*list_other_spellings(named), *(form for form in list_greek_forms(named) if form not in words)]
+    joined = [word for word in _WORD.findall(join_hyphens(named).lower()) if word not in words]
+    spelt = [*joined, *list_other_spellings(" ".join([named, *joined]))]
+    parted = [form for form in list_hyphened_forms(" ".join([named, *spelt])) if form not in named.lower()]
+    others = [*spelt, *parted, *(form for form in list_greek_forms(named) if form not in words)]
     return " ".join([named, *dict.fromkeys(others)])

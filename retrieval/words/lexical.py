@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from retrieval.core.errors import ModelUnusable
 from retrieval.words.greek import name_greek
-from retrieval.words.spelling import americanise
+from retrieval.words.spelling import americanise, join_hyphens
 
 RARITY = Path(__file__).parent.parent / "models" / "relevance" / "rarity.npz"
 PLACES = 1 << 17
@@ -37,7 +37,7 @@ _STOP = frozenset(
 def split_terms(text: str) -> list[str]:
     """Lower-case words without stop words, in American spelling, Greek letters by name, plural and regular verb endings cut."""
     found = []
-    for word in _WORD.findall(name_greek(text).lower()):
+    for word in _WORD.findall(join_hyphens(name_greek(text)).lower()):
         if word in _STOP:
             continue
         word = americanise(word)

@@ -26,12 +26,33 @@ def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]
     """All British parts in one pattern, so that most words are passed over at once; what writes British, what American."""
     try:
         lines = [line.split() for line in _LIST.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-        pairs = [(british, american) for british, american in lines if british.strip("^$") != american]
+        pairs = [(one, american) for one, american in lines if one.strip("^$") != american and "-" not in one]
     except (OSError, ValueError) as error:
         raise ModelUnusable(f"The word list {_LIST} cannot be read ({error}); reinstall the package.") from error
     american_to_british = tuple((_compile_back(part, american), part.strip("^$")) for part, american in pairs)
     british_to_american = tuple((re.compile(part + (_VERB if part.endswith("is") else "")), american) for part, american in pairs)
     return re.compile("|".join(part for part, _ in pairs)), american_to_british, british_to_american
+
+
+@cache
+def _load_hyphens() -> tuple[re.Pattern[str], dict[str, str]]:
+    """The hyphens that join the parts of one word, and, by that word's part, how it is written with one."""
+    lines = [line.split() for line in _LIST.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    joined = {one: parted for parted, one in lines if "-" in parted}
+    # It begins with the hyphen itself, so that texts are passed over quickly.
+    places = "|".join(f"(?<={before}-)(?={behind})" for before, behind in (parted.split("-") for parted in joined.values()))
+    return re.compile(f"-(?:{places})", re.IGNORECASE), joined
+
+
+def join_hyphens(text: str) -> str:
+    """The text without the hyphens of words that others write in one: "pre-eclampsia" as "preeclampsia"."""
+    return _load_hyphens()[0].sub("", text) if "-" in text else text
+
+
+def list_hyphened_forms(text: str) -> list[str]:
+    """The words of a text that others write with a hyphen, so written, in lower case."""
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
+    return [word.replace(one, parted) for word in words for one, parted in _load_hyphens()[1].items() if one in word]
 
 
 def _compile_back(part: str, american: str) -> re.Pattern[str]:

@@ -51,9 +51,10 @@ def find_shared_terms(query: str, text: str) -> frozenset[str]:
 
     A letter or digit belongs to the word before it: a text on vitamin C holds nothing of vitamin E.
     """
-    held, said = find_terms(text), split_terms(text)
-    named = [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]
-    held -= {term for pair in named if not _contains_phrase(pair, said) for term in pair}
+    held = find_terms(text)
+    if named := [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]:
+        said = split_terms(text)
+        held -= {term for pair in named if not _contains_phrase(pair, said) for term in pair}
     more = {term for phrase, others in find_synonyms(query) for other in others if held.issuperset(other) for term in phrase}
     return held | more
 

@@ -6,17 +6,17 @@ sentence says what they come to (service.answering.lead). For any other question
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from generation.draft import Finding, Source
+from generation.draft import Source
 from nli.text.roles import find_findings
 from retrieval.core.answers import Answer, Conflict
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import OnEvent, Stage
-from service.answering.lead import Leads, Studied, collect_findings, describe_not_studied, write_lead_sentence
-from service.answering.retrieve import DocumentSearch, TooLittle, unify_topic
+from service.answering.lead import Leads, Studied, describe_not_studied, write_lead_sentence
+from service.answering.retrieve import DocumentSearch, Found, TooLittle, unify_topic
 from service.answering.writing import Writing
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import Models
@@ -68,10 +68,11 @@ class _Work:
             nearest = [Hit(one.pmid, 0.0) for one in studied.nearest]
             return self._decline(describe_not_studied(studied), nearest, generator.name)
         # A language model is given the next best documents beside those on the question.
-        hits = self.search.find_studied(studied, fill=not generator.extractive) if studied else self.search.find()
-        if isinstance(hits, TooLittle):
-            return self._decline(hits.note, hits.nearest, generator.name)
-        sources = self._sources(hits, collect_findings(studied) if studied else {})
+        fill = not generator.extractive
+        found = self.search.find_studied(studied, fill) if studied else self.search.find(fill)
+        if isinstance(found, TooLittle):
+            return self._decline(found.note, found.nearest, generator.name)
+        hits, sources = found.hits, self._sources(found)
         first = write_lead_sentence(self.shown.question, studied, self.writing.limits.citations) if studied else None
         if first:
             self.writing.keep(first)
@@ -104,12 +105,12 @@ class _Work:
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
         return leads.of(self.shown.question)
 
-    def _sources(self, hits: Sequence[Hit], found: Mapping[str, Finding]) -> list[Source]:
+    def _sources(self, found: Found) -> list[Source]:
         sources = []
-        for number, entry in enumerate(self.index.entries([hit.pmid for hit in hits]), 1):
+        for number, entry in enumerate(self.index.entries([hit.pmid for hit in found.hits]), 1):
             sentences = entry.sentences()
             tells = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
-            sources.append(Source(number, entry.document, sentences, found.get(entry.pmid), tells))
+            sources.append(Source(number, entry.document, sentences, found.told.get(entry.pmid), tells))
         return sources
 
     def _disagreements(self, hits: list[Hit]) -> tuple[Conflict, ...]:

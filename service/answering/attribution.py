@@ -29,6 +29,7 @@ SHARED = 0.3
 SURE = 0.95
 """What a judge's own decision counts as, where it went against its probabilities (a language model over a small one)."""
 _SPACE = re.compile(r"\s+")
+_SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +162,16 @@ def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
 
 def _strength(citation: Citation) -> tuple[bool, float]:
     return citation.verbatim, citation.verdict.support
+
+
+def describe_check(citation: Citation) -> str:
+    """One sentence: where the words stand, and the judge's stance with its probability."""
+    verdict, sentence = citation.verdict, citation.sentence
+    label = verdict.label
+    what = "the paper, read as a whole," if verdict.of == "document" else "the sentence, read with its neighbours,"
+    probability: float = getattr(verdict, label)
+    judged = f"{what} {_SAYS[label]} (probability {probability:.0%})"
+    if citation.document.abstract[sentence.start : sentence.end] != sentence.text:
+        return f"The sentence was not found in the abstract; {judged}."
+    where = "The words quoted stand in the abstract" if citation.verbatim else "The sentence shown stands in the abstract"
+    return f"{where}; by the judge {judged}."

@@ -12,6 +12,8 @@ from nli.text.populations import differ_in_people
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.attribution import get_stated_probability
 from service.answering.lead import Studied, WeighedPaper
 from service.answering.relevance import about
@@ -58,11 +60,19 @@ def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
 
 
 def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
-    """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about."""
-    (shared,) = about(sentence.text, [make_passage(other)])
-    return shared >= SHARED and any(
-        are_comparable(find_design(one.document), find_design(other)) and not differ_in_people(one.document.title, other.title)
-        for one in sentence.citations
+    """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about, its
+    rarest word above all: a paper on another drug contradicts nothing."""
+    wanted, passage = find_subject(sentence.text), make_passage(other)
+    (shared,) = about(sentence.text, [passage])
+    rarest = {term: weight for term, weight in wanted.items() if weight == max(wanted.values())}
+    return (
+        shared >= SHARED
+        and weigh_shared_terms(sentence.text, rarest, passage) > 0
+        and any(
+            are_comparable(find_design(one.document), find_design(other))
+            and not differ_in_people(one.document.title, other.title)
+            for one in sentence.citations
+        )
     )
 
 

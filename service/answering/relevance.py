@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from generation.leads.question import YesNoQuestion
 from nli.text.designs import ANIMAL, find_design, names_animals
+from nli.text.populations import differ_in_people
 from retrieval.core.values import Document
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
@@ -30,12 +31,28 @@ def subject_of(title: str) -> str:
 
 def measure_shares(question: str, asked: YesNoQuestion | None, text: str) -> list[float]:
     """The shares (0 to 1) that a text holds of what a question speaks of and of what it asks about that; of the whole question
-    where these cannot be told apart."""
-    sides = [asked.subject, asked.predicate] if asked and asked.subject and asked.predicate else [question]
-    wanted = [words for words in map(find_subject, sides) if words] or [find_subject(question)]
-    return [weigh_shared_terms(question, one, text) for one in wanted]
+    where these cannot be told apart. Of a subject "A or B" either is enough."""
+    split = asked is not None and asked.subject and asked.predicate
+    sides = [list_alternatives(asked.subject), [asked.predicate]] if asked and split else [[question]]
+    wanted = [words for side in sides if any(words := [one for one in map(find_subject, side) if one])]
+    return [max(weigh_shared_terms(question, one, text) for one in side) for side in wanted or [[find_subject(question)]]]
+
+
+_OR = re.compile(r",?\s+or\s+|,\s+")
+_ADJECTIVE = re.compile(r"\w+(?:al|ic|ous|ive|ary)", re.IGNORECASE)
+
+
+def list_alternatives(subject: str) -> list[str]:
+    """What a subject names side by side: "alpha or beta" is two, "nasal or oral drops" are two kinds of drops."""
+    if " or " not in subject:
+        return [subject]
+    parts = [part for part in _OR.split(subject) if part]
+    head = parts[-1].split()[-1]
+    return [f"{part} {head}" if _ADJECTIVE.fullmatch(part) else part for part in parts]
 
 
 def is_same_kind(question: str, document: Document) -> bool:
-    """Whether a paper studied what the question is about: one in animals or cells answers only a question that names such."""
-    return find_design(document).name != ANIMAL or names_animals(question)
+    """Whether a paper studied whom the question is about: one in animals or cells answers only a question that names such, and
+    one in adults none on children."""
+    same = find_design(document).name != ANIMAL or names_animals(question)
+    return same and not differ_in_people(question, document.title)

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from retrieval.core.values import Hit, Topic
+from generation.draft import Finding
+from nli.text.designs import find_design, has_findings
+from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
 from service.answering.events import OnEvent, Stage
-from service.answering.lead import NEAREST, Studied, name_nearest
-from service.answering.relevance import about
-from service.configuration.answers import AnswerConfig
+from service.answering.evidence import choose_evidence
+from service.answering.lead import NEAREST, Studied, collect_findings, name_nearest
+from service.answering.relevance import about, is_same_kind
+from service.configuration.answers import AnswerConfig, Enough
 from service.configuration.models import Models
+
+NO_WORD = "no document shares a word with the question"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The documents for a generator, best first, and by PMID what those tell that answer the question."""
+
+    hits: list[Hit]
+    told: Mapping[str, Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,62 +44,75 @@ class DocumentSearch:
     def __init__(self, index: Index, config: AnswerConfig, models: Models, topic: Topic, tell: OnEvent) -> None:
         self.index, self.config, self.models, self.topic, self.tell = index, config, models, topic, tell
 
-    def find(self) -> list[Hit] | TooLittle:
-        """The documents that the generator is given, best first, or why there is too little in them to answer from."""
-        found = self._find_candidates()
-        # What all candidates together lack their best ten lack too: then nothing need be reranked.
-        lacking = self._lacking([text for _, text in found])
-        ranked = found if lacking else self._rerank(found)
-        hits, texts = [hit for hit, _ in ranked], [text for _, text in ranked]
-        lacking = lacking or self._lacking(texts)
-        if lacking:
-            nearest = hits[: self.config.documents]
-            titles = [entry.document for entry in self.index.entries([hit.pmid for hit in nearest[:NEAREST]])]
-            return TooLittle(f"The index has too little on this: {lacking}.{name_nearest(titles)}", nearest)
-        return hits
+    def find(self, fill: bool) -> Found | TooLittle:
+        """The documents that the generator is given, best first, and what each tells, or why there is too little to answer from.
 
-    def find_studied(self, studied: Studied, fill: bool) -> list[Hit]:
+        Where the variant says what is `enough`, only papers on the question that tell what it asks for are given; `fill` adds
+        the next best of those on the question.
+        """
+        enough, found = self.config.enough, self._find_candidates(self.config.enough)
+        if not found:
+            return self._lack("no document holds enough of what the question asks about" if enough else NO_WORD)
+        ranked = self._rerank(found, None if enough else self.config.documents)
+        if enough is None:
+            return Found([hit for hit, _ in ranked], {})
+        entries = list(self.index.entries([hit.pmid for hit, _ in ranked]))
+        told = {entry.pmid: one for entry in entries if (one := choose_evidence(self.topic.question, entry))}
+        if not told:
+            return self._lack(f"none of the {len(ranked)} nearest papers reports what is asked", [hit for hit, _ in ranked])
+        # sorted() is stable: the reranker's order stands among those of one design that tell something.
+        weights = {entry.pmid: find_design(entry.document).weight for entry in entries}
+        hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in told else 0.0)
+        return Found(hits[: self.config.documents if fill else min(self.config.documents, len(told))], told)
+
+    def find_studied(self, studied: Studied, fill: bool) -> Found:
         """The papers on a yes-or-no question, those first that carry the lead; `fill` adds the next best documents."""
         hits = [Hit(one.evidence.document.pmid, one.evidence.score) for one in studied.papers]
         if fill:
             there = {hit.pmid for hit in hits}
-            hits += [hit for hit, _ in self._rerank(self._find_candidates()) if hit.pmid not in there]
-        return hits[: self.config.documents]
+            hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
+        return Found(hits[: self.config.documents], collect_findings(studied))
 
-    def _find_candidates(self) -> list[tuple[Hit, str]]:
-        """The candidates by BM25, best first, with the text that a reranker reads; a retracted paper is none of them."""
+    def _find_candidates(self, enough: Enough | None = None) -> list[tuple[Hit, str]]:
+        """The candidates by BM25, best first, with the text that a reranker reads; a retracted paper is none of them, nor, where
+        it is said what is `enough`, one that is on something else."""
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
         query = _make_query(self.topic, step.query)
         hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
-        if rerank and rerank.depth:
-            hits = hits[: rerank.depth]
-        entries = self.index.entries([hit.pmid for hit in hits])
-        both = zip(hits, entries, strict=True)
-        return [(hit, make_passage(entry.document)) for hit, entry in both if not entry.document.retracted]
+        depth = rerank.depth if rerank and rerank.depth else len(hits)
+        both = zip(hits, self.index.entries([hit.pmid for hit in hits[: len(hits) if enough else depth]]), strict=False)
+        able = ((hit, entry.document) for hit, entry in both if not entry.document.retracted)
+        chosen = ((hit, one) for hit, one in able if enough is None or self._is_on_question(one, enough))
+        return [(hit, make_passage(one)) for hit, one in islice(chosen, depth)]
 
-    def _rerank(self, found: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
-        """The documents that the generator is given, best first."""
+    def _is_on_question(self, document: Document, enough: Enough) -> bool:
+        """Whether a paper can answer the question at all, by its words."""
+        question = self.topic.question
+        (held,) = about(question, [make_passage(document)])
+        return held >= enough.about and has_findings(document) and is_same_kind(question, document)
+
+    def _rerank(self, found: Sequence[tuple[Hit, str]], most: int | None) -> list[tuple[Hit, str]]:
+        """The best `most` of these documents, all where it is None, best first."""
         step = self.config.rerank
         if step is None:
-            return list(found[: self.config.documents])
+            return list(found[:most])
         self.tell(Stage("rerank", f"Reading {len(found):,} documents."))
         scores = self.models.rerankers[step.model](_make_query(self.topic, step.query), [text for _, text in found])
         # sorted() is stable: of two equal scores the better BM25 rank stands first.
-        ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[: self.config.documents]
+        ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[:most]
         return [(Hit(hit.pmid, score), text) for (hit, text), score in ranked]
 
-    def _lacking(self, texts: Sequence[str]) -> str:
-        """Why there is too little to answer from, "" where there is enough."""
-        enough = self.config.enough
-        if not texts:
-            return "no document shares a word with the question"
-        if enough is None:
-            return ""
-        best = sorted(about(self.topic.question, texts), reverse=True)[: min(enough.among, self.config.documents)]
-        held = sum(best) / len(best)
-        reason = f"the best documents cover {held:.0%} of what the question asks about; {enough.about:.0%} is needed"
-        return reason if held < enough.about else ""
+    def _lack(self, reason: str, nearest: Sequence[Hit] = ()) -> TooLittle:
+        """Why nothing is written, with the nearest papers: these, else those found that hold most of the question."""
+        near = list(nearest) or self._find_nearest()
+        titles = [entry.document for entry in self.index.entries([hit.pmid for hit in near[:NEAREST]])]
+        return TooLittle(f"The index has too little on this: {reason}.{name_nearest(titles)}", near[: self.config.documents])
+
+    def _find_nearest(self) -> list[Hit]:
+        found = self._find_candidates()
+        shares = about(self.topic.question, [text for _, text in found])
+        return [hit for (hit, _), _ in sorted(zip(found, shares, strict=True), key=lambda pair: -pair[1])]
 
 
 def unify_topic(topic: Topic) -> Topic:

@@ -11,7 +11,7 @@ from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
 from service.answering.answer import Answerer
-from service.answering.checked import describe_check
+from service.answering.attribution import describe_check
 from service.answering.events import KeptSentences, Stage
 from service.grounding.schemas import EvidenceOut, VerdictOut
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of

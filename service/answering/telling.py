@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from generation.leads.comparing import is_draw
+from generation.leads.comparing import is_draw, is_outdone
 from generation.leads.denial import is_denial
 from generation.leads.question import YesNoQuestion
 from generation.sentences.asides import is_aside
@@ -26,8 +26,9 @@ from service.answering.relevance import measure_shares, subject_of
 
 MET, LEAST_MET = 0.5, 0.25
 """The share of what is asked that a sentence must hold with its paper's title: the mean of both sides, and each of them."""
-SPEAKS = 0.25
-"""The probability of the paper's side from which a sentence speaks for it: findings read had 0.47 or more, remarks up to 0.2."""
+SPEAKS, SPEAKS_ON_IT = 0.25, 0.2
+"""The probability of the paper's side from which a sentence speaks for it, and one that holds half of the outcome itself: of
+those read, findings had 0.47 or more, but for one on the outcome at 0.23; remarks had up to 0.19."""
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
 """What a conclusion is worth beside a result, more."""
@@ -53,26 +54,28 @@ def find_telling(
     worth = {
         place: _weigh(question, asked, stance, said, entry, place)
         for place, said in spoken.items()
-        if _speaks(said, stance) and _is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
+        if _speaks(said, stance, measure_outcome(question, asked, sentences[place].text))
+        and is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
     }
     if not worth:
         return None
     told = sentences[max(worth, key=lambda place: (worth[place], place))]
     said = choose_quotable(told.text)
-    if stance == "contradict" and is_draw(said, question, make_passage(entry.document)):
+    passage = make_passage(entry.document)
+    if stance == "contradict" and (is_draw(said, question, passage) or is_outdone(said, question, asked.subject)):
         return None
     # A paper that is read as affirming what its own words deny is believed neither way.
     denied = stance == "support" and is_denial(said, claim, lambda text: _measure_aboutness(question, asked, text))
     return None if denied else told
 
 
-def _speaks(said: Verdict, stance: Stance) -> bool:
+def _speaks(said: Verdict, stance: Stance, outcome: float) -> bool:
     for_it: float = getattr(said, stance)
     against: float = getattr(said, OPPOSITE[stance])
-    return for_it > against and for_it >= SPEAKS
+    return for_it > against and for_it >= (SPEAKS_ON_IT if outcome >= 0.5 else SPEAKS)
 
 
-def _is_on_it(question: str, asked: YesNoQuestion, entry: Entry, text: str) -> bool:
+def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str) -> bool:
     """Whether a sentence, with its paper's title, is a finding about what is asked; a title among the sentences finds nothing."""
     title = entry.document.title
     if _NO_FINDING.search(text) or text.rstrip(".") == title.rstrip("."):
@@ -99,6 +102,7 @@ def _measure_aboutness(question: str, asked: YesNoQuestion, text: str) -> float:
     return measure_outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
 
 
-def measure_outcome(question: str, asked: YesNoQuestion, text: str) -> float:
-    """The share that a text holds of what the question asks about its subject, in the same or other words."""
-    return weigh_shared_terms(question, find_subject(asked.predicate) or find_subject(question), text)
+def measure_outcome(question: str, asked: YesNoQuestion | None, text: str) -> float:
+    """The share that a text holds of what the question asks about its subject, in the same or other words; of the whole question
+    where these cannot be told apart."""
+    return weigh_shared_terms(question, find_subject(asked.predicate if asked else "") or find_subject(question), text)

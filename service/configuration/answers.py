@@ -35,11 +35,10 @@ class AnswerRerank(Strict):
 
 
 class Enough(Strict):
-    """When the index holds too little: when the best of the answer's documents are about the question to less than `about`, a
-    share of the question's rare words (service.answering.relevance), counted over the `among` that hold most."""
+    """When a question that asks for more than yes or no is answered: when a paper that holds at least the share `about` of its
+    telling words tells what it asks for (service.answering.evidence); papers that hold less are not cited."""
 
     about: Share
-    among: Count = 3
 
 
 class Certainty(Strict):

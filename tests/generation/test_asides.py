@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.comparing import is_draw
+from generation.leads.comparing import is_draw, is_outdone
 from generation.sentences.asides import is_aside
 
 ASKED = "Does zeta lower blood pressure?"
@@ -50,3 +50,18 @@ DRAW = "There was no significant difference between zeta and eta in blood pressu
 )
 def test_a_draw_between_treatments_denies_neither(finding: str, question: str, paper: str, draw: bool) -> None:
     assert is_draw(finding, question, paper) is draw
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "outdone"),
+    [
+        ("Eta is safer and more effective than zeta for blood pressure.", ASKED, True),
+        ("Eta was superior to zeta.", ASKED, True),
+        ("Significantly greater falls with eta compared with zeta were seen.", ASKED, True),
+        ("Zeta was more effective than eta.", ASKED, False),
+        ("Zeta did not lower blood pressure.", ASKED, False),
+        ("Eta was superior to zeta.", "Is zeta better than eta for blood pressure?", False),
+    ],
+)
+def test_what_does_better_than_the_subject_does_not_deny_that_it_helps(text: str, question: str, outdone: bool) -> None:
+    assert is_outdone(text, question, "zeta") is outdone

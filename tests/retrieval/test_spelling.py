@@ -74,3 +74,20 @@ def test_greek_letters_and_their_names_meet(one: str, other: str) -> None:
 def test_a_micro_sign_is_no_letter() -> None:
     assert unify_text("5 μg and 3 µmol") == "5 μg and 3 µmol"
     assert unify_text("µ-opioid receptor") == "mu-opioid receptor"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("angio-oedema", "angioedema"), ("gastro-oesophageal reflux", "gastroesophageal reflux"), ("pre-eclampsia", "preeclampsia"),
+     ("Post-operative pain", "Postoperative pain"), ("cardio-vascular disease", "cardiovascular disease")],
+)  # fmt: skip
+def test_words_with_and_without_a_hyphen_meet(one: str, other: str) -> None:
+    assert unify_text(one) == unify_text(other)
+    assert split_terms(one) == split_terms(other)
+    searched = [set(add_other_forms(text).lower().replace("-", " ").split()) for text in (one, other)]
+    assert set(one.lower().replace("-", " ").split()) <= searched[1]
+    assert set(other.lower().split()) <= searched[0]
+
+
+def test_other_hyphens_stay() -> None:
+    assert unify_text("non-small-cell lung cancer after follow-up") == "non-small-cell lung cancer after follow-up"

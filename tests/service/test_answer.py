@@ -134,7 +134,7 @@ def test_an_abstract_that_gives_orders_changes_no_citation(index: Index) -> None
 
 def test_too_little_is_told_and_no_generator_is_asked(index: Index) -> None:
     generator = ScriptedGenerator(error=ChatUnanswered("was asked"))
-    answerer = make_answerer(index, generator, enough={"about": 0.5, "among": 3})
+    answerer = make_answerer(index, generator, enough={"about": 0.5})
     answer = answerer.answer(Topic("8", "What is nondisjunction of chromosomes?"))
     assert (answer.outcome, answer.sentences) == ("too little", ())
     assert answer.note.startswith("The index has too little on this")
@@ -173,6 +173,14 @@ def test_conflicts_are_found_and_told_with_both_sides(index: Index) -> None:
     assert all(citation.verdict.label != "contradict" for citation in told.citations)
     quiet = answered(index, text, conflicts={**conflicts, "tell": False})
     assert (len(quiet.sentences), len(quiet.conflicts)) == (1, 1)
+
+
+def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
+    against = "Eta did not lower blood pressure in adults with hypertension after twelve weeks."
+    held = make_index(tmp_path, [DOCUMENTS[0], {**DOCUMENTS[2], "abstract": against}, *DOCUMENTS[4:]])
+    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "tell": True}
+    text = "Zeta lowered blood pressure in adults with hypertension after twelve weeks [1]."
+    assert answered(held, text, conflicts=conflicts).conflicts == ()
 
 
 def test_events_tell_the_stages_and_every_sentence(index: Index) -> None:

@@ -21,10 +21,11 @@ from retrieval.core.answers import Answer
 from retrieval.core.values import Claim, Document, Evidence, Grounding, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.answering.checked import describe_check
+from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.lead import Leads, Studied, make_lead, weigh_papers, write_lead_sentence
 from service.answering.reading import pool_verdicts, read_findings, remove_leaning
+from service.answering.relevance import list_alternatives
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
 from service.grounding.deciding import make_abstract
@@ -181,6 +182,14 @@ def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contr
     assert told[1].cited == (Cited(2, "This trial found that zeta lowers blood pressure"),)
 
 
+def test_a_quotation_says_what_its_acronyms_stand_for() -> None:
+    one = source(1, "Zeta band ligation (ZBL) was tried. CONCLUSIONS: ZBL lowers blood pressure in most adults who drink tea.")
+    (told,) = write_findings([one], 7, 170)
+    quote = "ZBL lowers blood pressure in most adults who drink tea"
+    assert told.text == f"A randomised trial reports: “{quote.replace('ZBL', 'ZBL [Zeta band ligation]')}”."
+    assert told.cited == (Cited(1, quote),)
+
+
 def test_findings_keep_to_their_room() -> None:
     many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
     assert len(list(write_findings(many, 7, 25))) == 2
@@ -285,6 +294,21 @@ def test_no_sentence_speaks_for_a_side_that_the_reader_finds_in_none(tmp_path: P
     )
 
 
+def test_a_weak_finding_on_the_outcome_is_told_rather_than_one_on_another(tmp_path: Path) -> None:
+    weak, strong = Verdict(0.22, 0.77, 0.01), Verdict(0.28, 0.71, 0.01)
+
+    class Weak(Weighing):
+        said = (("may lower", weak), ("eased", strong))
+
+    abstract = "METHODS: Adults took zeta. RESULTS: Zeta may lower blood pressure in adults. Zeta eased the pain of most adults."
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(Weak(FOR), QUESTION, turned, list(held.entries(["1"])))
+    assert found.sentence is not None
+    assert "may lower" in found.sentence.text
+
+
 @pytest.mark.parametrize(
     "aside",
     [
@@ -349,6 +373,8 @@ def test_the_places_of_findings_are_results_and_conclusions() -> None:
         "We conclude that zeta lowers blood pressure.",
     ]
     assert find_findings(sentences) == [2, 3]
+    early = "The results show that zeta is an effective drug for most adults."
+    assert find_findings([*sentences[:2], early, "Adults were seen weekly.", *sentences[2:]])[0] == 2
     assert find_findings([]) == []
 
 
@@ -400,6 +426,19 @@ def test_only_papers_on_the_question_are_read(index: Index) -> None:
     assert "Zeta lowers blood pressure in most adults." in read
     assert "Eta" not in read
     assert "mice" not in read
+
+
+def test_of_two_subjects_either_is_enough(index: Index) -> None:
+    answer = answered(index, "Does zeta or chlorophenothiazole lower blood pressure?")
+    assert answer.lead is not None
+    assert {one.document.pmid for one in (*answer.lead.supporting, *answer.lead.contradicting)} == {"1", "2"}
+    kinds = list_alternatives("nasal or oral drops"), list_alternatives("zeta, eta or vitamin C"), list_alternatives("zeta")
+    assert kinds == (["nasal drops", "oral drops"], ["zeta", "eta", "vitamin C"], ["zeta"])
+
+
+def test_what_does_better_than_the_subject_takes_no_side(tmp_path: Path) -> None:
+    abstract = "CONCLUSIONS: Eta does not cost much, tastes well and is more effective than zeta for blood pressure."
+    assert told_of(tmp_path, abstract, AGAINST) is None
 
 
 def test_papers_on_other_people_are_in_no_conflict(index: Index) -> None:

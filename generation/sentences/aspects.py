@@ -1,0 +1,27 @@
+"""What an open question asks for: how common, how accurate, which is better, what helps, what causes it, what harms.
+
+A sentence that holds none of the words that tell this may be about the same things and answers nothing. The words are data
+(generation/sentences/phrases.txt).
+"""
+
+from __future__ import annotations
+
+from generation.sentences.phrases import compile_phrases
+
+_ASPECTS = ("frequency", "harm", "which is better", "accuracy", "cause", "treatment")
+"""The first whose words a question holds is what it asks for."""
+_ASKS = {one: compile_phrases(f"asks {one}") for one in _ASPECTS}
+_ADVICE, _ADVISES = compile_phrases("advice"), {"treatment", "harm", "which is better"}
+_TELLS = {one: compile_phrases(f"tells {one}") for one in _ASPECTS}
+
+
+def find_aspect(question: str) -> str:
+    """What a question asks for; "" where its words do not say."""
+    return next((one for one in _ASPECTS if _ASKS[one].search(question)), "")
+
+
+def tells_aspect(aspect: str, text: str) -> bool:
+    """Whether a text holds words that tell this, and is no advice where none is asked for; any text does where the question does
+    not say what it asks for."""
+    advised = aspect not in _ADVISES and _ADVICE.search(text) is not None
+    return not aspect or (not advised and _TELLS[aspect].search(text) is not None)

@@ -1,0 +1,73 @@
+"""What a paper says to a question that asks for more than yes or no: the sentence of it that tells what is asked.
+
+Such a sentence is a result or a conclusion, or, where a question asks for background, any other; it holds enough of what the
+question is about, the acronyms of its abstract spelt out, and words of what is asked for (a frequency, a cause, a comparison).
+"""
+
+from __future__ import annotations
+
+import re
+
+from generation.draft import Finding
+from generation.sentences.aspects import find_aspect, tells_aspect
+from generation.sentences.candidates import stands_alone, trim_sentence
+from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
+from generation.sentences.phrases import compile_phrases
+from nli.text.designs import find_design
+from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
+from retrieval.rerank.reranker import make_passage
+from retrieval.store.documents import Entry
+from retrieval.words.acronyms import spell_out
+from retrieval.words.subject import find_subject
+from retrieval.words.synonyms import weigh_shared_terms
+from service.answering.relevance import subject_of
+from service.answering.telling import is_on_it
+
+OWN, MET = 0.3, 0.65
+"""The share of what is asked that a sentence must hold itself, and with its paper's title."""
+_SHORTEST = 5
+"""Words of a sentence that can be quoted."""
+_CONCLUSION = ROLES.index("conclusion")
+_CONCLUDES, _ALONE, _BACKGROUND, _FIGURE = 0.5, 1.3, 0.5, 1.5
+"""What a conclusion is worth beside a result, more; a sentence that needs no other; one that is no finding; and one with a
+percentage where a frequency or an accuracy is asked for: more than a conclusion without."""
+_PERCENTAGE = re.compile(r"\d\s?%")
+_ASKS_BACKGROUND, _NAMELESS = compile_phrases("asks background"), compile_phrases("nameless")
+
+
+def choose_evidence(question: str, entry: Entry) -> Finding | None:
+    """The sentence of a paper that answers the question best, None where none does; `question` is in American spelling."""
+    sentences, passage = entry.sentences(), make_passage(entry.document)
+    tells = set(find_findings([one.text for one in sentences]))
+    background = _ASKS_BACKGROUND.search(question) is not None
+    worth = {
+        place: _weigh(question, entry, place, passage) * (1.0 if place in tells else _BACKGROUND)
+        for place, sentence in enumerate(sentences)
+        if (place in tells or (background and stands_alone(trim_sentence(sentence.text))))
+        and _answers(question, entry, choose_quotable(sentence.text), passage)
+    }
+    if not worth:
+        return None
+    best = max(worth, key=lambda place: (worth[place], place))
+    return Finding(best, None, find_design(entry.document).says)
+
+
+def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
+    """Whether a sentence tells what is asked for, about what the question is about."""
+    if not _SHORTEST <= len(text.split()) <= LONGEST_QUOTE or text.endswith("?") or _NAMELESS.search(text):
+        return False
+    wanted, spelt = find_subject(question), spell_out(text, passage)
+    alone = weigh_shared_terms(question, wanted, spelt)
+    held = weigh_shared_terms(question, wanted, f"{subject_of(entry.document.title)} {spelt}")
+    told = alone >= OWN and held >= MET and tells_aspect(find_aspect(question), text)
+    return told and is_on_it(question, None, entry, spelt)
+
+
+def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:
+    sentences = entry.sentences()
+    text = choose_quotable(sentences[place].text)
+    held = weigh_shared_terms(question, find_subject(question), spell_out(text, passage))
+    concludes = load_role_model().score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION]
+    counted = find_aspect(question) in {"frequency", "accuracy"} and _PERCENTAGE.search(text) is not None
+    alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
+    return held * (1 + _CONCLUDES * float(concludes)) * alone * (_FIGURE if counted else 1.0)

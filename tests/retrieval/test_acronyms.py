@@ -1,0 +1,26 @@
+"""Acronyms stand for what a text introduces them for."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.words.acronyms import find_acronyms, spell_out
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Women with zetoid ovary syndrome (ZOS) were seen.", [("ZOS", "zetoid ovary syndrome")]),
+        ("Zeta converting enzyme inhibitors (ZCEIs) and zetarolol (ZTL)",
+         [("ZCEIs", "Zeta converting enzyme inhibitors"), ("ZTL", "zetarolol")]),
+        ("Adults (N) and controls (Group C) took 5 mg (P < 0.05).", []),
+        ("Nothing here begins like it (XYZ).", []),
+    ],
+)  # fmt: skip
+def test_an_acronym_has_the_words_before_it(text: str, found: list[tuple[str, str]]) -> None:
+    assert list(find_acronyms(text)) == found
+
+
+def test_a_sentence_is_spelt_out_with_its_papers_acronyms() -> None:
+    assert spell_out("ZOS was rare.", "zetoid ovary syndrome (ZOS)") == "ZOS zetoid ovary syndrome was rare."
+    assert spell_out("ZOSA was rare.", "zetoid ovary syndrome (ZOS)") == "ZOSA was rare."
