@@ -41,7 +41,7 @@ from retrieval.training.loop import read_weights
 from retrieval.training.measure import f1, macro_f1
 
 MAX_TOKENS = 256
-AWAY, ORDINARY, SEARCHED = 0.25, 0.3, 1.0
+AWAY, ORDINARY, SEARCHED = 0.25, 0.3, 0.5
 """What documents for claims whose papers are not there, ordinary claims beside their own paper, and the papers of our own
 searches count beside SciFact's."""
 THRESHOLD = 0.5
