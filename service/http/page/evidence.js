@@ -10,14 +10,14 @@ const BADGES = [
   [/^systematic review/i, "Systematic review"],
   [/^(scoping )?review/i, "Review"],
   [/protocol/i, "Protocol"],
-  [/^randomi[sz]ed controlled trial/i, "Randomized trial"],
+  [/^randomi[sz]ed controlled trial/i, "Randomised trial"],
   [/trial/i, "Trial"],
   [/^observational study/i, "Observational study"],
   [/guideline/i, "Guideline"],
   [/^case reports?/i, "Case report"],
   [/^(editorial|comment|letter)/i, "Opinion"],
 ];
-const BROADER = { "Randomized trial": "Trial", "Systematic review": "Review" };
+const BROADER = { "Randomised trial": "Trial", "Systematic review": "Review" };
 
 // A side may be filled by relevance alone; where the judge reads the sentence otherwise, the card says so at once.
 export const READS_AS = { contradict: "contradicts", neutral: "neutral", support: "supports" };
@@ -128,7 +128,7 @@ function badgesOf({ types, retracted = false }) {
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
 }
 
-const STRONG = { review: "Systematic review", trial: "Randomized trial" };
+const STRONG = { review: "Systematic review", trial: "Randomised trial" };
 const STRONGEST = ["Meta-analysis", ...Object.values(STRONG)];
 
 /** The strongest designs with their mark, those too that only the paper's words tell; and studies of animals. */
