@@ -55,7 +55,7 @@ def _check_parts(raw: bytes, name: str) -> None:
     if sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))) > MOST_WRITTEN:
         raise BadInput(f"{name} unpacks to more than {MOST_WRITTEN // 1_000_000} MB of text and marks; check it in parts.")
     if "word/document.xml" not in {part.filename for part in parts}:
-        raise BadInput(f"{name} is a ZIP file and no DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
+        raise BadInput(f"{name} is a ZIP file, not a DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
 
 
 def _blocks(contents: Iterator[Paragraph | Table], depth: int = 0) -> Iterator[tuple[str, BlockKind]]:
