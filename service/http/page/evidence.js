@@ -84,7 +84,7 @@ function paper({ pmid, doi, title, authors, year, journal }, place) {
 
 /** First author, year and journal, each followed by a dot in the middle. */
 export const factsOf = ({ authors, year, journal }) =>
-  [authorOf(authors), year, journal].filter(Boolean).map((fact) => `${fact} · `).join("");
+  [authorOf(authors), year, journal].filter(Boolean).map((fact) => `${fact}\u00a0· `).join("");
 
 /** The family name of the first of "Family, Given" names, or both where there are two. */
 function authorOf(authors = []) {
@@ -139,10 +139,13 @@ function strengthOf(badges, { design, subjects }) {
   return subjects === "animals" ? [...marked, ["Animals or cells", ""]] : marked;
 }
 
+// What a qualifier does to the sentence, where its name does not say so.
+const LIMITS = { hedge: "hedged" };
+
 /** What makes the sentence, or the paper, say less than it seems to. */
 function doubtsOf(evidence) {
   const { stance, verdict, qualifiers } = evidence;
-  const partial = qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map((one) => one.kind))].join(", ")}`] : [];
+  const partial = qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map(({ kind }) => LIMITS[kind] ?? kind))].join(", ")}`] : [];
   if (!verdict || verdict.label === stance) return partial;
   return [...partial, isOfPaper(evidence) ? `Uncertain: ${whyUncertain(evidence)}` : `Judged: ${READS_AS[verdict.label]}`];
 }
