@@ -195,6 +195,7 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     grounding["uncertain"] = [
         of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1)),
         of_paper(apart, "support", "neutral", (0.1, 0.62, 0.28)),
+        of_paper(apart, "support", "neutral", (0.15, 0.45, 0.4)),
     ]
     events = stream(("grounding", grounding))
     page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", events))
@@ -210,7 +211,11 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     expect(card.locator(".score")).to_have_text("Judged by reader@1")
     doubts = page.locator(".side.uncertain .doubt")
     expect(doubts).to_have_text(
-        ["May contradict", "Uncertain: the paper and its best sentence disagree", "May support", "Uncertain: too close to call"]
+        [
+            "May contradict", "Uncertain: the paper and its best sentence disagree",
+            "May support", "Uncertain: it more likely says nothing",
+            "May support", "Uncertain: too close to call",
+        ]
     )
     other = page.locator(".side.support .card")
     expect(other.locator(".likely")).to_have_text("Score 0.390")

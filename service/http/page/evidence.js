@@ -154,7 +154,8 @@ function doubtsOf(evidence) {
 function whyUncertain({ stance, verdict }) {
   const others = ["contradict", "neutral", "support"].filter((label) => label !== stance);
   const leads = others.every((label) => verdict[stance] > verdict[label]);
-  return verdict.label === "neutral" && leads ? "the paper and its best sentence disagree" : "too close to call";
+  if (verdict.label === "neutral" && leads) return "the paper and its best sentence disagree";
+  return verdict.neutral > 0.5 ? "it more likely says nothing" : "too close to call";
 }
 
 /** Puts badges into their list, which goes where there are none. */
