@@ -314,6 +314,7 @@ def test_a_link_asks_again_and_back_goes_back(open_page: Open, address: str) -> 
 
 def test_keywords_checked_as_a_claim_have_a_link_that_checks_them_again(open_page: Open) -> None:
     page = open_page(link(claim="zeta pressure"))
+    expect(page.locator("#answered")).to_be_focused()
     page.get_by_role("button", name="Check it as a claim all the same").click()
     expect(page.locator(".card").first).to_be_visible()
     page.get_by_role("button", name="Copy link").click()

@@ -23,6 +23,7 @@ export function choices({ typed, hits }, go) {
   const shown = element("div", "", "typed");
   const heading = element("h2", typed.text.length > 200 ? `${typed.text.slice(0, 200)}…` : typed.text, "asked");
   heading.id = "answered";
+  heading.tabIndex = -1;
   heading.dir = "auto";
   shown.append(heading, element("p", typed.detail, "sum"), offersOf(typed, go));
   if (typed.kind === "keywords") shown.append(listOf(hits, go));
