@@ -139,6 +139,14 @@ def test_what_cannot_be_used_is_told_in_one_sentence(raw: bytes, name: str, told
     assert message.startswith(f"{name} {told}") and message.endswith(".") and "\n" not in message
 
 
+def test_a_small_docx_of_very_many_paragraphs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docx_reader, "_MOST_PARAGRAPHS", 2)
+    kept = docx(("Heading 1", "Results"), ("Normal", "Aspirin reduces fever."))
+    assert len(read_bytes(kept, "a.docx").blocks) == 2
+    with pytest.raises(BadInput, match=r"^a\.docx has more than 2 paragraphs; check it in parts\.$"):
+        read_bytes(docx(("Normal", "One."), ("Normal", "Two."), table=[["Three."]]), "a.docx")
+
+
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docx_reader, "MOST_UNPACKED", 1_000_000)
     with pytest.raises(BadInput, match="unpacks to more than 1 MB"):
