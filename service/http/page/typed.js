@@ -57,7 +57,7 @@ function listOf(hits, go) {
     const facts = [journal, year, pmid, retracted ? "retracted" : ""].filter(Boolean).join(" · ");
     list.append(holding("li", "", button(title || "(no title)", "link", () => go("claim", pmid)), element("small", ` ${facts}`)));
   }
-  return list;
+  return holding("div", "found", element("h3", "Papers with these words, best match first"), list);
 }
 
 /** What the reader should know of what was typed, above its result; null where it is a claim of known words. */
