@@ -43,7 +43,7 @@ class Reading:
     def plan(self) -> TextPlan:
         """How much there is to do."""
         sentences = sum(one.reason != "heading" for one in self.sentences)
-        detail = f"{format_count(len(self.claims), 'claim')} to check in {format_count(sentences, 'sentence')}."
+        detail = f"{format_count(len(self.claims), 'claim')} to check{_where(len(self.claims), sentences)}."
         return TextPlan(sentences=sentences, claims=len(self.claims), detail=detail)
 
     def at_most(self, claims: int) -> Reading:
@@ -132,12 +132,17 @@ def _told(done: int, claims: int, sentence: TextSentence, verdict: TextVerdict) 
     return ClaimDone(done=done, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
 
 
+def _where(claims: int, sentences: int) -> str:
+    """Among how many sentences the claims stand; nothing for a list of claims."""
+    return "" if claims == sentences else f" in {format_count(sentences, 'sentence')}"
+
+
 def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[TextSentenceOut]) -> str:
     """What came out, in two or three sentences."""
     if not plan.claims:
         return f"No claim that papers could support or contradict was found in {format_count(plan.sentences, 'sentence')}."
     told = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
-    first = f"{format_count(plan.claims, 'claim')} in {format_count(plan.sentences, 'sentence')}: {told}."
+    first = f"{format_count(plan.claims, 'claim')}{_where(plan.claims, plan.sentences)}: {told}."
     cited = [one.status for sentence in sentences if sentence.result for one in sentence.result.cited]
     return f"{first} {_tell_citations(cited)}" if cited else first
 

@@ -164,7 +164,7 @@ def work(
                         bar.update(job.size)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Stopped after {len(kept.records)} of {len(jobs)} items; they are saved, and the same command resumes from there."
+            f"Stopped after {len(kept.records):,} of {len(jobs):,} items; they are saved, and the same command resumes from there."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
