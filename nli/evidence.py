@@ -204,7 +204,8 @@ def _describe_sentence(paper: Paper, reading: EvidenceReading, parts: Floats, ro
 
 _NEAR, _ALIKE = 1.0, 0.8
 _ROLE_SAYS = {
-    "background": "gives background", "methods": "describes a method", "results": "states a result", "conclusion": "draws a conclusion",
+    "background": "gives background", "methods": "describes a method",
+    "results": "states a result", "conclusion": "draws a conclusion",
 }  # fmt: skip
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "takes no side"}
 

@@ -12,7 +12,16 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from service.checking.cited import cited_paper
 from service.checking.readers.passage import Passage
-from service.checking.schemas import BlockOut, CheckedText, CitedStatus, ClaimDone, ClaimResult, TextPlan, TextSentenceOut, counted
+from service.checking.schemas import (
+    BlockOut,
+    CheckedText,
+    CitedStatus,
+    ClaimDone,
+    ClaimResult,
+    TextPlan,
+    TextSentenceOut,
+    counted,
+)
 from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed
 from service.grounding.coverage import format_count

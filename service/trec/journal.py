@@ -166,7 +166,8 @@ def work(
         pool.shutdown(wait=True, cancel_futures=True)
         _keep_finished(kept, running)
         raise Interrupted(
-            f"Stopped after {len(kept.records):,} of {len(jobs):,} items; they are saved, and the same command resumes from there."
+            f"Stopped after {len(kept.records):,} of {len(jobs):,} items; they are saved, "
+            "and the same command resumes from there."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -212,9 +212,12 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     doubts = page.locator(".side.uncertain .doubt")
     expect(doubts).to_have_text(
         [
-            "May contradict", "Uncertain: the paper and its best sentence disagree",
-            "May support", "Uncertain: it more likely says nothing",
-            "May support", "Uncertain: too close to call",
+            "May contradict",
+            "Uncertain: the paper and its best sentence disagree",
+            "May support",
+            "Uncertain: it more likely says nothing",
+            "May support",
+            "Uncertain: too close to call",
         ]
     )
     other = page.locator(".side.support .card")

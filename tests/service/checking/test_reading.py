@@ -127,7 +127,11 @@ def _zip(name: str, content: bytes) -> bytes:
         (_zip("word/document.xml", b"<no"), "a.docx", "is damaged"),
         (_zip("readme.txt", b"x"), "a.zip", "is a ZIP file, not a DOCX"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "a.doc", "is an old Word file or has a password"),
-        (b"id,text\n1,x\n", "a.csv", "has no column “claim” (its columns are id, text); name the right one “claim”, or choose it with --column"),
+        (
+            b"id,text\n1,x\n",
+            "a.csv",
+            "has no column “claim” (its columns are id, text); name the right one “claim”, or choose it with --column",
+        ),
         (b"claim\n \n", "a.csv", "has no claim in its column “claim”"),
         (b'claim\n"open\n', "a.csv", "cannot be read as CSV"),
     ],
