@@ -202,14 +202,18 @@ def _describe_sentence(paper: Paper, reading: EvidenceReading, parts: Floats, ro
 
 
 _NEAR, _ALIKE = 1.0, 0.8
-_SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neutral towards it"}
+_ROLE_SAYS = {
+    "background": "gives background", "methods": "describes a method",
+    "results": "states a result", "conclusion": "draws a conclusion",
+}  # fmt: skip
+_SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "takes no side"}
 
 
 def _explain(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
     """What speaks for the sentence, in words."""
     told = ["in the abstract" if sentence.kind == "abstract" else f"in {_name_place(sentence)}"]
     role = ROLES[int(load_role_model().probabilities([sentence])[0].argmax())]
-    told.append({"results": "states a result", "methods": "describes a method"}.get(role, f"reads as {role}"))
+    told.append(_ROLE_SAYS[role])
     if parts[PARTS.index("relevance")] >= _NEAR:
         told.append("relevant to the hypothesis")
     if verdict:

@@ -12,7 +12,16 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from service.checking.cited import cited_paper
 from service.checking.readers.passage import Passage
-from service.checking.schemas import BlockOut, CheckedText, ClaimDone, ClaimResult, TextPlan, TextSentenceOut, counted
+from service.checking.schemas import (
+    BlockOut,
+    CheckedText,
+    CitedStatus,
+    ClaimDone,
+    ClaimResult,
+    TextPlan,
+    TextSentenceOut,
+    counted,
+)
 from service.checking.sentences import TextSentence, sentences_of
 from service.checking.verdicts import TextVerdict, weighed
 from service.grounding.coverage import format_count
@@ -44,7 +53,7 @@ class Reading:
     def plan(self) -> TextPlan:
         """How much there is to do."""
         sentences = sum(one.reason != "heading" for one in self.sentences)
-        detail = f"{format_count(len(self.claims), 'claim')} to check in {format_count(sentences, 'sentence')}."
+        detail = f"{format_count(len(self.claims), 'claim')} to check{_where(len(self.claims), sentences)}."
         return TextPlan(sentences=sentences, claims=len(self.claims), detail=detail)
 
     def at_most(self, claims: int) -> Reading:
@@ -130,20 +139,29 @@ def _told(done: int, claims: int, sentence: TextSentence, verdict: TextVerdict) 
     return ClaimDone(done=done, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
 
 
+def _where(claims: int, sentences: int) -> str:
+    """Among how many sentences the claims stand; nothing for a list of claims."""
+    return "" if claims == sentences else f" in {format_count(sentences, 'sentence')}"
+
+
 def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[TextSentenceOut]) -> str:
     """What came out, in two or three sentences."""
     if not plan.claims:
         return f"No claim that papers could support or contradict was found in {format_count(plan.sentences, 'sentence')}."
     told = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
-    first = f"{format_count(plan.claims, 'claim')} in {format_count(plan.sentences, 'sentence')}: {told}."
-    cited = [one for sentence in sentences if sentence.result for one in sentence.result.cited]
-    if not cited:
-        return first
-    held = [one for one in cited if one.status != "not in the index"]
-    wrong = sum(one.status in ("contradicts it", "does not say it") for one in held)
-    second = f"{format_count(len(cited), 'citation')}, {len(held)} of papers in the index"
-    return (
-        f"{first} {second}; {wrong} of these {'does' if wrong == 1 else 'do'} not bear out the claim."
-        if held
-        else f"{first} {second}."
-    )
+    first = f"{format_count(plan.claims, 'claim')}{_where(plan.claims, plan.sentences)}: {told}."
+    cited = [one.status for sentence in sentences if sentence.result for one in sentence.result.cited]
+    return f"{first} {_tell_citations(cited)}" if cited else first
+
+
+def _tell_citations(found: list[CitedStatus]) -> str:
+    """How many citations the index holds, and how many of those bear out what they are cited for."""
+    held = [one for one in found if one != "not in the index"]
+    borne, unjudged = held.count("bears it out"), held.count("not judged")
+    wrong = len(held) - borne - unjudged
+    what = "" if borne else f" bear out {'its claim' if wrong == 1 else 'their claims'}"
+    told = [f"{borne} {'bears out its claim' if borne == 1 else 'bear out their claims'}"] * bool(borne)
+    told += [f"{wrong} {'does' if wrong == 1 else 'do'} not{what}"] * bool(wrong)
+    told += [f"{unjudged} not judged"] * bool(unjudged)
+    counts = f"{format_count(len(found), 'citation')}, {len(held) or 'none'} in the index"
+    return f"{counts}: {', '.join(told)}." if told else f"{counts}."

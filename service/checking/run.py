@@ -20,7 +20,11 @@ def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedT
     Raises `Interrupted` where the user stops it, with what was finished in the journal.
     """
     jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
-    work(kept, list(jobs.values()), "checking", "claims")
+    try:
+        work(kept, list(jobs.values()), "checking", "claims")
+    except Interrupted:
+        done = f"{sum(key in kept.records for key in jobs):,} of {len(jobs):,} claims"
+        raise Interrupted(f"Stopped after {done}; they are saved, and the same command resumes from there.") from None
     results = {key: ClaimResult.model_validate_json(kept.records[key]) for key in jobs}
     return checker.joined(reading, results)
 
@@ -35,7 +39,7 @@ def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
             return check_kept(reading, checker, kept)
         except Interrupted:
             raise Interrupted(
-                f"Stopped after {len(kept.records)} of {len(reading.claims)} claims; with --out FILE they would be kept."
+                f"Stopped after {len(kept.records):,} of {len(reading.claims):,} claims; with --out FILE they would be kept."
             ) from None
 
 

@@ -163,9 +163,19 @@ def work(
                         in_a_row = 0
                         bar.update(job.size)
     except KeyboardInterrupt:
+        pool.shutdown(wait=True, cancel_futures=True)
+        _keep_finished(kept, running)
         raise Interrupted(
-            f"Stopped after {len(kept.records)} of {len(jobs)} items; they are saved, and the same command resumes from there."
+            f"Stopped after {len(kept.records):,} of {len(jobs):,} items; they are saved, "
+            "and the same command resumes from there."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return failed
+
+
+def _keep_finished(kept: RunJournal, running: Mapping[Future[str], Job]) -> None:
+    """Keep what was still under way when the user stopped the work, and has ended since."""
+    for future, job in running.items():
+        if job.key not in kept.records and not future.cancelled() and future.exception() is None:
+            kept.add(job.key, future.result())

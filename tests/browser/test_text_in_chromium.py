@@ -114,6 +114,8 @@ def test_a_file_is_held_until_it_is_checked(page: Page, name: str) -> None:
     expect(page.locator("#manuscript-note")).to_have_text(f"“{name}” will be read when you check it.")
     expect(page.locator("#text")).to_have_value("")
     page.get_by_role("button", name="Check text").click()
+    # The answer before this one has the same claims.
+    expect(page.locator(".checked")).not_to_contain_text("😀")
     expect(page.locator(".claims tbody .number")).to_have_text(["1", "2"])
     expect(page.locator(".verdicts li")).to_have_text(["✗ contradicted 1", "✓ supported 1"])
     with page.expect_download() as download:

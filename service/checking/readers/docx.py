@@ -11,6 +11,7 @@ from retrieval.core.errors import BadInput
 from service.checking.readers.passage import BlockKind, Passage, Writing
 
 if TYPE_CHECKING:
+    from docx.oxml.xmlchemy import BaseOxmlElement
     from docx.table import Table
     from docx.text.paragraph import Paragraph
 
@@ -19,6 +20,8 @@ MOST_UNPACKED = 200_000_000
 MOST_WRITTEN = 30_000_000
 """Bytes of its parts in XML, which are held in memory as trees of some twenty times their size."""
 _MOST_PARTS = 5_000
+_MOST_PARAGRAPHS = 50_000
+"""The longest books have fewer; each takes half a millisecond, and a small file may hold a million empty ones."""
 _DEEPEST = 4
 """Tables within tables; deeper ones are left out."""
 
@@ -30,10 +33,13 @@ def read_docx(raw: bytes, name: str) -> Passage:
 
     try:
         document = Document(BytesIO(raw))
+        _check_paragraphs(document.element.body, name)
         writing = Writing()
-        for text, kind in _blocks(document.iter_inner_content()):
+        for text, kind in _blocks(document.iter_inner_content(), {}):
             writing.add(text, kind)
         return writing.done()
+    except BadInput:
+        raise
     except RecursionError:
         raise BadInput(f"{name} is nested too deeply to be read; save it again, or copy its text.") from None
     except Exception:
@@ -55,23 +61,40 @@ def _check_parts(raw: bytes, name: str) -> None:
     if sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))) > MOST_WRITTEN:
         raise BadInput(f"{name} unpacks to more than {MOST_WRITTEN // 1_000_000} MB of text and marks; check it in parts.")
     if "word/document.xml" not in {part.filename for part in parts}:
-        raise BadInput(f"{name} is a ZIP file and no DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
+        raise BadInput(f"{name} is a ZIP file, not a DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
 
 
-def _blocks(contents: Iterator[Paragraph | Table], depth: int = 0) -> Iterator[tuple[str, BlockKind]]:
+def _check_paragraphs(body: BaseOxmlElement, name: str) -> None:
+    from docx.oxml.ns import qn
+
+    if any(place >= _MOST_PARAGRAPHS for place, _ in enumerate(body.iter(qn("w:p")))):
+        raise BadInput(f"{name} has more than {_MOST_PARAGRAPHS:,} paragraphs; check it in parts.")
+
+
+def _blocks(
+    contents: Iterator[Paragraph | Table], kinds: dict[str | None, BlockKind], depth: int = 0
+) -> Iterator[tuple[str, BlockKind]]:
     from docx.table import Table
 
     for one in contents:
         if not isinstance(one, Table):
-            yield one.text, "cell" if depth else _kind(one)
+            yield one.text, "cell" if depth else _kind(one, kinds)
         elif depth < _DEEPEST:
             # A cell that spans several columns or rows comes once for each.
             cells = {id(cell._tc): cell for row in one.rows for cell in row.cells}
             for cell in cells.values():
-                yield from _blocks(cell.iter_inner_content(), depth + 1)
+                yield from _blocks(cell.iter_inner_content(), kinds, depth + 1)
 
 
-def _kind(paragraph: Paragraph) -> BlockKind:
+def _kind(paragraph: Paragraph, kinds: dict[str | None, BlockKind]) -> BlockKind:
+    """What a paragraph is by its style; `kinds` remembers it for each style, whose name takes long to look up."""
+    style = paragraph._p.style
+    if style not in kinds:
+        kinds[style] = _kind_of_style(paragraph)
+    return kinds[style]
+
+
+def _kind_of_style(paragraph: Paragraph) -> BlockKind:
     style = (paragraph.style.name or "") if paragraph.style else ""
     if style.startswith(("Heading", "Title", "Subtitle")):
         return "heading"

@@ -40,7 +40,10 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
     place = _place(wanted, names)
     if place is None:
         shown = ", ".join(one or "(no name)" for one in names[:10])
-        raise BadInput(f"{name} has no column “{wanted}” (its columns are {shown}); name one of them with --column.")
+        raise BadInput(
+            f"{name} has no column “{wanted}” (its columns are {shown}); name the right one “{wanted}”, "
+            "or choose it with --column."
+        )
     writing = Writing()
     for row, cells in enumerate(rows[1:], 2):
         if place < len(cells):

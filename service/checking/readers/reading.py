@@ -123,16 +123,16 @@ def _decoded(raw: bytes, name: str) -> str:
     try:
         text = raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError:
-        kind = "is no text" if _BINARY.search(raw[:4096]) else "is no text in UTF-8"
+        kind = "is not a text file" if _BINARY.search(raw[:4096]) else "is not encoded in UTF-8"
         raise BadInput(f"{name} {kind}; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.") from None
     if "\x00" in text:
-        raise BadInput(f"{name} is no text; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.")
+        raise BadInput(f"{name} is not a text file; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.")
     return text
 
 
 def _checked(passage: Passage, name: str) -> Passage:
     if not passage.blocks:
-        raise BadInput(f"{name} holds no text; give a text, or a list of claims.")
+        raise BadInput(f"{name} contains no text; give a text, or a list of claims.")
     if len(passage.text) > MOST_CHARACTERS:
         raise BadInput(
             f"{name} has {len(passage.text):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts."

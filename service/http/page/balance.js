@@ -57,7 +57,7 @@ function key({ papers, strong, retracted }) {
   for (const place of COLUMNS.filter((one) => papers[one])) {
     list.append(holding("li", place, element("b", number(papers[place])), ` ${SAYS[place][papers[place] === 1 ? 0 : 1]}`));
   }
-  if (COLUMNS.some((place) => strong[place])) list.append(element("li", "systematic review or randomized trial", "mark"));
+  if (COLUMNS.some((place) => strong[place])) list.append(element("li", "systematic review or randomised trial", "mark"));
   if (retracted) list.append(element("li", `${number(retracted)} retracted, not counted`, "none"));
   list.append(element("li", "thin bar: weighted by study design", "thin"));
   return list;

@@ -2,7 +2,7 @@
 
 import { byId, count, element } from "./dom.js";
 
-const DESIGNS = { review: "Systematic review", trial: "Randomized trial", cohort: "Observational study", other: "Other study", opinion: "Review article or opinion", case: "Case report", animal: "Animals or cells", protocol: "Protocol" };
+const DESIGNS = { review: "Systematic review", trial: "Randomised trial", cohort: "Observational study", other: "Other study", opinion: "Review article or opinion", case: "Case report", animal: "Animals or cells", protocol: "Protocol" };
 const SUBJECTS = { humans: "Humans", animals: "Animals or cells", unknown: "Not stated" };
 
 const ORDERS = {

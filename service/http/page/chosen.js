@@ -42,7 +42,7 @@ function card(one, characters, resultsOnly) {
   if (takesSide(one)) shown.classList.add(one.stance.label);
   at(".rank").textContent = one.rank;
   at("h3").textContent = section;
-  at(".facts").textContent = [kind, `Sentence ${number(one.index + 1)}, counting headings`].filter(Boolean).join(" · ");
+  at(".facts").textContent = [kind, `Sentence ${number(one.index + 1)}, headings included`].filter(Boolean).join(" · ");
   at(".badges").setAttribute("aria-label", "The judge's verdict");
   fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "says"]] : []);
   at(".quotes").append(quoted(one, characters));

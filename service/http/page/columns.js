@@ -10,9 +10,10 @@ const NAMES = { contradict: "Contradicts", uncertain: "Uncertain", support: "Sup
 
 /** Fills the columns of an answer; returns what filters and sorts them, and what shows one paper. */
 export function fillColumns(at, answer) {
-  const unjudged = papersOf(answer).every((one) => one.place === "unjudged");
+  const found = papersOf(answer);
+  const unjudged = found.length > 0 && found.every((one) => one.place === "unjudged");
   const columns = COLUMNS.map((place) => {
-    const papers = papersOf(answer).filter((one) => columnOf(one) === place);
+    const papers = found.filter((one) => columnOf(one) === place);
     return column(place, at(`.side.${place}`), papers, answer, unjudged);
   });
   const filled = columns.filter((one) => one.place !== "silent" && one.cards.length).length;

@@ -10,14 +10,14 @@ const BADGES = [
   [/^systematic review/i, "Systematic review"],
   [/^(scoping )?review/i, "Review"],
   [/protocol/i, "Protocol"],
-  [/^randomi[sz]ed controlled trial/i, "Randomized trial"],
+  [/^randomi[sz]ed controlled trial/i, "Randomised trial"],
   [/trial/i, "Trial"],
   [/^observational study/i, "Observational study"],
   [/guideline/i, "Guideline"],
   [/^case reports?/i, "Case report"],
   [/^(editorial|comment|letter)/i, "Opinion"],
 ];
-const BROADER = { "Randomized trial": "Trial", "Systematic review": "Review" };
+const BROADER = { "Randomised trial": "Trial", "Systematic review": "Review" };
 
 // A side may be filled by relevance alone; where the judge reads the sentence otherwise, the card says so at once.
 export const READS_AS = { contradict: "contradicts", neutral: "neutral", support: "supports" };
@@ -84,7 +84,7 @@ function paper({ pmid, doi, title, authors, year, journal }, place) {
 
 /** First author, year and journal, each followed by a dot in the middle. */
 export const factsOf = ({ authors, year, journal }) =>
-  [authorOf(authors), year, journal].filter(Boolean).map((fact) => `${fact} · `).join("");
+  [authorOf(authors), year, journal].filter(Boolean).map((fact) => `${fact}\u00a0· `).join("");
 
 /** The family name of the first of "Family, Given" names, or both where there are two. */
 function authorOf(authors = []) {
@@ -128,7 +128,7 @@ function badgesOf({ types, retracted = false }) {
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
 }
 
-const STRONG = { review: "Systematic review", trial: "Randomized trial" };
+const STRONG = { review: "Systematic review", trial: "Randomised trial" };
 const STRONGEST = ["Meta-analysis", ...Object.values(STRONG)];
 
 /** The strongest designs with their mark, those too that only the paper's words tell; and studies of animals. */
@@ -139,10 +139,13 @@ function strengthOf(badges, { design, subjects }) {
   return subjects === "animals" ? [...marked, ["Animals or cells", ""]] : marked;
 }
 
+// What a qualifier does to the sentence, where its name does not say so.
+const LIMITS = { hedge: "hedged" };
+
 /** What makes the sentence, or the paper, say less than it seems to. */
 function doubtsOf(evidence) {
   const { stance, verdict, qualifiers } = evidence;
-  const partial = qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map((one) => one.kind))].join(", ")}`] : [];
+  const partial = qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map(({ kind }) => LIMITS[kind] ?? kind))].join(", ")}`] : [];
   if (!verdict || verdict.label === stance) return partial;
   return [...partial, isOfPaper(evidence) ? `Uncertain: ${whyUncertain(evidence)}` : `Judged: ${READS_AS[verdict.label]}`];
 }
@@ -151,7 +154,8 @@ function doubtsOf(evidence) {
 function whyUncertain({ stance, verdict }) {
   const others = ["contradict", "neutral", "support"].filter((label) => label !== stance);
   const leads = others.every((label) => verdict[stance] > verdict[label]);
-  return verdict.label === "neutral" && leads ? "the paper and its best sentence disagree" : "too close to call";
+  if (verdict.label === "neutral" && leads) return "the paper and its best sentence disagree";
+  return verdict.neutral > 0.5 ? "it more likely says nothing" : "too close to call";
 }
 
 /** Puts badges into their list, which goes where there are none. */

@@ -7,7 +7,7 @@ import { fillPaper, notePaper, partOf, watchPaper } from "./paper.js";
 
 const WORDS = {
   claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
-  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered in a few sentences, each with checked citations", more: "Narrative: who asks, and why" },
+  question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered briefly, with citations", more: "Narrative: who asks, and why" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
   text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer: pasted, or a file" },
 };

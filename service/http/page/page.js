@@ -53,7 +53,7 @@ function showAnswer(wanted, found) {
   const place = byId("answer");
   if (wanted.mode === "claim" && !found.claim) {
     place.replaceChildren(choices(found, askInstead));
-    place.hidden = false;
+    goTo(place);
     document.title = "Counterpoint";
     return;
   }
@@ -63,13 +63,17 @@ function showAnswer(wanted, found) {
   const note = noteOf(found.typed, askInstead);
   if (note) shown.querySelector(".sum").before(note);
   place.replaceChildren(shown);
-  place.hidden = false;
+  goTo(place);
   remember(wanted, found);
-  // A screen reader goes on there, and Tab leads into the answer.
-  byId("answered").focus({ preventScroll: true });
-  reveal(place, "start");
   document.title = `${mode.topic(found)} · Counterpoint`;
   if (!byId("health").classList.contains("ready")) showHealth();
+}
+
+/** Shows what came; a screen reader goes on at its heading, and Tab leads into it. */
+function goTo(place) {
+  place.hidden = false;
+  byId("answered").focus({ preventScroll: true });
+  reveal(place, "start");
 }
 
 /** What the reader chose in place of what was typed. */

@@ -23,6 +23,7 @@ export function choices({ typed, hits }, go) {
   const shown = element("div", "", "typed");
   const heading = element("h2", typed.text.length > 200 ? `${typed.text.slice(0, 200)}…` : typed.text, "asked");
   heading.id = "answered";
+  heading.tabIndex = -1;
   heading.dir = "auto";
   shown.append(heading, element("p", typed.detail, "sum"), offersOf(typed, go));
   if (typed.kind === "keywords") shown.append(listOf(hits, go));
@@ -56,7 +57,7 @@ function listOf(hits, go) {
     const facts = [journal, year, pmid, retracted ? "retracted" : ""].filter(Boolean).join(" · ");
     list.append(holding("li", "", button(title || "(no title)", "link", () => go("claim", pmid)), element("small", ` ${facts}`)));
   }
-  return list;
+  return holding("div", "found", element("h3", "Papers with these words, best match first"), list);
 }
 
 /** What the reader should know of what was typed, above its result; null where it is a claim of known words. */

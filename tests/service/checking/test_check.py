@@ -9,9 +9,9 @@ import pytest
 
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
-from service.checking.check import Checker, Reading
+from service.checking.check import Checker, Reading, _tell_citations
 from service.checking.readers.reading import read_text
-from service.checking.schemas import CheckedText, ClaimDone
+from service.checking.schemas import CheckedText, CitedStatus, ClaimDone
 from service.checking.verdicts import weighed
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_grounder, make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
@@ -56,9 +56,20 @@ def test_cited_papers_are_read_for_what_they_are_cited_for(checked: CheckedText)
     ]  # fmt: skip
     assert found[0].sentence and found[0].sentence.text == "Zeta is against pressure."
     assert checked.summary == (
-        "3 claims in 5 sentences: 1 contradicted, 2 supported. 5 citations, 3 of papers in the index; 2 of these do not bear out "
-        "the claim."
+        "3 claims in 5 sentences: 1 contradicted, 2 supported. 5 citations, 3 in the index: 1 bears out its claim, 2 do not."
     )
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (["not in the index"], "1 citation, none in the index."),
+        (["does not say it"], "1 citation, 1 in the index: 1 does not bear out its claim."),
+        (["bears it out"] * 2 + ["not judged"], "3 citations, 3 in the index: 2 bear out their claims, 1 not judged."),
+    ],
+)
+def test_citations_are_counted_by_what_they_bear_out(found: list[CitedStatus], told: str) -> None:
+    assert _tell_citations(found) == told
 
 
 def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) -> None:

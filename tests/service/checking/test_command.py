@@ -46,6 +46,14 @@ def test_a_text_is_told_on_the_terminal(tmp_path: Path, index: Index) -> None:
     assert "3 claims to check in 4 sentences." in result.stderr
 
 
+def test_a_list_of_claims_has_no_sentences_to_count(tmp_path: Path, index: Index) -> None:
+    file = tmp_path / "claims.txt"
+    file.write_text("Zeta lowers pressure.\nOmega lowers sugar.\n")
+    result = call(file, "--lines", "--index", index.folder)
+    assert "2 claims to check.\n" in result.stderr
+    assert "2 claims: 1 contradicted, 1 supported." in result.stdout
+
+
 def test_standard_input_as_json(index: Index) -> None:
     result = call("-", "--index", index.folder, "--json", given=TEXT)
     assert [one["verdict"] for one in json.loads(result.stdout)["sentences"]][:3] == ["not a claim", "contradicted", "supported"]
@@ -97,6 +105,7 @@ def test_a_stopped_check_goes_on_where_it_was_and_ends_the_same(
     stopped = call(file, "--index", index.folder, "--out", out)
     assert stopped.exit_code != 0 and not out.exists() and (tmp_path / "out.json.partial").exists()
     kept = len((tmp_path / "out.json.partial").read_text().splitlines()) - 1
+    assert f"Stopped after {kept} of 3 claims; they are saved, and the same command resumes from there." in stopped.stderr
     grounded.clear()
     grounded.append("stop")
     resumed = call(file, "--index", index.folder, "--out", out)

@@ -118,16 +118,20 @@ def _zip(name: str, content: bytes) -> bytes:
     [
         (b"", "a.txt", "is empty"),
         (b"  \n", "a.txt", "is empty"),
-        (b"\xff\x00\x01abc\x80", "a.txt", "is no text; give plain text"),
-        ("é".encode("latin-1") + b" abc", "a.txt", "is no text in UTF-8"),
+        (b"\xff\x00\x01abc\x80", "a.txt", "is not a text file; give plain text"),
+        ("é".encode("latin-1") + b" abc", "a.txt", "is not encoded in UTF-8"),
         (b"%PDF-1.7\nrubbish", "a.pdf", "is damaged: it cannot be read as PDF"),
         (pdf([["Secret."]], password="x"), "a.pdf", "has a password"),
         (pdf([[], []]), "a.pdf", "has no text layer"),
         (docx(("Normal", "Cut off."))[:-40], "a.docx", "is damaged"),
         (_zip("word/document.xml", b"<no"), "a.docx", "is damaged"),
-        (_zip("readme.txt", b"x"), "a.zip", "is a ZIP file and no DOCX"),
+        (_zip("readme.txt", b"x"), "a.zip", "is a ZIP file, not a DOCX"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "a.doc", "is an old Word file or has a password"),
-        (b"id,text\n1,x\n", "a.csv", "has no column “claim” (its columns are id, text); name one of them with --column"),
+        (
+            b"id,text\n1,x\n",
+            "a.csv",
+            "has no column “claim” (its columns are id, text); name the right one “claim”, or choose it with --column",
+        ),
         (b"claim\n \n", "a.csv", "has no claim in its column “claim”"),
         (b'claim\n"open\n', "a.csv", "cannot be read as CSV"),
     ],
@@ -137,6 +141,14 @@ def test_what_cannot_be_used_is_told_in_one_sentence(raw: bytes, name: str, told
         read_bytes(raw, name)
     message = str(found.value)
     assert message.startswith(f"{name} {told}") and message.endswith(".") and "\n" not in message
+
+
+def test_a_small_docx_of_very_many_paragraphs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docx_reader, "_MOST_PARAGRAPHS", 2)
+    kept = docx(("Heading 1", "Results"), ("Normal", "Aspirin reduces fever."))
+    assert len(read_bytes(kept, "a.docx").blocks) == 2
+    with pytest.raises(BadInput, match=r"^a\.docx has more than 2 paragraphs; check it in parts\.$"):
+        read_bytes(docx(("Normal", "One."), ("Normal", "Two."), table=[["Three."]]), "a.docx")
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,6 +67,11 @@ def test_every_other_sentence_has_its_reason(sentence: str, reason: str) -> None
     assert (one.claim, one.reason) == ("", reason)
 
 
+def test_an_entry_with_a_verb_makes_a_claim() -> None:
+    passage = read_text("# Heading\n\n- Metformin lengthens telomeres in zebrafish.\n- Regular exercise of any kind.")
+    assert [one.reason for one in sentences_of(passage)] == ["heading", None, "fragment"]
+
+
 def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
     text = "Aspirin reduces fever.[1] Ibuprofen relieves pain. (PMID: 22) Metformin lowers glucose."
     found = told(text)

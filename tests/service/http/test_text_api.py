@@ -87,7 +87,7 @@ def test_a_table_of_claims_is_a_file_too(client: TestClient) -> None:
         (sent(pdf([["Secret."]], password="x"), "a.pdf"), "a.pdf has a password; save it without one."),
         (sent(b"id,text\n1,x\n", "a.csv"), "a.csv has no column “claim” (its columns are id, text);"),
         (sent(b"", "a.txt"), "The text is empty; give a text or a file."),
-        (sent(b"\x00\x01", ""), "The file is no text;"),
+        (sent(b"\x00\x01", ""), "The file is not a text file;"),
         ({"file": "no base64!"}, "The file is not in base64;"),
         (sent(b"Zeta.", "a.txt") | {"text": "Zeta."}, "The request has a text and a file; send one of them."),
         ({}, "The text is empty; give a text or a file."),
@@ -140,7 +140,7 @@ def test_the_stream_tells_each_claim_and_ends_with_the_same(client: TestClient) 
 @pytest.mark.parametrize(
     ("body", "status", "detail"),
     [
-        ({"text": " \n"}, 422, "The text holds no text; give a text, or a list of claims."),
+        ({"text": " \n"}, 422, "The text contains no text; give a text, or a list of claims."),
         ({}, 422, "The text is empty; give a text or a file."),
         ({"text": "x", "formats": 1}, 422, "formats"),
         ({"text": "Omega lowers sugar. " * 101}, 422, "The text makes 101 claims and at most 100 are checked at once"),
