@@ -16,7 +16,7 @@ from generation.sentences.phrases import compile_phrases
 from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
+from retrieval.store.rows import Entry
 from retrieval.words.acronyms import spell_out
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms

@@ -186,7 +186,7 @@ def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
 
 def test_the_papers_of_a_search_stand_in_one_batch_each_with_its_own_label() -> None:
     claim, sentences = "Zinc shortens colds.", ["Colds are frequent.", "Colds were shorter."]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"claim": claim, "label": "support", "title": "Zinc", "sentences": sentences, "evidence": [1]},
         {"claim": claim, "label": "neutral", "title": "Vitamin C", "sentences": sentences, "evidence": []},
         {"claim": claim, "label": "contradict", "title": "Zinc again", "sentences": sentences, "evidence": None},
