@@ -181,7 +181,8 @@ def test_where_and_how_much_is_kept_is_a_setting(tmp_path: Path, monkeypatch: py
     assert open_cache("verdicts") is None  # the tests' own setting
     monkeypatch.setenv(module.FOLDER_VARIABLE, str(tmp_path / "c"))
     opened = open_cache("verdicts")
-    assert isinstance(opened, DiskCache) and opened.path == tmp_path / "c" / "verdicts.sqlite" and open_cache("verdicts") is opened
+    assert isinstance(opened, DiskCache) and open_cache("verdicts") is opened
+    assert opened.path == tmp_path / "c" / "verdicts.sqlite"
     monkeypatch.setenv(module.SIZE_VARIABLE, "plenty")
     with pytest.raises(BadConfig, match=r"COUNTERPOINT_CACHE_MB .* not 'plenty'"):
         open_cache("vectors")
