@@ -128,12 +128,13 @@ def test_a_second_machine_judges_nothing_anew_and_an_outage_costs_only_time(tmp_
 
 
 @pytest.fixture
-def _as_before() -> Iterator[None]:
-    yield
-    disk_cache._chosen_address = disk_cache._chosen = None
+def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that no service has set up; another test in this one may have."""
+    monkeypatch.setattr(disk_cache, "_chosen_address", None)
+    monkeypatch.setattr(disk_cache, "_chosen", None)
 
 
-@pytest.mark.usefixtures("_as_before")
+@pytest.mark.usefixtures("_nothing_chosen")
 def test_it_is_a_setting_and_off_unless_named(monkeypatch: pytest.MonkeyPatch, server: fakeredis.FakeServer) -> None:
     assert open_cache("verdicts") is None  # the tests' own setting
     monkeypatch.setattr(shared_cache, "connect", lambda _: fakeredis.FakeRedis(server=server))
@@ -144,7 +145,7 @@ def test_it_is_a_setting_and_off_unless_named(monkeypatch: pytest.MonkeyPatch, s
     assert open_cache("verdicts") is None
 
 
-@pytest.mark.usefixtures("_as_before")
+@pytest.mark.usefixtures("_nothing_chosen")
 def test_a_wrong_address_is_one_sentence_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(cache_redis=SecretStr("http://me:secret@host/0"), cache="off")
     assert "secret" not in show_settings(settings)["cache_redis"]
