@@ -169,8 +169,7 @@ def count_others(seen: Sequence[ClaimOutcome]) -> str:
     """How many papers beside the claims' own are listed, in one sentence."""
     others = sum(one.others for one in seen)
     return (
-        f"Listed beside the papers that the claims are about: {others} others, {others / len(seen):.1f} a claim. "
-        "The file does not say whether these are right."
+        f"Papers listed beside the claims' own: {others}, {others / len(seen):.1f} a claim; whether these are right is not known."
     )
 
 

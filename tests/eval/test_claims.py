@@ -139,7 +139,7 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     assert (failed["absent", "4"]["shown_as"], failed["absent", "4"]["probability"]) == (None, None)
     assert "claims.csv: 7 claims about 4 papers" in done.output
     # Papers 1 and 2 are listed beside each other for four claims, and 4, whose sentence is for it, beside 3 for one.
-    assert "Listed beside the papers that the claims are about: 5 others, 0.7 a claim." in done.output
+    assert "Papers listed beside the claims' own: 5, 0.7 a claim;" in done.output
     assert "wrong: PMID 1 (contradict, turned): Zeta raises pressure." in done.output
     assert "    support 0.70: Zeta speaks for lower pressure." in done.output
 

@@ -82,7 +82,7 @@ def test_the_json_lines_hold_everything_and_are_measured(tmp_path: Path, monkeyp
     # By now paper 1 is on the side that its readers say it is on; paper 2 is still on the other.
     assert (whole["claims"], whole["shares"]["right"]["value"], whole["shares"]["wrong"]["value"]) == (2, 0.5, 0.5)
     assert found["notes"] == [
-        "Listed beside the papers that the claims are about: 0 others, 0.0 a claim. The file does not say whether these are right.",
+        "Papers listed beside the claims' own: 0, 0.0 a claim; whether these are right is not known.",
         "Neutral by their readers: 1 of 1 are listed on neither side.",
         "Left out: 1 on which readers disagree.",
     ]
