@@ -22,13 +22,19 @@ _Rule = tuple[re.Pattern[str], str]
 
 
 @cache
-def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]]:
-    """All British parts in one pattern, so that most words are passed over at once; what writes British, what American."""
+def _read_pairs() -> tuple[tuple[str, str], ...]:
+    """Each line's two forms: British and American, or with a hyphen and without."""
     try:
         lines = [line.split() for line in _LIST.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-        pairs = [(one, american) for one, american in lines if one.strip("^$") != american and "-" not in one]
+        return tuple((first, second) for first, second in lines)
     except (OSError, ValueError) as error:
         raise ModelUnusable(f"The word list {_LIST} cannot be read ({error}); reinstall the package.") from error
+
+
+@cache
+def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]]:
+    """All British parts in one pattern, so that most words are passed over at once; what writes British, what American."""
+    pairs = [(one, american) for one, american in _read_pairs() if one.strip("^$") != american and "-" not in one]
     american_to_british = tuple((_compile_back(part, american), part.strip("^$")) for part, american in pairs)
     british_to_american = tuple((re.compile(part + (_VERB if part.endswith("is") else "")), american) for part, american in pairs)
     return re.compile("|".join(part for part, _ in pairs)), american_to_british, british_to_american
@@ -37,8 +43,7 @@ def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]
 @cache
 def _load_hyphens() -> tuple[re.Pattern[str], dict[str, str]]:
     """The hyphens that join the parts of one word, and, by that word's part, how it is written with one."""
-    lines = [line.split() for line in _LIST.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    joined = {one: parted for parted, one in lines if "-" in parted}
+    joined = {one: parted for parted, one in _read_pairs() if "-" in parted}
     # It begins with the hyphen itself, so that texts are passed over quickly.
     places = "|".join(f"(?<={before}-)(?={behind})" for before, behind in (parted.split("-") for parted in joined.values()))
     return re.compile(f"-(?:{places})", re.IGNORECASE), joined
