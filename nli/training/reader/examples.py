@@ -26,8 +26,8 @@ from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
 
-HERE = Path(__file__).parent
-FAMILIES, CLAIMS, CONTRASTS, SEARCHES = HERE / "families", HERE / "claims", HERE / "contrasts", HERE / "searches"
+_HERE = Path(__file__).parent
+FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _HERE / "families", _HERE / "claims", _HERE / "contrasts", _HERE / "searches"
 """Outcome families, claims about papers, contrast sets and searches with their labels, all written for this training."""
 
 
@@ -230,13 +230,11 @@ def make_short_lessons(folder: Path, written: Path, flips: Flips, rng: random.Ra
     return found
 
 
-def make_document_lessons(
-    folder: Path, literature: Sequence[tuple[str, list[str]]], leans: dict[str, float], flips: Flips, rng: random.Random
-) -> list[Lesson]:
-    """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and the literature's own titles and conclusions."""
+def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:
+    """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and papers' own titles and conclusions."""
     scifact, covid = list(make_labelled_lessons(folder, "scifact", rng)), list(make_labelled_lessons(folder, "check_covid", rng))
     healthver = list(make_labelled_lessons(folder, "healthver", rng))
-    papers = list(literature)
+    papers = list(read_literature(folder))
     rng.shuffle(papers)
     return [
         *make_ordinary_lessons(read_ordinary(folder, "train"), leans, rng),

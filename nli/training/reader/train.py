@@ -33,7 +33,6 @@ from nli.training.reader.examples import (
     make_ordinary_lessons,
     make_search_lessons,
     make_short_lessons,
-    read_literature,
     read_ordinary,
     read_written,
 )
@@ -86,8 +85,7 @@ def make_lessons(
         return rng.sample(lessons, round(share * len(lessons)))
 
     pairs = take(make_short_lessons(data, FAMILIES, flips, rng), short)
-    literature = list(read_literature(data))
-    whole = make_document_lessons(data, literature, lean, flips, rng)
+    whole = make_document_lessons(data, lean, flips, rng)
     whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
     whole += make_ordinary_lessons(take(written, own), lean, rng)
     whole += make_evidence_lessons(take([*papers, *written], evidence), lean, rng)
