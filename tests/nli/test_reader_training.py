@@ -297,3 +297,9 @@ def test_readings_of_other_data_models_or_code_are_made_again(tmp_path: Path, mo
     assert [kept(), kept()] == [4, 4]
     monkeypatch.setattr("nli.training.reader.fit.hash_code", lambda _: "edited")
     assert kept() == 5
+    searches = tmp_path / "searches"
+    searches.mkdir()
+    monkeypatch.setattr("nli.training.reader.fit.SEARCHES", searches)
+    assert [kept(), kept()] == [6, 6]
+    (searches / "more.jsonl").write_text("{}")
+    assert kept() == 7

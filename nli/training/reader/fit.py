@@ -29,6 +29,7 @@ from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases as made
 from nli.training.reader.cases import Given, PaperCollection, ReaderCase
 from nli.training.reader.encoder import ReaderEncoder
+from nli.training.reader.examples import SEARCHES
 from nli.training.reader.train import make_tokenizer
 from retrieval.core.code_hash import hash_code
 from retrieval.rerank.embedded import EmbeddedReranker
@@ -134,7 +135,7 @@ READ = (
 
 def load_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -> ReaderReadings:
     """The readings in `folder` where this very model and code made them of the same data, else new ones, kept there."""
-    content = [hash_file(data / name) for name in READ]
+    content = [hash_file(path) for path in (*(data / name for name in READ), *sorted(SEARCHES.glob("*.jsonl")))]
     path = Origin(content, [reader.name, most], hash_code([__name__])).path(folder, "readings", ".pkl")
     if path.exists():
         return ReaderReadings(*pickle.loads(path.read_bytes()))
