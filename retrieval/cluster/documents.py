@@ -83,7 +83,7 @@ class ClusterDocuments:
             return {}
         # What searches see, not what was written since.
         params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
-        with translate_faults(self.address):
+        with translate_faults(self.address, opened=True):
             body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
             found = connect(self.address).mget(index=self._name, body=body, params=params)
         for one in found["docs"]:

@@ -21,8 +21,11 @@ class ClusterBusy(IndexUnusable):
 
 
 @contextmanager
-def translate_faults(address: Address) -> Iterator[None]:
-    """Raise errors of ours in place of the client's; other errors pass."""
+def translate_faults(address: Address, opened: bool = False) -> Iterator[None]:
+    """Raise errors of ours in place of the client's; other errors pass.
+
+    An index that was `opened` is there: a node that does not know it has just started, and is `ClusterBusy`.
+    """
     import opensearchpy
 
     try:
@@ -32,6 +35,10 @@ def translate_faults(address: Address) -> Iterator[None]:
     except opensearchpy.exceptions.ImproperlyConfigured as error:
         raise IndexUnusable(f"The connection to {address} cannot be set up ({error}); check its settings.") from error
     except opensearchpy.exceptions.TransportError as error:
+        if opened and isinstance(error, opensearchpy.exceptions.NotFoundError):
+            raise ClusterBusy(
+                f"A node of {_list_hosts(address)} does not know the index {address.name} at the moment; try again in seconds."
+            ) from error
         raise translate(error, address) from error
     except (OSError, ValueError) as error:
         # A file of certificates that is missing or holds none.

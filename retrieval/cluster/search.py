@@ -34,7 +34,7 @@ def run_search(address: Address, name: str, body: dict[str, Any], preference: st
     }
     if preference:
         params["preference"] = preference
-    with translate_faults(address):
+    with translate_faults(address, opened=True):
         found: dict[str, Any] = connect(address).search(
             index=name, body=body | {"timeout": f"{max(1, round(seconds * 1000))}ms"}, params=params
         )

@@ -31,7 +31,7 @@ class ClusterVocabulary:
         if not words:
             return []
         clean = [word.encode("utf-8", "replace").decode() for word in words]
-        with translate_faults(self.address):
+        with translate_faults(self.address, opened=True):
             body = {"analyzer": ANALYZER, "text": "\n".join(clean)}
             tokens = connect(self.address).indices.analyze(index=self._name, body=body)["tokens"]
         # Offsets count units of UTF-16, as Java does.
@@ -50,7 +50,7 @@ class ClusterVocabulary:
         lines: list[dict[str, object]] = []
         for term in asked:
             lines += [{"allow_partial_search_results": False}, {"size": 0, "track_total_hits": True, "query": _hold(term)}]
-        with translate_faults(self.address):
+        with translate_faults(self.address, opened=True):
             responses = connect(self.address).msearch(index=self._name, body=lines)["responses"]
         counts: dict[str, int] = {}
         for term, one in zip(asked, responses, strict=True):

@@ -147,6 +147,8 @@ def test_a_document_that_is_gone_by_now_is_no_damage(cluster: FakeCluster, scrip
         (200, {"_shards": COMPLETE, "timed_out": True, "hits": {"hits": []}}),
         (503, {"error": {"type": "search_phase_execution_exception", "reason": "all shards failed"}, "status": 503}),
         (429, {"error": {"type": "rejected_execution_exception", "reason": "queue full"}, "status": 429}),
+        # A node that has just started does not know the index for a moment.
+        (404, {"error": {"type": "index_not_found_exception", "reason": "no such index"}, "status": 404}),
     ],
 )
 def test_a_search_that_some_shards_cannot_answer_gives_no_ranking(
