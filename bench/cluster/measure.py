@@ -1,4 +1,4 @@
-"""What the page on clusters reports: `python -m bench.cluster.measure bulk|ground|kill|update … --help`.
+"""What the page on clusters reports: `python -m bench.cluster.measure ground|kill|roll … --help`.
 
 Each part prints JSON lines; run them on a machine that does nothing else, against nodes started by `make cluster`.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import statistics
 import sys
 import threading
@@ -35,12 +36,15 @@ def main() -> int:
     kill = parts.add_parser("kill", help="clients search while a node is killed, an update runs, and the node comes back")
     kill.add_argument("address", type=Path)
     kill.add_argument("--update", type=Path, nargs="*", default=[], help="files of an update that runs meanwhile")
-    kill.add_argument("--clients", type=int, default=16)
     kill.add_argument("--seconds", type=float, default=60.0)
     kill.add_argument("--node", type=int, default=2)
     kill.add_argument("--spare", action="store_true", help="kill no node: what an update alone does to searches")
+    roll = parts.add_parser("roll", help="clients search while each node in turn ends and comes back, from the jars of now")
+    roll.add_argument("address", type=Path)
+    for part in (kill, roll):
+        part.add_argument("--clients", type=int, default=16)
     options = parser.parse_args()
-    {"ground": measure_ground, "kill": measure_kill}[options.part](options)
+    {"ground": measure_ground, "kill": measure_kill, "roll": measure_roll}[options.part](options)
     return 0
 
 
@@ -72,7 +76,42 @@ def measure_ground(options: argparse.Namespace) -> None:
 def measure_kill(options: argparse.Namespace) -> None:
     """Rankings before are compared with those during and after; what an update may change is told apart by its being over."""
     cluster = LocalCluster()
-    index = Index(options.address)
+
+    def disturb() -> None:
+        updating = threading.Thread(target=_update, args=(options.address, options.update))
+        updating.start()
+        time.sleep(options.seconds / 4)
+        if not options.spare:
+            cluster.kill_node(options.node)
+        time.sleep(options.seconds * 3 / 4)
+        updating.join()
+
+    _search_meanwhile(options.address, options.clients, disturb)
+    if not options.spare:
+        cluster.start_node(options.node)
+        cluster.wait_until_joined(cluster.size, status="green")
+
+
+def measure_roll(options: argparse.Namespace) -> None:
+    """A rolling restart, or an upgrade where COUNTERPOINT_CLUSTER_JARS names another version than the one that runs."""
+    cluster = LocalCluster()
+
+    def disturb() -> None:
+        for node in range(cluster.size):
+            began = time.perf_counter()
+            cluster.kill_node(node, signal.SIGTERM)
+            cluster.start_node(node)
+            while not cluster.read_health(node):  # the others may not yet know that it was gone
+                time.sleep(0.5)
+            cluster.wait_until_joined(cluster.size, status="green")
+            print(json.dumps({"node": node, "green after s": round(time.perf_counter() - began, 1)}), flush=True)
+
+    _search_meanwhile(options.address, options.clients, disturb)
+
+
+def _search_meanwhile(address: Path, clients: int, disturb: Callable[[], None]) -> None:
+    """Compare what clients find while something disturbs the cluster with what it gave before, and print the counts."""
+    index = Index(address)
     queries = draw_titles(index, 200)
     whole = {query: _ids(index.search(query, 20)) for query in queries}
     outcomes, latencies, stop = Counter[str](), list[float](), threading.Event()
@@ -85,20 +124,15 @@ def measure_kill(options: argparse.Namespace) -> None:
             latencies.append(time.perf_counter() - began)
             place += 1
 
-    clients = [threading.Thread(target=ask, args=(12 * number,)) for number in range(options.clients)]
-    updating = threading.Thread(target=_update, args=(options.address, options.update))
-    for one in (*clients, updating):
+    asking = [threading.Thread(target=ask, args=(12 * number,)) for number in range(clients)]
+    for one in asking:
         one.start()
-    time.sleep(options.seconds / 4)
-    if not options.spare:
-        cluster.kill_node(options.node)
-    time.sleep(options.seconds * 3 / 4)
-    stop.set()
-    for one in (*clients, updating):
-        one.join()
-    if not options.spare:
-        cluster.start_node(options.node)
-        cluster.wait_until_joined(cluster.size, status="green")
+    try:
+        disturb()
+    finally:
+        stop.set()
+        for one in asking:
+            one.join()
     latencies.sort()
     told = {"p50 ms": latencies[len(latencies) // 2], "p95 ms": latencies[int(0.95 * len(latencies))], "max ms": latencies[-1]}
     print(json.dumps({"outcomes": outcomes} | {name: round(1000 * seconds, 1) for name, seconds in told.items()}))
@@ -110,7 +144,7 @@ def _ask_once(search: Callable[[], list[Hit]], wanted: list[str]) -> str:
     except ClusterBusy:
         return "503"
     except Exception as error:
-        return f"failed: {type(error).__name__}"
+        return f"failed: {type(error).__name__}: {error}"
     if found == wanted:
         return "same"
     return "shorter" if len(found) < len(wanted) else "other documents or order (an update changes statistics)"
