@@ -74,15 +74,14 @@ class ChangesWriter(StoreWriter):
     def _mark_below(self, targets: Collection[str], old: int, new: int) -> None:
         """Change the mark of documents that this update did not bring: their rows are taken into the changes."""
         marked = [row[0] for row in self._select("pmid, retracted", sorted(targets)) if row[1] == old]
-        done = {pmid for (pmid,) in self._db.execute("SELECT pmid FROM main.replaced")} if marked else set()
         for pmid in marked:
-            if pmid not in done:
-                row = (pmid,)
-                self._db.execute(
-                    f"INSERT INTO main.documents ({COLUMNS}, written) SELECT {COLUMNS}, written FROM below WHERE pmid = ?", row
-                )
-                self._db.execute("UPDATE main.documents SET retracted = ? WHERE pmid = ?", (new, pmid))
-                self._db.execute("INSERT INTO main.replaced VALUES (?)", row)
+            if self._db.execute("SELECT 1 FROM main.replaced WHERE pmid = ?", (pmid,)).fetchone():
+                continue
+            self._db.execute(
+                f"INSERT INTO main.documents ({COLUMNS}, written) SELECT {COLUMNS}, written FROM below WHERE pmid = ?", (pmid,)
+            )
+            self._db.execute("UPDATE main.documents SET retracted = ? WHERE pmid = ?", (new, pmid))
+            self._db.execute("INSERT INTO main.replaced VALUES (?)", (pmid,))
 
     def _select(self, columns: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Columns of those of the documents that the version before holds."""
