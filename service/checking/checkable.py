@@ -30,6 +30,7 @@ _METHOD, _METHOD_UNDER_METHODS = 0.8, 0.3
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
 _STOPPED = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
+_ASKS = re.compile(r"(?:how|why|what|when|where|who|which)\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"\w+(?:-\w+)+")
 _ALSO_NOUNS = frozenset("causes benefits benefit harms harm works work help release limits results protein carriers".split())
 """Verbs that end a list of keywords as nouns: "smoking lung cancer causes"."""
@@ -63,6 +64,8 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
         return "", "question"
     if len(words) < _FEWEST:
         return "", "short"
+    if _ASKS.match(bare) and not _STOPPED.search(bare):
+        return "", "heading"
     claim = _fronted(drop_label(_LEAD.sub("", bare)), patterns.fronts)
     for reason, pattern in patterns.reasons:
         if pattern.search(claim) or pattern.search(bare):

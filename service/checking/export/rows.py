@@ -22,7 +22,7 @@ REASONS: dict[Reason, str] = {
     "method": "how something was done",
     "research": "about the state of research",
     "advice": "advice or an instruction",
-    "opinion": "an opinion",
+    "opinion": "an opinion or own experience",
     "pronoun": "it begins with a word that stands for something named before; name it to have it checked",
     "fragment": "not a whole sentence",
 }
