@@ -30,7 +30,7 @@ from nli.training.reader import cases as made
 from nli.training.reader.cases import Given, PaperCollection, ReaderCase
 from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.examples import SEARCHES
-from nli.training.reader.train import make_tokenizer
+from nli.training.reader.train import load_start, make_tokenizer
 from retrieval.core.code_hash import hash_code
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.store.journal import Origin, hash_file
@@ -38,7 +38,6 @@ from retrieval.store.manifest import write_atomically
 from retrieval.training.command import return_exit_code
 from retrieval.training.export import export
 from retrieval.training.folds import is_held_out
-from retrieval.training.loop import read_weights
 from retrieval.training.measure import f1, macro_f1
 
 MAX_TOKENS = 256
@@ -217,13 +216,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the training run")
     parser.add_argument("--vocabulary", type=Path, required=True, help="the JSON file of the words that the model keeps")
-    parser.add_argument("--mean", type=Path, nargs="*", default=[], metavar="CHECKPOINT", help="more weights to average")
+    parser.add_argument(
+        "--mean", type=Path, nargs="*", default=[], metavar="FILE", help="more weights to average, as --start of train takes them"
+    )
     parser.add_argument("--most", type=int, default=10_000, help="read at most this many claims or papers of each set")
     parser.add_argument("--export-only", action="store_true", help="write the model without a calibration or a decision")
     options = parser.parse_args(arguments)
     words = json.loads(options.vocabulary.read_text("utf-8"))
     model = ReaderEncoder(len(words["old"]))
-    states = [read_weights(path) for path in (options.out / "checkpoint.pt", *options.mean)]
+    states = [load_start(path, words["tokens"]) for path in (options.out / "checkpoint.pt", *options.mean)]
     model.load_state_dict({name: torch.stack([state[name].float() for state in states]).mean(0) for name in states[0]})
     folder = options.out / "reader"
     folder.mkdir(parents=True, exist_ok=True)
