@@ -25,7 +25,7 @@ def ground(
         typer.Option(
             "--known",
             metavar="PMID,...",
-            help="A PMID already known to support the claim; never returned as support. May be repeated.",
+            help="PMIDs already known to support the claim, separated by commas; never returned as support.",
         ),
     ] = "",
     config: ConfigOption = defaults.CONFIG,
@@ -67,7 +67,7 @@ def ground(
 
 
 def _remember(response: GroundResponse) -> None:
-    """Add the claim to the history, where there is one; a history that cannot be written keeps no result back."""
+    """Add the claim to the history, if there is one; a history that cannot be written does not hold back the result."""
     from retrieval.core.errors import CounterpointError
     from service.memory.history import entry_of_claim
     from service.memory.memory import open_memory
@@ -83,7 +83,7 @@ def _remember(response: GroundResponse) -> None:
 
 
 def list_notes(typed: TypedOut) -> Iterator[str]:
-    """What the reader should know of what was typed: that it is no claim, and offers for words that the index does not know."""
+    """List what the reader should know about the input: that it is not a claim, and suggestions for words not in the index."""
     instead = {
         "question": "`counterpoint answer` answers questions.",
         "keywords": "`counterpoint search` lists the documents that hold them.",
