@@ -1,1 +1,1 @@
-"""Every measurement of speed and memory; `python -m bench` runs the benchmark."""
+"""All measurements of speed and memory; `python -m bench` runs the benchmark."""

@@ -24,7 +24,7 @@ from retrieval.core.errors import BadInput, CounterpointError
 from retrieval.store.manifest import read_manifest, write_atomically
 
 CODE = ("service.serve.server", "service.trec.task_a.run", "indexes.build")
-"""What decides how fast something is: a part is measured again when these, or what they import, changed, committed or not."""
+"""The code that determines speed: a part is measured again when these modules, or what they import, changed, committed or not."""
 PARTS = {
     "contradict": "bench.parts.contradict",
     "ground": "bench.parts.ground",
@@ -58,7 +58,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; 1 where an output differs that must not, 2 where something cannot be used."""
+    """Measure, print, write; return 1 where an output differs that must not, 2 where something cannot be used."""
     chosen = parse_arguments(arguments)
     try:
         return measure_parts(chosen)
@@ -71,14 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure_parts(chosen: argparse.Namespace) -> int:
-    """Every part that is asked for and not kept, then the table of all that there are."""
+    """Measure every requested part that is not kept yet, then print the table of all parts."""
     options = BenchOptions(**{name: getattr(chosen, name) for name in BenchOptions.__dataclass_fields__})
     negative = [name for name in ("items", "documents") if getattr(options, name) < 0]
     if small := negative + [name for name in ("claims", "asked", "rounds", "pairs") if getattr(options, name) < 1]:
         raise BadInput(f"--{small[0]} is {getattr(options, small[0])}; give a number that can be measured.")
     manifest = read_manifest(options.index)
     if chosen.table:
-        report.split_page(chosen.table)  # told now, not after hours
+        report.split_page(chosen.table)  # fail now, not after hours
     measured_of = {
         "commit": commit(),
         "code": hash_code(CODE),
@@ -98,7 +98,7 @@ def measure_parts(chosen: argparse.Namespace) -> int:
             try:
                 record = measure_apart(module, options, facts)
             except CounterpointError as error:
-                # The other parts need hours that should not be lost.
+                # The other parts take hours that should not be lost.
                 print(error, file=sys.stderr)
                 unusable += not isinstance(error, NotHere)
                 continue
@@ -128,7 +128,7 @@ def measure_apart(module: Any, options: BenchOptions, facts: dict[str, Any]) -> 
 
 
 def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
-    """All parts that were measured of the same code and index, now or earlier, in one file and in the page's table."""
+    """Write all parts measured on the same code and index, now or earlier, to one file and to the page's table."""
     found = {name: report.read(out, name) for name in PARTS}
     records = {name: one for name, one in found.items() if one and measured_of.items() <= one["facts"].items()}
     if not records:
@@ -140,6 +140,6 @@ def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    # Ended by its starter, it stops what it started, as at Ctrl-C.
+    # When its parent ends it, it stops what it started, as at Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

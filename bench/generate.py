@@ -2,10 +2,10 @@
 
 The texts mean nothing, but are as long as real ones, with as many sentences, and their words are as frequent. They are drawn
 from a given index (or the demonstration corpus): a document has the sentence lengths of one of its documents, and each word is
-drawn by how often it stands there. A corpus 27 million abstracts long has words that a small one lacks. By Good and Turing's
-estimate (Good 1953) a new word comes as often as words that stand there once; such a word is made up, its rank drawn by Zipf's
+drawn by its frequency there. A corpus of 27 million abstracts has words that a small one lacks. By the Good-Turing estimate
+(Good 1953), a new word comes as often as the words that occur once there; such a word is made up, its rank drawn by Zipf's
 law with exponent 1, so that the vocabulary keeps growing with the corpus. The same seed and source give the same documents, and
-the first ones of a longer corpus are those of a shorter one.
+a shorter corpus is the beginning of a longer one.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from retrieval.store.manifest import STORE, read_manifest
 
 DEMO = Path(__file__).parent.parent / "indexes" / "demo" / "corpus.jsonl"
 FIRST_ID = 10_000_000
-"""Ids count from here, so that they sort as PubMed's of today do."""
+"""Ids count from here, so that they sort like today's PMIDs."""
 _SAMPLE = 25_000
 _BATCH = 1000
-# No corpus of ours comes near so many different words; the rank of a made-up one stays below.
+# None of our corpora comes near this many different words; the rank of a made-up word stays below it.
 _RANKS = 10_000_000
 _STRIPPED = ".,;:?!()[]{}\"'"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -45,8 +45,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Likeness:
     """What a generated corpus is drawn by.
 
-    `words` and `chances` [words] (their cumulated shares, the last is 1) come from the source; `unseen` is the share of words
-    that it has not; a shape is a document's lengths in words: its title's, then each sentence's.
+    `words` and `chances` [words] (their cumulative shares, of which the last is 1) come from the source; `unseen` is the share of
+    words that it does not have; a shape is a document's lengths in words: its title's, then each sentence's.
     """
 
     words: list[str]
@@ -63,7 +63,7 @@ def likeness(texts: Iterable[tuple[str, str]]) -> Likeness:
         sentences = [title, *(abstract[start:end] for start, end in sentence_spans(abstract))]
         split = [[word for token in sentence.split() if (word := token.strip(_STRIPPED))] for sentence in sentences]
         shapes.append([len(split[0]), *(len(words) for words in split[1:] if words)])
-        # As within a sentence: a capital stands where the made one begins.
+        # Lower case, as within a sentence: a generated sentence gets its own capital.
         counts.update(word if word.isupper() else word.lower() for words in split for word in words)
     total = counts.total()
     if not total:
@@ -77,7 +77,7 @@ def likeness(texts: Iterable[tuple[str, str]]) -> Likeness:
 def documents(like: Likeness, n: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """`n` documents in Counterpoint's own format, one after the other."""
     for batch, first in enumerate(range(0, n, _BATCH)):
-        # Each batch has a generator of its own, and is drawn whole, so that no document depends on how many follow.
+        # Each batch has its own random generator and is drawn whole, so that no document depends on how many follow.
         random = np.random.default_rng([seed, batch])
         shapes = [like.shapes[at] for at in random.integers(len(like.shapes), size=_BATCH)]
         words = iter(_draw(like, random, sum(map(sum, shapes))))
@@ -98,7 +98,7 @@ def _draw(like: Likeness, random: np.random.Generator, n: int) -> Iterator[str]:
 
 
 def _make_word(rank: int) -> str:
-    """A word of its own for each rank; no language has it."""
+    """A distinct word for each rank, which exists in no language."""
     letters = ""
     while rank:
         rank, at = divmod(rank, len(_LETTERS))

@@ -1,8 +1,8 @@
-"""How figures grow with the corpus: fitted, projected to all of PubMed, and told as a table.
+"""How figures grow with the corpus: fitted, projected to all of PubMed, and shown as a table.
 
-Growth is fitted twice by least squares: as a power law on the logarithms, y = a·N^b, and as a line, y = a + b·N, a fixed cost and
-one for each document. Two or three sizes make rough fits; where the two projections differ the truth is unknown between them.
-Nothing is projected to be less than it is at the largest size.
+Growth is fitted twice by least squares: as a power law on the logarithms, y = a·N^b, and as a line, y = a + b·N, a fixed cost
+plus a cost per document. Two or three sizes give rough fits; where the two projections differ, the truth may lie anywhere between
+them. Nothing is projected to be less than it is at the largest size.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 import numpy as np
 
 PUBMED = 27_000_000
-"""Documents in PubMed's baseline of the years that TREC BioGen uses, roundly (26,805,982 in the track's own corpus)."""
+"""Documents in PubMed's baseline of the years that TREC BioGen uses, rounded (26,805,982 in the track's own corpus)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusMeasurement:
-    """One size. Seconds are of the clock where no name says CPU; bytes; latencies are medians and 95th percentiles.
+    """One size. Seconds are wall-clock unless the name says CPU; memory is in bytes; latencies are medians and 95th percentiles.
 
-    `build_rss` and `search_rss` are the most memory that each process took, Java and mapped files included; `build_private` and
-    `search_private` leave out the mapped files, which the system takes back when it needs the room. `load` is the machine's as
-    the size began: where it is above the number of cores, the CPU seconds say more than the clock.
+    `build_rss` and `search_rss` are the peak memory of each process, Java and mapped files included; `build_private` and
+    `search_private` leave out the mapped files, which the system reclaims when it needs the memory. `load` is the machine's load
+    at the start of the size: where it is above the number of cores, CPU seconds say more than wall-clock time.
     """
 
     documents: int
@@ -46,7 +46,7 @@ class CorpusMeasurement:
     load: float
 
 
-# What the table shows: a measure's name, its key, and how a figure of it is written.
+# What the table shows: a measure's name, its key, and the format of its figures.
 _ROWS: Sequence[tuple[str, str, Callable[[float], str]]] = (
     ("build, wall time", "build_seconds", lambda v: _duration(v)),
     ("build, CPU time", "build_cpu_seconds", lambda v: _duration(v)),
@@ -73,7 +73,7 @@ def growth(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, floa
 
 
 def projection(measured: Sequence[CorpusMeasurement], n: int = PUBMED) -> dict[str, dict[str, float]]:
-    """For each measure its exponent and what the power law and the line give at `n` documents."""
+    """For each measure, its exponent and the values of the power law and the line at `n` documents."""
     sizes = [float(one.documents) for one in measured]
     found = {}
     for _, key, _ in _ROWS:

@@ -1,7 +1,8 @@
 """Load on a running service: `python -m bench.load http://127.0.0.1:8000 --pid PID --clients 64 --seconds 60`.
 
-Every client grounds one claim after the other; with `--mixed` each in turn also looks at it as typed, searches for it, checks a
-text of it and reads the history. A 503 is obeyed (Retry-After), and `--leaving` of them hang up on each request after a second.
+Every client grounds one claim after the other; with `--mixed` each in turn also previews it as typed, searches for it, checks a
+text with it and reads the history. Clients obey a 503 (Retry-After), and `--leaving` of them hang up on each request after a
+second.
 Prints the outcomes, the latency of what was answered, the throughput, and the memory of the process with its children in the
 first and the last sixth of the time.
 """
@@ -32,7 +33,7 @@ def _post(path: str, key: str, template: str = "{}") -> Asked:
 
 
 Asked = Callable[[str], tuple[str, str, dict[str, Any]]]
-"""What a request for a claim is: its method, its path, and its body or parameters."""
+"""Maps a claim to a request: its method, its path, and its body or parameters."""
 
 GROUND: Sequence[Asked] = (_post("/v1/ground", "claim"),)
 MIXED: Sequence[Asked] = (
@@ -46,7 +47,7 @@ MIXED: Sequence[Asked] = (
 
 @dataclass
 class LoadResult:
-    """What happened: outcomes by status, seconds of each answer, and (second, bytes) of the service's memory."""
+    """The results: outcomes by status, seconds of each answer, and (second, bytes) of the service's memory."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -56,7 +57,7 @@ class LoadResult:
 async def client(
     url: str, number: int, until: float, seen: LoadResult, patience: float = 120, kinds: Sequence[Asked] = GROUND
 ) -> None:
-    """Claims one after the other until the time is over, each asked in the next of the `kinds`.
+    """Send claims one after the other until the time is up, each with the next of the `kinds` of request.
 
     Hangs up where an answer takes more than `patience` seconds.
     """
@@ -82,7 +83,7 @@ async def client(
 
 
 async def memory(pid: int, began: float, until: float, seen: LoadResult) -> None:
-    """Resident memory once a second."""
+    """Record resident memory once a second."""
     service = psutil.Process(pid)
     while time.monotonic() < until and service.is_running():
         family = [service, *service.children(recursive=True)]
@@ -91,7 +92,7 @@ async def memory(pid: int, began: float, until: float, seen: LoadResult) -> None
 
 
 async def load(url: str, pid: int, clients: int, seconds: float, leaving: int, kinds: Sequence[Asked] = GROUND) -> LoadResult:
-    """All clients at once, the first `leaving` of them impatient, after one request that warms the service."""
+    """Run all clients at once, the first `leaving` of them impatient, after one request that warms up the service."""
     seen = LoadResult()
     async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
         (await connection.post("/v1/ground", json={"claim": CLAIMS[0]})).raise_for_status()

@@ -1,4 +1,4 @@
-"""How builds and searches grow with the corpus, measured on generated ones, and what that says of all of PubMed.
+"""How builds and searches grow with the corpus, measured on generated corpora, and what that implies for all of PubMed.
 
 `python -m bench.scale FOLDER --like INDEX --sizes 25000 100000 1000000 --doc docs/pubmed.md`: for each size a corpus like INDEX's
 is generated (bench.generate), built, and searched as a contradiction branch does it, a thousand documents deep with their
@@ -47,7 +47,7 @@ def measure(n: int, folder: Path, source: Path) -> CorpusMeasurement:
     corpus, index = find_corpus(n, folder, source), folder / f"{n}.index"
     if not corpus.exists():
         generate(n, corpus, source)
-    # A build that goes on where another stopped would be timed too short.
+    # A build that resumed an earlier one would look too fast.
     for old in (index, index.parent / f".{index.name}.building"):
         shutil.rmtree(old, ignore_errors=True)
     load = os.getloadavg()[0]
@@ -72,7 +72,7 @@ def _run_apart(work: Callable[..., _Result], *arguments: Any) -> _Result:
 
 
 def _measure_build(corpus: Path, index: Path) -> dict[str, Any]:
-    """Seconds, CPU seconds and the largest memory of a build."""
+    """Seconds, CPU seconds and peak memory of a build."""
     from indexes.build import build
 
     done, private = threading.Event(), [0]
@@ -136,7 +136,7 @@ def _private_bytes() -> int:
 
 
 def put_between_markers(path: Path, text: str) -> None:
-    """Replace what stands between the two markers of a document; raises `BadInput` where it has none."""
+    """Replace the text between the two markers of a document; raises `BadInput` where it has none."""
     whole = path.read_text("utf-8") if path.exists() else ""
     before, begin, rest = whole.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -162,12 +162,12 @@ def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[CorpusMeasur
 
 
 def find_corpus(n: int, folder: Path, source: Path) -> Path:
-    """Where the corpus of `n` documents like those of `source` lies, by the content of the source and the generator's code."""
+    """The path of the corpus of `n` documents like those of `source`, from the content of the source and the generator's code."""
     return Origin(_identify(source), n, hash_code(["bench.generate"])).path(folder, str(n), ".jsonl")
 
 
 def _identify(source: Path) -> Any:
-    """What tells the content of an index or a file of documents from any other."""
+    """An identifier of the content of an index or a file of documents."""
     if source.is_dir():
         manifest = read_manifest(source)
         return [manifest.id, manifest.version, manifest.created]
@@ -175,7 +175,7 @@ def _identify(source: Path) -> Any:
 
 
 def _report(folder: Path, source: Path, journal: Journal) -> None:
-    """Write FOLDER/scale.json: every size measured so far, and what they say of all of PubMed."""
+    """Write FOLDER/scale.json: every size measured so far, and the projection to all of PubMed."""
     measured = [CorpusMeasurement(**journal.get(n)) for n in sorted(journal.records, key=int)]
     report: dict[str, Any] = {"like": str(source.resolve()), "measured": [asdict(one) for one in measured]}
     if len(measured) > 1:

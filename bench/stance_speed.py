@@ -1,4 +1,4 @@
-"""Pairs a second of the shipped stance model against the float torch model: `python -m bench.stance_speed`.
+"""Pairs per second of the shipped stance model against the float torch model: `python -m bench.stance_speed`.
 
 With `--checkpoint OUT/checkpoint.pt` the drift of the shipped logits from the torch model's is printed too.
 """
@@ -24,7 +24,7 @@ TOKENS, BATCHES, ROUNDS = 96, 4, 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Time every engine in turn, round after round, so that other work on the machine hits all alike; print medians."""
+    """Time every engine in turn, round after round, so that other load on the machine affects all alike; print medians."""
     parser = argparse.ArgumentParser(prog="python -m bench.stance_speed", description="Speed and drift of the stance model.")
     parser.add_argument("--model", type=Path, default=STANCE_MODEL, help="the model folder")
     parser.add_argument("--threads", type=int, default=2)

@@ -1,1 +1,1 @@
-"""Measuring: SciFact as a proxy, and the measures that cannot be fooled."""
+"""Evaluation: SciFact as a proxy task, and measures that a trivial baseline cannot game."""

@@ -1,4 +1,4 @@
-"""The console command: the service's commands and those that measure it. It lives here, at the top of the import order."""
+"""The console command: the service's commands and those that evaluate it. It lives here, at the top of the import order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eval.commands.scifact import predictions, scifact
 from eval.commands.spellings import spellings
 from service.cli.commands import app
 
-eval_app = typer.Typer(help="Measure grounding on labelled data, and answers.", no_args_is_help=True)
+eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 app.add_typer(bench_app, name="bench")
 for command in (
@@ -32,7 +32,7 @@ for command in (
 
 @eval_app.callback()
 def _group() -> None:
-    """Measure grounding on labelled data, and answers."""
+    """Measure grounding, answers and retrieval."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The generator's seam: a topic and its sources go in, a draft comes out that nobody has checked yet."""
+"""The generator's interface: a topic and its sources go in, an unchecked draft comes out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from retrieval.core.values import Document, Sentence, Stance, Topic
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a paper found about the question, by a judge that read it: the place of the sentence that tells it, the side that it
-    takes (None for neither), and the kind of study in words ("a randomised trial")."""
+    """What a paper found about the question, according to a judge that read it: the index of the sentence that states it, its
+    stance (None for neither side), and the kind of study in words ("a randomised trial")."""
 
     sentence: int
     stance: Stance | None
@@ -24,8 +24,8 @@ class Finding:
 class Source:
     """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them.
 
-    `finding` is there where the question asks for yes or no and the document was read for it; `tells` are the places of the
-    sentences that tell what the paper itself found or concludes, None where nobody looked.
+    `finding` is set if the question asks for yes or no and the document was read for it; `tells` holds the indices of the
+    sentences that state what the paper itself found or concludes, None if nobody looked.
     """
 
     number: int
@@ -37,7 +37,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an answer may hold: words counted at white space, and citations a sentence."""
+    """What an answer may hold: words, counted at white space, and citations per sentence."""
 
     words: int = 250
     citations: int = 3
@@ -78,4 +78,4 @@ class Generator(Protocol):
         """An answer to the topic's question from the sources alone; `prompt` names the instructions (generation/prompts)."""
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
-        """The sentence once more, so that the sources bear it out; an empty draft where the generator cannot."""
+        """The sentence rewritten so that the sources support it; an empty draft if the generator cannot."""

@@ -1,7 +1,7 @@
 """Building an index: whole or not at all, resumed where a killed build stopped.
 
-One pass: each batch of records goes into the store, sentences and cues found, and, while the next is read, into Lucene. The
-store alone remembers how far a build has come; a build that goes on gives Lucene what is in the store and then reads on.
+There is one pass: each batch of records goes into the store with its sentences and cues, and into Lucene while the next batch is
+read. Only the store records how far a build has come; a resumed build first gives Lucene what is in the store, then reads on.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def build(
 ) -> BuildReport:
     """Build an index of every document in `paths` (files or folders) at `out`.
 
-    The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, inside the index that is
-    there, which serves until the new one is whole. A build that was killed or ran out of disk goes on where it stopped when
-    it is started again with the same sources. `alone` says that this process does nothing else with Java; `columns` names
-    those of CSV files (`indexes.readers.exports.table.NAMES`). Raises `BadInput` where `out` exists (unless `overwrite`) or a
-    source cannot be read, `OutOfSpace` where the disk is full, `Interrupted` where the user stops it.
+    The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, it is made inside the existing
+    index, which serves until the new one is complete. A build that was killed or ran out of disk resumes where it stopped when
+    it is started again with the same sources. `alone` says that this process does nothing else with Java; `columns` maps the
+    columns of CSV files (`indexes.readers.exports.table.NAMES`). Raises `BadInput` if `out` exists (unless `overwrite`) or a
+    source cannot be read, `OutOfSpace` if the disk is full, `Interrupted` if the user stops it.
     """
     target = out.resolve()
     root = _choose_root(target, out, overwrite)
@@ -83,13 +83,13 @@ def build(
 
 
 def expect_sources(files: Files) -> None:
-    """Prepare Java for the size of the process's one job."""
+    """Configure Java for the size of this process's only job."""
     if sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
         java.expect_short_run()
 
 
 def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> Files:
-    """The files of these paths (files or folders), each with its format; raises `BadInput` for what cannot be read."""
+    """The files of these paths (files or folders), each with its format; raises `BadInput` if one cannot be read."""
     check_columns(columns or {})
     files = [(path, detect_format(path, columns) if format == "auto" else format) for path in sources(paths)]
     if columns and CSV not in (kind for _, kind in files):
@@ -98,7 +98,7 @@ def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) 
 
 
 def check_target(out: Path, overwrite: bool) -> None:
-    """Raise `BadInput` where no index can be built at `out`, as `build` would."""
+    """Raise `BadInput`, as `build` would, if no index can be built at `out`."""
     _choose_root(out.resolve(), out, overwrite)
 
 
@@ -129,7 +129,7 @@ def _read_version(root: Path) -> int:
 
 
 def drop_others(folder: Path, keep: Sequence[str]) -> None:
-    """Remove the data of versions that nobody should have open any more."""
+    """Remove the data of versions that no reader should still have open."""
     for leftover in folder.glob("v[0-9]*"):
         if leftover.name not in keep:
             shutil.rmtree(leftover, ignore_errors=True)
@@ -143,7 +143,7 @@ def fill_index(
     old: Manifest | None = None,
     columns: Columns | None = None,
 ) -> BuildReport:
-    """Read every source into the store and into Lucene, and say what came of it; `old` is what an update starts from."""
+    """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
         resumed = _index_stored(store, lucene) if old is None else 0
         read = read_all(store, lucene, files, skip_bad, columns)
@@ -167,7 +167,7 @@ def find_format(data: Path) -> int:
 
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
-    """Give Lucene what an earlier try at this build has put into the store."""
+    """Give Lucene the documents that an earlier attempt at this build put into the store; return how many."""
     given = 0
     for texts in store.texts(BATCH):
         lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in texts)
@@ -176,7 +176,7 @@ def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
 
 
 def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:
-    """The unfinished store of an earlier try at the same build, else an empty one."""
+    """The unfinished store of an earlier attempt at the same build, else an empty one."""
     if (data / STORE).exists():
         with suppress(Exception):
             store = StoreWriter(data / STORE, version)

@@ -1,6 +1,6 @@
-"""What an update writes of the documents: a file of what changed, beside those of the version before, which stay as they are.
+"""Writing an update's documents: one file holds what changed; the files of the previous version stay as they are.
 
-Counts, the hash of the texts and the marks of retracted documents follow from the changes and the manifest before, so that an
+The counts, the hash of the texts and the retraction marks are derived from the changes and the previous manifest, so that an
 update's time depends on its own size, not on that of the index.
 """
 
@@ -20,7 +20,7 @@ _CHUNK = 1000
 
 
 class ChangesWriter(StoreWriter):
-    """The changes of an update to the index of this manifest, in a data folder that has the files of the version before."""
+    """The changes that an update makes to the index of this manifest, in a data folder with the previous version's files."""
 
     def __init__(self, data: Path, old: Manifest) -> None:
         self._old = old
@@ -40,7 +40,7 @@ class ChangesWriter(StoreWriter):
         self._db.executemany("INSERT OR IGNORE INTO main.replaced VALUES (?)", [(pmid,) for pmid in pmids])
 
     def summary(self) -> tuple[IndexCounts, str]:
-        """Mark what is retracted; the counts of the whole index and the hash of its texts, from the changes alone."""
+        """Mark retracted documents; return the counts of the whole index and the hash of its texts, from the changes alone."""
         self._db.execute("BEGIN")
         before = self._carry_pointers()
         for pmid, notices in self._db.execute("SELECT pmid, notices FROM main.documents"):
@@ -59,12 +59,12 @@ class ChangesWriter(StoreWriter):
         return tally.counts, tally.digest
 
     def _carry_pointers(self) -> set[str]:
-        """Keep what documents that are not replaced say of others; what all said before this update."""
+        """Keep the retraction notices of documents that are not replaced; return the targets of all notices before the update."""
         version = self._db.execute(f"PRAGMA {self._newest}.user_version").fetchone()[0]
         if version == self._old.version:
             pairs = self._db.execute(f"SELECT target, pmid FROM {self._newest}.pointers").fetchall()
         else:
-            # Written by code that knew no pointers: once, all documents are asked.
+            # Written by code without a pointers table: read every document's notices, this once.
             rows = self._db.execute("SELECT pmid, notices FROM below WHERE notices LIKE '%Retract%'")
             pairs = [(target, pmid) for pmid, notices in rows for target in find_targets(notices)]
         self._db.executemany("INSERT OR IGNORE INTO main.pointers VALUES (?, ?)", pairs)
@@ -72,7 +72,7 @@ class ChangesWriter(StoreWriter):
         return {target for target, _ in pairs}
 
     def _mark_below(self, targets: Collection[str], old: int, new: int) -> None:
-        """Change the mark of documents that this update did not bring: their rows are taken into the changes."""
+        """Change the mark of documents that are not in this update: their rows are copied into the changes."""
         marked = [row[0] for row in self._select("pmid, retracted", sorted(targets)) if row[1] == old]
         for pmid in marked:
             if self._db.execute("SELECT 1 FROM main.replaced WHERE pmid = ?", (pmid,)).fetchone():
@@ -84,13 +84,13 @@ class ChangesWriter(StoreWriter):
             self._db.execute("INSERT INTO main.replaced VALUES (?)", (pmid,))
 
     def _select(self, columns: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Columns of those of the documents that the version before holds."""
+        """The columns of those documents that the previous version holds."""
         for at in range(0, len(pmids), _CHUNK):
             chunk = pmids[at : at + _CHUNK]
             marks = ",".join("?" * len(chunk))
             yield from self._db.execute(f"SELECT {columns} FROM below WHERE pmid IN ({marks})", chunk).fetchall()
 
     def finish(self) -> None:
-        """Drop the journal, and merge files of changes where they have become too many."""
+        """Drop the journal, and merge files of changes if there are too many."""
         super().finish()
         fold_changes(self.path.parent, self.version)

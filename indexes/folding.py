@@ -1,8 +1,8 @@
 """Merging the files of a document store, as Lucene does with its segments: small ones often, large ones seldom.
 
-An older file is merged with all that came after it once it is less than twice their size, so that there are few files and each
-document is copied few times: an index of a million documents that is updated with a thousand each time is copied whole at about
-every five hundredth update.
+An older file is merged with all later ones once it is no more than twice their total size, so there are few files and each
+document is copied only a few times: an index of a million documents, updated a thousand at a time, is copied whole at about every
+five hundredth update.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from retrieval.store.layers import COLUMNS, GROW, POINTERS, attach, has_authors,
 from retrieval.store.manifest import STORE
 
 _SHARE = 2
-"""A file is merged with those after it unless it is larger than so many times all of them."""
+"""A file is merged with those after it unless it is more than this many times their total size."""
 _MOST = 4
-"""Files of changes: each costs every look-up of a thousand documents about a millisecond."""
+"""The most files of changes: each adds about a millisecond to every look-up of a thousand documents."""
 _PARTIAL = "merging.sqlite"
 
 
 def fold_changes(data: Path, version: int) -> None:
-    """Merge the newest files of a data folder, as many as should be one, after the update to this version of the index."""
+    """Merge as many of the newest files of a data folder as are due, after the update to this version of the index."""
     files = _list_files(data)
     first = find_first([file.stat().st_size for file in files])
     if first < len(files) - 1:
@@ -33,12 +33,12 @@ def fold_changes(data: Path, version: int) -> None:
 
 
 def fold_all(data: Path, before: int, version: int) -> None:
-    """Make one file of all, the store alone, of an index whose version was `before` and is `version` from now on."""
+    """Merge all files into the store alone, for an index whose version was `before` and is now `version`."""
     _fold(_list_files(data), before, version)
 
 
 def find_first(sizes: Sequence[int]) -> int:
-    """From which file on, the oldest first, all are to be one; the last where none is."""
+    """The index of the first file (oldest first) from which on all are to be merged; the last index if none are."""
     first = len(sizes) - 1
     while first and (sizes[first - 1] <= _SHARE * sum(sizes[first:]) or first > _MOST):
         first -= 1
@@ -50,12 +50,12 @@ def _list_files(data: Path) -> list[Path]:
 
 
 def _fold(files: Sequence[Path], before: int, version: int) -> None:
-    """Put the changes of the later files into a copy of the first, which takes their place."""
+    """Apply the changes of the later files to a copy of the first, which replaces them all."""
     oldest, *later = files
     partial = oldest.with_name(_PARTIAL)
     shutil.copyfile(oldest, partial)
     with closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as db:
-        # Nobody sees this file before the manifest names its folder, and a stopped update deletes it.
+        # No reader sees this file before the manifest names its folder, and a stopped update deletes it.
         db.execute("PRAGMA journal_mode=OFF")
         if not has_authors(db, "main"):
             db.executescript(GROW)

@@ -1,7 +1,7 @@
-"""Which files of a folder of PubMed's updates an index still lacks, and whether each is whole.
+"""Which files in a folder of PubMed updates an index still lacks, and whether each is complete.
 
-Update files must be applied in the order of their numbers, once each. An index's manifest names the files that went into it; so
-whatever dies in between, the next look finds what is left.
+Update files must be applied in the order of their numbers, once each. An index's manifest names the files that went into it, so
+whatever dies in between, the next check finds what is left.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MD5 = re.compile(r"\b[0-9a-fA-F]{32}\b")
 
 @dataclass(frozen=True, slots=True, order=True)
 class UpdateFile:
-    """A file of PubMed's: its yearly set, its number in it, where it lies."""
+    """A PubMed file: its yearly set, its number in that set, and its path."""
 
     set: str
     number: int
@@ -29,13 +29,13 @@ class UpdateFile:
 
 
 class OutOfOrder(BadInput):
-    """A file that should have come before those that were applied, or one that is missing between them."""
+    """A file should have come before those already applied, or one is missing between them."""
 
 
 def find_new_files(source: Path, applied: Sequence[IndexSource]) -> list[UpdateFile]:
-    """The files in a folder that are not in an index yet, in their order.
+    """The files in a folder that are not in an index yet, in the order of their numbers.
 
-    Raises `BadInput` where the folder cannot be read, `OutOfOrder` where a number is missing or one has come too late.
+    Raises `BadInput` if the folder cannot be read, `OutOfOrder` if a number is missing or came too late.
     """
     if not source.is_dir():
         raise BadInput(f"{source} is not a folder; name a folder or a mirror of PubMed's update files.")
@@ -52,15 +52,15 @@ def find_new_files(source: Path, applied: Sequence[IndexSource]) -> list[UpdateF
 
 
 def read_name(path: Path) -> UpdateFile | None:
-    """What a file's name says of it, None for one that is not named as PubMed's are."""
+    """What a file's name says about it; None if it is not named as PubMed names its files."""
     found = _NAME.fullmatch(path.name)
     return UpdateFile(found["set"], int(found["number"]), path) if found else None
 
 
 def check_whole(file: UpdateFile) -> None:
-    """Compare a file with its .md5, which stands beside it.
+    """Compare a file with the .md5 beside it.
 
-    Raises `Unfinished` where there is no .md5 yet (the file may still be arriving), `BadInput` where the two differ.
+    Raises `Unfinished` if there is no .md5 yet (the file may still be arriving), `BadInput` if the two differ.
     """
     beside = file.path.with_name(f"{file.path.name}.md5")
     try:

@@ -1,4 +1,4 @@
-"""What protects an index while it is being changed: one writer at a time, and a Ctrl-C that says what becomes of the work."""
+"""Protecting an index while it changes: one writer at a time, and a Ctrl-C that reports what happens to the work."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LOCK = ".lock"
 
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
-    """Keep a second build or update out of the folder while one is at work; the lock goes with the process.
+    """Keep a second build or update out of the folder while one is running; the lock ends with the process.
 
-    Raises `BadInput` where another has it.
+    Raises `BadInput` if another process holds it.
     """
     from filelock import FileLock, Timeout
 
     try:
-        # Where a file system has no such locks, a lock that outlives its process would be worse than none.
+        # On a file system without such locks, a lock that outlives its process would be worse than none.
         lock = FileLock(folder / LOCK, blocking=False, fallback_to_soft=False).acquire()
     except Timeout:
         raise BadInput(f"Another build or update is running in {folder}; wait until it is done.") from None
@@ -30,7 +30,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def report_interrupt(what: str, kept: str) -> Iterator[None]:
-    """Ctrl-C as an error that says what becomes of the work."""
+    """Turn Ctrl-C into an error that says what happens to the work."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,8 +1,8 @@
-"""Writing the Lucene side of an index, through Pyserini: ids and terms only, negations kept.
+"""Writing the Lucene part of an index through Pyserini: ids and terms only, negations kept.
 
 Pyserini's indexer reads and analyses documents on all the threads it is given, but only logs what goes wrong (Anserini,
-`SimpleIndexer.addToIndex` and `close`): on a full disk it would leave documents out without a word. So the `IndexWriter`
-inside it is taken in hand: its count of every batch is checked, and merging, committing and closing are asked of it directly.
+`SimpleIndexer.addToIndex` and `close`): on a full disk it would silently leave documents out. So this module uses the
+`IndexWriter` inside it: it checks the count of every batch, and calls the writer directly to merge, commit and close.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from retrieval.bm25.java import HEAP_VARIABLE, load_java_class
 from retrieval.bm25.lucene import load_pyserini, start_on_lucene_thread
 from retrieval.core.errors import BadConfig, BadInput
 
-# Pyserini fixes 2 GB, more than the whole heap we give to Java; Lucene itself recommends some hundred megabytes at most.
+# Pyserini sets 2 GB, more than the whole heap we give to Java; Lucene itself recommends a few hundred megabytes at most.
 _BUFFER_MB = 200.0
 
 
 def make_contents(title: str, abstract: str) -> str:
-    """What BM25 sees of a document: one field, title and abstract."""
+    """The text of a document that BM25 searches: title and abstract in one field."""
     return f"{title} {abstract}".strip()
 
 
 class LuceneWriter:
-    """A Lucene index being written: what it is given, it indexes on Java's threads while the caller prepares the next batch.
+    """A Lucene index being written: it indexes each batch on Java's threads while the caller prepares the next.
 
-    Nothing of it is seen by readers before `finish`; a fault of one batch is raised by the next call. With `merge` it ends as one
-    segment, without the deleted in BM25's statistics; else Lucene merges what its own policy says.
+    Readers see nothing of it before `finish`; the next call raises the error of a failed batch. With `merge` it ends as one
+    segment, with no deleted documents in BM25's statistics; otherwise Lucene merges by its own policy.
     """
 
     def __init__(self, folder: Path, append: bool, merge: bool = True) -> None:
@@ -43,19 +43,19 @@ class LuceneWriter:
         self._pending: Future[None] | None = None
 
     def remove(self, pmids: Sequence[str]) -> None:
-        """Take documents out by id; those added after this call stay."""
+        """Remove documents by id; those added after this call stay."""
         if pmids:
             self._start(lambda: self._remove(pmids))
 
     def add(self, documents: Iterable[tuple[str, str]]) -> None:
-        """Index (pmid, contents) pairs that the index does not hold; a document without a word is left out."""
-        # As JSON with every character but ASCII escaped: this is what Pyserini reads, and no encoding is left to chance.
+        """Index (pmid, contents) pairs that the index does not hold; a document without words is left out."""
+        # As JSON with every non-ASCII character escaped: this is what Pyserini reads, and no encoding is left to chance.
         batch = [f'{{"id":{quoted(pmid)},"contents":{quoted(text)}}}' for pmid, text in documents if text]
         if batch:
             self._start(lambda: self._add(batch))
 
     def finish(self) -> None:
-        """Merge what is to be merged, and close the index whole."""
+        """Merge if asked to, commit, and close the index."""
         self._start(self._finish)
         self._wait()
 
@@ -68,7 +68,7 @@ class LuceneWriter:
             start_on_lucene_thread(self._rollback).exception()
 
     def _start(self, work: Callable[[], None]) -> None:
-        # One batch is at work and one in preparation: memory stays bounded, and both cores are busy.
+        # One batch is being indexed and one prepared: memory stays bounded, and both cores are busy.
         self._wait()
         self._pending = start_on_lucene_thread(lambda: self._translate_errors(work))
 
@@ -78,7 +78,7 @@ class LuceneWriter:
             pending.result()
 
     def _translate_errors(self, work: Callable[[], None]) -> None:
-        """Run `work`, and raise what ails Java in words that the callers of a writer know."""
+        """Run `work`, and translate Java's errors into those that the callers of a writer handle."""
         try:
             self._open()
             work()
@@ -112,7 +112,7 @@ class LuceneWriter:
             )
 
     def _remove(self, pmids: Sequence[str]) -> None:
-        # As one query: the bridge to Java cannot tell `deleteDocuments(Term...)` from `deleteDocuments(Query...)`.
+        # As one query: the bridge to Java cannot distinguish `deleteDocuments(Term...)` from `deleteDocuments(Query...)`.
         term, ids = load_java_class("org.apache.lucene.index.Term"), load_java_class("java.util.ArrayList")()
         for pmid in pmids:
             ids.add(term("id", pmid).bytes())
@@ -120,7 +120,7 @@ class LuceneWriter:
 
     def _finish(self) -> None:
         if self._merge:
-            # A single segment that still counts deleted documents is rewritten by this too.
+            # This also rewrites a single segment that still counts deleted documents.
             self._writer.forceMerge(1)
         self._writer.commit()
         # Waits for merges under way.
@@ -141,7 +141,7 @@ def _list_causes(exception: Any) -> str:
 
 
 def link_files(source: Path, target: Path) -> None:
-    """A new folder that shares the files of another, but not its folders: of an index none is changed once it is written."""
+    """Make a folder that shares another's files, not its subfolders; safe, as index files never change once written."""
     target.mkdir()
     for file in sorted(source.iterdir()):
         if file.name == "write.lock" or file.is_dir():
@@ -149,5 +149,5 @@ def link_files(source: Path, target: Path) -> None:
         try:
             os.link(file, target / file.name)
         except OSError:
-            # Some file systems know no hard links.
+            # Some file systems have no hard links.
             shutil.copyfile(file, target / file.name)

@@ -1,4 +1,4 @@
-"""What an index is made with: its manifest, and the settings and versions in it, which a build that goes on must share."""
+"""What an index is made with: its manifest, and the settings and versions in it, which a resumed build must share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from retrieval.store.manifest import FORMAT, IndexCounts, IndexSource, Manifest
 
 
 def list_settings() -> dict[str, Any]:
-    """What decides how a document is indexed, as the manifest tells it."""
+    """The settings that decide how a document is indexed, as the manifest records them."""
     cues = json.dumps([asdict(cue) for cue in load_cue_list().cues])
     return {
         "analyzer": {"language": "en", "stemmer": "porter", "stopwords": "kept"},
@@ -36,14 +36,14 @@ def list_versions() -> dict[str, str]:
 
 
 def make_fingerprint(files: Iterable[tuple[Path, str]], columns: Mapping[str, str] | None = None) -> str:
-    """What a build is made from: it goes on only where all of this is as it was."""
+    """A hash of all that a build is made from: a build resumes only if none of it has changed."""
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
     made_of = [FORMAT, stats, sorted((columns or {}).items()), list_settings(), list_versions()]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
 def check_settings(index: Manifest, place: str) -> None:
-    """Raise `IndexUnusable` where the index at a `place` was made with other settings than an update would be."""
+    """Raise `IndexUnusable` if the index at `place` was made with other settings than an update would use."""
     if index.settings != list_settings():
         raise IndexUnusable(
             f"The index {place} was built with different settings or a different cue list, and an update would mix the two; "
@@ -63,7 +63,8 @@ def make_manifest(
 ) -> Manifest:
     """The manifest of an index that was built just now or, from `old`, updated.
 
-    `counted` are its counts and the hash of its texts, `sources` what was read now, `versions` those of what else it depends on.
+    `counted` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
+    else it depends on.
     """
     counts, digest = counted
     return Manifest(

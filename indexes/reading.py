@@ -1,4 +1,4 @@
-"""One source read into the store and into Lucene, past what an earlier try at the same build has kept."""
+"""Reading one source into the store and into Lucene, skipping what an earlier attempt at the same build has kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 
 BATCH = 1000
-"""Records that are written at once."""
+"""Records written at a time."""
 _Numbered = Sequence[tuple[int, Document | Deletion]]
 
 
@@ -28,10 +28,10 @@ class Target(Protocol):
         """How many records of the `source`-th file are already in."""
 
     def repeats_done(self, source: int) -> list[tuple[int, str]]:
-        """The records among them, by number, that were left out because their id came before."""
+        """The records among them, by number and id, that were left out because their id had occurred before."""
 
     def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
-        """Those documents that this build or update has written before it comes to the record `done` of a source."""
+        """Those documents that this build or update has written before it reaches record `done` of a source."""
 
     def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
         """The ids of the documents that have one of these DOIs, by the DOI."""
@@ -50,8 +50,8 @@ class Target(Protocol):
 class SourceReading:
     """The reading of the `number`-th source of a build or update, and what it found.
 
-    `seen` counts records, `added`, `revised` and `deleted` documents, `without_abstract` and `repeated` what exports hold of no
-    use. A target that indexes texts itself needs no `lucene`.
+    `seen` counts records; `added`, `revised` and `deleted` count documents; `without_abstract` and `repeated` count the records
+    of exports that are left out. A target that indexes texts itself needs no `lucene`.
     """
 
     def __init__(self, store: Target, lucene: LuceneWriter | None, number: int, path: Path, kind: str, skip: SkipBad) -> None:
@@ -60,14 +60,14 @@ class SourceReading:
         self._repeats = FORMATS[kind].repeats
 
     def read_all(self, bar: tqdm[Any], columns: Columns | None = None) -> None:
-        """Read every record that is not in the store yet; those that cannot be used are told or counted."""
+        """Read every record that is not in the store yet; unusable ones are reported or counted."""
         self._tell(self._store.repeats_done(self._number))
         records = read(self._path, self._kind, self._skip, columns)
         done = self._store.records_done(self._number)
         while batch := list(islice(records, BATCH)):
             first, self.seen = self.seen + 1, self.seen + len(batch)
             bar.update(len(batch))
-            # Counted anew by a build that goes on: its sources are read again from their beginning.
+            # A resumed build counts these again: its sources are read from their beginning.
             self.without_abstract += sum(isinstance(record, Omission) for record in batch)
             if self.seen > done:
                 self._write(list(enumerate(batch, first))[max(0, done + 1 - first) :])
@@ -75,7 +75,7 @@ class SourceReading:
     def _write(self, fresh: Sequence[tuple[int, Record]]) -> None:
         usable: _Numbered = [(number, record) for number, record in fresh if not isinstance(record, Omission)]
         repeats: list[tuple[int, str]] = []
-        # PubMed's files repeat a PMID to replace or delete it; in a JSONL corpus a second time is a mistake.
+        # PubMed's files repeat a PMID to replace or delete it; in a JSONL corpus a repeated id is a mistake.
         if self._repeats != "replace":
             if self._repeats == "skip":
                 usable = self._join_by_doi(usable)
@@ -109,13 +109,13 @@ class SourceReading:
                 self._skip(BadRecord(self._path, where, "this id is repeated; every id must be unique"))
 
     def _join_by_doi(self, records: _Numbered) -> _Numbered:
-        """The records, each under the id that its paper has already: one export knows a paper's PMID, another its DOI alone."""
+        """The records, each under the id its paper already has: one export gives a paper's PMID, another only its DOI."""
         known = self._store.ids_by_doi([record.doi for _, record in records if isinstance(record, Document)])
         joined: list[tuple[int, Document | Deletion]] = []
         for number, record in records:
             if isinstance(record, Document) and record.doi:
                 held = known.setdefault(record.doi, record.pmid)
-                # Two PMIDs with one DOI are two records of PubMed's.
+                # Two PMIDs with one DOI are two separate PubMed records.
                 if not (held.isdigit() and record.pmid.isdigit()):
                     record = replace(record, pmid=held)
             joined.append((number, record))
@@ -123,7 +123,7 @@ class SourceReading:
 
 
 def _find_repeats(records: _Numbered, known: set[str]) -> Iterator[tuple[int, str]]:
-    """The numbered records whose id is `known` or stands twice among them."""
+    """The number and id of each record whose id is `known` or occurs earlier among the records."""
     for number, record in records:
         if record.pmid in known and not isinstance(record, Deletion):
             yield number, record.pmid

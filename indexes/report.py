@@ -1,4 +1,4 @@
-"""What a build or update says when it is done, and what it counts on the way."""
+"""What a build or update reports when it is done, and what it counts along the way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from retrieval.store.manifest import IndexSource, Manifest
 class Changes:
     """How many documents an update added, revised and deleted, and how many more are marked as retracted after it.
 
-    Of an update that was resumed: what was done since.
+    For a resumed update: what was done since it was resumed.
     """
 
     added: int = 0
@@ -34,7 +34,7 @@ class Changes:
         return self.added + self.revised + self.deleted
 
     def add(self, reading: SourceReading) -> Changes:
-        """These and what the reading of a source did."""
+        """These changes plus those from reading a source."""
         return replace(
             self,
             added=self.added + reading.added,
@@ -67,8 +67,8 @@ class SourcesRead:
     bad: tuple[BadRecord, ...]
 
     def report(self, index: Manifest, old: Manifest | None = None, resumed: int = 0) -> BuildReport:
-        """What came of it: `index`, made from `old` if there was one; an earlier try had written `resumed` documents of it."""
-        # The marks are set anew, so that those which the index had before are no news.
+        """The report on `index`, made from `old` if there was one; an earlier attempt had written `resumed` of its documents."""
+        # All marks are set again, so those that the index had before are not new.
         retracted = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
         changes = replace(self.changes, retracted=retracted)
         return BuildReport(index, self.bad, resumed + changes.touched, self.sources, changes)
@@ -77,7 +77,7 @@ class SourcesRead:
 def read_source(
     reading: SourceReading, path: Path, kind: str, skip: SkipBad, columns: Columns | None, bar: tqdm[Any]
 ) -> IndexSource:
-    """Read a source to its end; what it was."""
+    """Read a source to its end; return its entry for the manifest."""
     bad_before = len(skip.faults)
     reading.read_all(bar, columns)
     counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)

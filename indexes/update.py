@@ -1,7 +1,7 @@
-"""Updating an index in a folder, and merging one: whole or not at all.
+"""Updating and merging an index in a folder: completely or not at all.
 
-A version of the data is a folder of its own in which unchanged files are hard links, so that an update writes what changed and
-no more; it appears when the manifest is replaced.
+Each version of the data is a folder of its own, in which unchanged files are hard links, so that an update writes only what
+changed; the version becomes visible when the manifest is replaced.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from retrieval.core.errors import AGAIN, translate_write_errors
 from retrieval.store.manifest import DENSE, LUCENE, Manifest, list_data_files, read_manifest
 
 _QUICK = 32 << 20
-"""Bytes of Lucene's files, some 120,000 abstracts, that are merged into one segment in about a second: so each update does it."""
+"""Lucene files of fewer bytes (some 120,000 abstracts) merge into one segment in about a second, so every update merges them."""
 
 _SPARED_SECONDS = 600.0
-"""For so long a replaced version stays at least: services look for a new one every few seconds, and requests take minutes."""
+"""A replaced version is kept at least this long: services look for a new one every few seconds, and requests take minutes."""
 
 
 def update(
@@ -43,10 +43,10 @@ def update(
 ) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
-    Queries see the old version until the last moment; it stays for ten minutes at least and until the next update, for readers
-    that still have it open. An update that does not come to its end leaves the index as it was. In a large index, replaced and
-    deleted documents count in BM25's statistics until Lucene merges them away by itself, or `merge` does. `alone` says that this
-    process does nothing else with Java; `columns` names those of CSV files.
+    Queries see the old version until the last moment; it is kept for at least ten minutes, and until the next update, for readers
+    that still have it open. An update that does not finish leaves the index as it was. In a large index, replaced and deleted
+    documents count in BM25's statistics until Lucene merges them away by itself, or `merge` does. `alone` says that this process
+    does nothing else with Java; `columns` maps the columns of CSV files.
     """
     read_manifest(folder)
     files = detect_formats(paths, format, columns)
@@ -61,7 +61,7 @@ def update(
 
 
 def merge(folder: Path) -> Manifest:
-    """Make one file of all documents and one segment of Lucene's, without what was replaced or deleted; as whole as an update."""
+    """Merge all documents into one file and one Lucene segment, without replaced or deleted ones; all or nothing."""
     read_manifest(folder)
     with _change(folder, "the merge") as old, _start_version(folder, old) as data:
         fold_all(data, old.version, old.version + 1)
@@ -84,7 +84,7 @@ def merge(folder: Path) -> Manifest:
 
 @contextmanager
 def _change(folder: Path, what: str) -> Iterator[Manifest]:
-    """Keep others out; the manifest of the index as it is."""
+    """Lock the index against other writers; yield its current manifest."""
     with (
         report_interrupt("the index", "the index is as it was before"),
         translate_write_errors(what, folder, f"the index is as it was before: {AGAIN}"),
@@ -96,14 +96,14 @@ def _change(folder: Path, what: str) -> Iterator[Manifest]:
 
 @contextmanager
 def _start_version(folder: Path, old: Manifest) -> Iterator[Path]:
-    """A data folder for the next version, with the files of the one before; gone again where the block fails."""
+    """A data folder for the next version, with the previous version's files; removed again if the block fails."""
     data = folder / name_data(old.version + 1)
     shutil.rmtree(data, ignore_errors=True)
     try:
         link_files(folder / old.data, data)
         link_files(folder / old.data / LUCENE, data / LUCENE)
         if old.dense:
-            # Of the texts before, until `counterpoint index dense` brings them up to date: it encodes only what changed.
+            # The vectors match the previous texts until `counterpoint index dense` updates them: it encodes only what changed.
             link_files(folder / old.data / DENSE, data / DENSE)
         yield data
     except BaseException:
@@ -113,10 +113,10 @@ def _start_version(folder: Path, old: Manifest) -> Iterator[Path]:
 
 
 def _drop_old(folder: Path) -> None:
-    """Remove the data of versions that were replaced some time ago: a service may not have noticed the last updates yet."""
+    """Remove the data of versions replaced some time ago: a service may not have noticed the latest updates yet."""
     versions = sorted(folder.glob("v[0-9]*"), key=lambda path: int(path.name[1:]))
     for version, next_one in pairwise(versions[:-1]):
-        # Its successor was last changed when the next update ended, or a little before.
+        # Its successor was last changed when the update that made it ended, or a little before.
         if time.time() - next_one.stat().st_mtime > _SPARED_SECONDS:
             shutil.rmtree(version, ignore_errors=True)
 

@@ -1,6 +1,6 @@
-"""Vectors that are made but not yet in an index: by the text they were made of, kept batch by batch, so that none is made twice.
+"""Vectors that are made but not yet in an index, kept batch by batch under the hash of their text, so that none is made twice.
 
-It lies in the index's folder, not in that of a version: an update between two tries costs nothing that was encoded before.
+The cache lies in the index's folder, not in a version's: an update between two attempts loses nothing that was already encoded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
 
 class VectorCache:
-    """The vectors that `encoder` has made so far, in one SQLite file; those of another one, or of a damaged file, go.
+    """The vectors that `encoder` has made so far, in one SQLite file; a damaged file, or another encoder's, is discarded.
 
     `encoder` names the model and the code that runs it.
     """
@@ -34,7 +34,7 @@ class VectorCache:
         try:
             found = _prepare(self._db).execute("SELECT name FROM encoder").fetchall()
         except sqlite3.DatabaseError as error:
-            # A full disk is no reason to throw away what was made.
+            # A full disk is no reason to discard what was made.
             if error.sqlite_errorname not in _DAMAGED:
                 raise
             found = []
@@ -44,7 +44,7 @@ class VectorCache:
             _prepare(self._db).execute("INSERT INTO encoder VALUES (?)", (encoder,))
 
     def get(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors [width] of those texts, by their hashes, that are here."""
+        """The vectors [width] in the cache for these texts, by hash; `texts` are hashes."""
         marks = ",".join("?" * len(texts))
         try:
             rows = self._db.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", list(texts)).fetchall()
@@ -53,14 +53,14 @@ class VectorCache:
         return {text: np.frombuffer(vector, dtype="<f4") for text, vector in rows}
 
     def put(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keep a batch, `vectors` [texts, width], all of it or, where the disk is full, nothing; `texts` are hashes."""
+        """Keep a batch, `vectors` [texts, width]: all of it or, if the disk is full, none of it; `texts` are hashes."""
         rows = [(text, vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
         self._db.execute("BEGIN")
         try:
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
             self._db.execute("COMMIT")
         except BaseException:
-            # SQLite itself has rolled back where the disk was full.
+            # If the disk was full, SQLite itself has rolled back.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
@@ -70,7 +70,7 @@ class VectorCache:
         self._db.close()
 
     def drop(self) -> None:
-        """Close the file and delete it: its vectors are in the index now, or of no use."""
+        """Close the file and delete it: its vectors are in the index now, or useless."""
         self.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(NAME + suffix).unlink(missing_ok=True)

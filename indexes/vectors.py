@@ -1,4 +1,4 @@
-"""Giving an index its dense part: every document's vector, made once for each text, in one FAISS index beside Lucene's."""
+"""Adding the dense part to an index: every document's vector, made once per text, in one FAISS index beside Lucene's."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from retrieval.store.documents import Store
 from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest
 
 FLAT = "Flat"
-"""Every vector as it is, compared with every query: exact. Other strings of FAISS's factory trade exactness for room or time."""
+"""Exact search: full vectors, each compared with every query. Other FAISS factory strings trade exactness for space or time."""
 _BATCH = 64
 _Known = Callable[[list[str]], dict[str, Vectors]]
 
 
 @dataclass(frozen=True)
 class DenseReport:
-    """What came of it: the part, and how many documents were encoded for it; the vectors of the rest were there."""
+    """The result: the dense part, and how many documents were encoded for it; the others already had vectors."""
 
     part: DensePart
     encoded: int
@@ -41,9 +41,9 @@ class DenseReport:
 def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory: str = FLAT) -> DenseReport:
     """Give the index in `folder` the vectors that `encoder` makes, or bring those it has up to date.
 
-    Only texts that it has no vector for are encoded. A try that was stopped, or killed, goes on where it was; searches see
-    the new vectors when all are there. With `overwrite` the vectors of another encoder are replaced, and every document is
-    encoded anew.
+    Only texts without a vector are encoded. An attempt that was stopped or killed resumes where it was; searches see the new
+    vectors once all are there. With `overwrite` the vectors of another encoder are replaced, and every document is encoded
+    again.
     """
     read_manifest(folder)
     command = f"`counterpoint index dense {folder}{' --overwrite' if overwrite else ''}` with the same profile"
@@ -93,7 +93,7 @@ def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, factory: s
 
 
 class _Making:
-    """Vectors for batches of documents: those known already, and the encoder's for the rest, kept as soon as they are made."""
+    """Vectors for batches of documents: known ones, and the encoder's for the rest, which are kept as soon as they are made."""
 
     def __init__(self, encoder: Encoder, cache: VectorCache, kept: _Known) -> None:
         self._encoder, self._cache, self._kept = encoder, cache, kept
@@ -116,7 +116,7 @@ class _Making:
 
 
 def hash_text(document: Document) -> str:
-    """What tells whether a document's vector still fits it: a hash of all that an encoder reads."""
+    """A hash of all that an encoder reads, which shows whether a document's vector is still current."""
     return _hash_files(document.title, document.abstract)[:24]
 
 
@@ -125,7 +125,7 @@ def _hash_files(*parts: str) -> str:
 
 
 def _read_documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
-    """The documents of a store by PMID, in batches, without those that hold no word: BM25 does not find them either."""
+    """The documents of a store by PMID, in batches, except those without words: BM25 does not find them either."""
     with closing(Store(store)) as opened:
         for batch in opened.texts(_BATCH):
             documents = [Document(*text) for text in batch if make_contents(*text[1:])]
@@ -135,7 +135,7 @@ def _read_documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
 
 
 def _load_old_vectors(data: Path, old: DensePart) -> _Known:
-    """The vectors of an earlier version, by the hash of the text; none where FAISS keeps only something like them."""
+    """The vectors of an earlier version, by the hash of the text; none if FAISS stores only approximations of them."""
     if old.factory != FLAT:
         return lambda _: {}
     index = DenseIndex(data, old)
@@ -165,18 +165,18 @@ def _make_empty(width: int, factory: str) -> Any:
 
 
 def _write(data: Path, part: DensePart, index: Any, pmids: list[str], texts: list[str]) -> None:
-    """Write the part's files whole, under names that nothing points to yet."""
+    """Write the part's files completely, under names that nothing refers to yet."""
     import faiss
 
     (data / DENSE).mkdir(exist_ok=True)
-    # Through a file of ours: given a path, FAISS passes over a disk that is full for the very last bytes.
-    writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG makes it when it is imported
+    # Through our own file object: given a path, FAISS does not report a disk that is too full for the very last bytes.
+    writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG creates it on import
     _write_whole(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
     _write_whole(data / part.ids, lambda file: file.write(pack_ids(pmids, texts)))
 
 
 def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    # An index that was updated shares its files with the version before: they are replaced, never written into.
+    # An updated index shares its files with the previous version: they are replaced, never written to.
     temporary = path.with_suffix(".partial")
     try:
         with open(temporary, "wb") as file:
@@ -189,7 +189,7 @@ def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:
-    """Let the manifest name the new part, and drop the files of the one before."""
+    """Name the new part in the manifest, and delete the files of the previous one."""
     data, own = folder / manifest.data, {part.vectors, part.ids}
     files = {name: size for name, size in list_data_files(data).items() if not name.startswith(f"{DENSE}/") or name in own}
     replace(manifest, files=files, dense=part).write(folder)

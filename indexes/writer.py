@@ -1,4 +1,4 @@
-"""Writing documents into a store, with their sentences and cues, so that a killed build can go on where it stopped."""
+"""Writing documents into a store, with their sentences and cues, so that a killed build can resume where it stopped."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from retrieval.store.tally import TALLIED, Tally, find_targets
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""
 
-# How far each source has been read, the records that repeated an id before that point, and what the build is made from.
+# How far each source has been read, the records before that point that repeated an id, and what the build is made from.
 _JOURNAL = """
 CREATE TABLE IF NOT EXISTS progress (source INTEGER PRIMARY KEY, records INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS repeats (source INTEGER NOT NULL, record INTEGER NOT NULL, pmid TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 """
 _INSERT = f"INSERT OR REPLACE INTO main.documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
-# Rows of some two kilobytes waste a third of SQLite's usual pages of four.
+# Rows of about 2 kB would waste a third of SQLite's default 4 kB pages.
 _PAGE_BYTES = 16384
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a batch did to a store: the PMIDs whose earlier text is gone, and the texts that are in now."""
+    """What a batch did to a store: the PMIDs whose earlier text was removed, and the texts that were written."""
 
     removed: list[str]
     written: list[Text]
 
 
 def settle(records: Sequence[Document | Deletion], held: Mapping[str, int], newest: bool) -> dict[str, Document | None]:
-    """What a batch leaves of each id that it changes: a document, or None where it is deleted; `held` are the versions there are.
+    """What a batch leaves under each id that it changes: a document, or None if deleted; `held` are the stored versions.
 
-    With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
+    With `newest`, the higher of two versions of one PMID stands (PubMed's rule), else the later record.
     """
     versions = dict(held)
     state: dict[str, Document | None] = {}
@@ -57,7 +57,7 @@ def settle(records: Sequence[Document | Deletion], held: Mapping[str, int], newe
 
 
 def annotate(document: Document, cue_ids: dict[str, int]) -> Row:
-    """A document as the store keeps it, its sentences and cues found: the only place where texts are split and scanned."""
+    """A document as the store keeps it, with its sentences and cues: the only place where texts are split and scanned."""
     spans = split_document(document)
     cues = find_cues_by_sentence(document.abstract, spans)
     return (
@@ -101,7 +101,7 @@ class StoreWriter:
         self.path, self.version = path, version
         fresh = not path.exists()
         self._db = sqlite3.connect(path, isolation_level=None, uri=True)
-        # Nobody else reads an unfinished store; saying so spares the shared-memory file, which a full disk cannot grow.
+        # Nobody else reads an unfinished store; this lock avoids the shared-memory file, which cannot grow on a full disk.
         self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._db.execute(f"PRAGMA page_size={_PAGE_BYTES}")
         # Survives a killed process; a power cut may cost the unfinished build, never a finished index.
@@ -118,15 +118,15 @@ class StoreWriter:
         self._cue_ids = {str(name): int(i) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
 
     def _look_below(self) -> None:
-        """Where a file holds changes alone: let `documents` be those of the whole index, and take its names of cues."""
+        """For a file that holds only changes: make `documents` show the whole index, and copy its cue names."""
 
     def plan(self) -> str | None:
-        """The fingerprint of what this store is being built from, None while unknown."""
+        """The fingerprint of what this store is being built from; None while unknown."""
         row = self._db.execute("SELECT fingerprint FROM plan").fetchone()
         return row[0] if row else None
 
     def set_plan(self, fingerprint: str) -> None:
-        """Say what this store is being built from, so that only the same build goes on with it."""
+        """Record what this store is being built from, so that only the same build resumes it."""
         self._db.execute("INSERT INTO plan VALUES (?)", (fingerprint,))
 
     def records_done(self, source: int) -> int:
@@ -135,11 +135,11 @@ class StoreWriter:
         return int(row[0]) if row else 0
 
     def repeats_done(self, source: int) -> list[tuple[int, str]]:
-        """The records among them, by number, that were left out because their id came before."""
+        """The records among them, by number and id, that were left out because their id had occurred before."""
         return self._db.execute("SELECT record, pmid FROM repeats WHERE source = ? ORDER BY record", (source,)).fetchall()
 
     def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
-        """Those documents that this very build or update has already written, whichever batch is at hand."""
+        """Those documents that this build or update has already written, whatever the current batch."""
         held = self._find_held("written", pmids)
         return {pmid for pmid in held if held[pmid] == self.version}
 
@@ -159,7 +159,7 @@ class StoreWriter:
     ) -> Change:
         """Write a batch and how far its source has been read, both or neither.
 
-        With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
+        With `newest`, the higher of two versions of one PMID stands (PubMed's rule), else the later record.
         """
         held = self._find_held("version", [record.pmid for record in records])
         state = settle(records, held, newest)
@@ -174,7 +174,7 @@ class StoreWriter:
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, done))
             self._db.execute("COMMIT")
         except BaseException:
-            # SQLite itself has rolled back where the disk was full.
+            # If the disk was full, SQLite itself has rolled back.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
@@ -194,24 +194,24 @@ class StoreWriter:
             yield found
 
     def name_cues(self, names: Mapping[int, str]) -> None:
-        """Let the cues have these numbers, as rows that come from another index have them."""
+        """Give the cues these numbers, which rows copied from another index use."""
         self._db.execute("BEGIN")
         self._db.execute("DELETE FROM cue_names")
         self._db.executemany("INSERT INTO cue_names VALUES (?, ?)", list(names.items()))
         self._db.execute("COMMIT")
 
     def adopt(self, rows: Sequence[tuple[Row, int]]) -> None:
-        """Take rows of another index as they are, each with the version that wrote it."""
+        """Copy rows of another index unchanged, each with the version that wrote it."""
         self._db.execute("BEGIN")
         self._db.executemany(_INSERT, [(*row, written) for row, written in rows])
         self._db.execute("COMMIT")
 
     def summary(self) -> tuple[IndexCounts, str]:
-        """Mark what is retracted; the store's counts and the hash of its texts, in one pass."""
+        """Mark retracted documents; return the store's counts and the hash of its texts, in one pass."""
         self._db.execute("BEGIN")
         self._db.execute("DELETE FROM main.pointers")
         tally = Tally()
-        # What is marked by another's notice is marked anew, and counted then.
+        # Documents retracted by another's notice are marked again, and counted then.
         self._db.execute("UPDATE main.documents SET retracted = 0 WHERE retracted = 2")
         for row in self._db.execute(f"SELECT {TALLIED}, notices FROM main.documents"):
             tally.add(row[:-1])
@@ -225,7 +225,7 @@ class StoreWriter:
         self._db.executemany("INSERT OR IGNORE INTO main.pointers VALUES (?, ?)", pairs)
 
     def _mark_pointed(self) -> int:
-        """Mark the documents of this file that a notice points to, whichever came first; how many."""
+        """Mark the documents in this file that a notice points to, whichever came first; return how many."""
         pointed = "SELECT target FROM main.pointers"
         return self._db.execute(f"UPDATE main.documents SET retracted = 2 WHERE retracted = 0 AND pmid IN ({pointed})").rowcount
 

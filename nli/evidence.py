@@ -1,8 +1,8 @@
-"""Which sentences of a paper bear on a hypothesis: each is read once, weighed, and a set is chosen that repeats itself little.
+"""Choose the sentences of a paper that bear on a hypothesis: each is read once and scored, and the chosen set repeats little.
 
-What makes a sentence worth choosing is told by parts with a reason each: where it stands, what it does there (nli.text.roles),
-how near it is to the hypothesis, whether it takes a stance, how much it holds, and whether it reports. The weights are round
-numbers chosen on a part of EvidenceBench and reported on the other; docs/evidence.md lists what was tried.
+A sentence's score is a sum of parts, each with its own reason: where the sentence stands, its role there (nli.text.roles), how
+relevant it is to the hypothesis, whether it takes a stance, how much it contains, and whether it reports a finding. The weights
+are round numbers, chosen on one part of EvidenceBench and reported on the other; docs/evidence.md lists what was tried.
 """
 
 from __future__ import annotations
@@ -25,23 +25,22 @@ from retrieval.rerank.reranker import Reranker
 
 Floats = NDArray[np.float64]
 MOST_JUDGED = 48
-"""Sentences of a paper that the judge reads: the abstract's, then those nearest to the hypothesis. Most of a paper's two hundred
-are about other things, and judging them all takes longer than everything else together."""
+"""The most sentences of a paper that the judge reads: the abstract's first, then those most relevant to the hypothesis. Most of a
+paper's two hundred sentences are about other things, and judging them all takes longer than everything else together."""
 _CHUNK = 256
-"""Sentences that reranker and encoder read at a time: what the one has read, the shipped other finds kept."""
+"""Sentences that the reranker and then the encoder read at a time: the shipped encoder reuses what the reranker has just read."""
 PARTS = ("place", "role", "relevance", "stance", "length", "figures", "reporting")
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceWeights:
-    """What each part counts in a sentence's worth.
+    """The weight of each part in a sentence's score.
 
-    `abstract` is what a sentence of the abstract has before all others: there the authors say themselves what their paper shows.
-    `roles` and `results_roles` [background, methods, results, conclusion] are what doing this counts, without and with
-    results-only; background is about other papers, and a conclusion says again what the results say. `relevance`, `length` and
-    `figures` count per standard deviation within the paper, `stance` for a sentence that is certainly not neutral, `reporting`,
-    with results-only, for words that report a finding. `repeats` is what a sentence loses that says the same as one already
-    chosen.
+    `abstract` is the bonus for a sentence of the abstract, where the authors themselves say what their paper shows. `roles` and
+    `results_roles` [background, methods, results, conclusion] are the weights of each role, without and with results-only;
+    background is about other papers, and a conclusion repeats what the results say. `relevance`, `length` and `figures` apply per
+    standard deviation within the paper, `stance` to a sentence that is certainly not neutral, and `reporting`, with results-only,
+    to words that report a finding. `repeats` is what a sentence loses if it says the same as one already chosen.
     """
 
     abstract: float = 4.0
@@ -60,7 +59,7 @@ WEIGHTS = EvidenceWeights()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceReading:
-    """What the models say of a paper's sentences, headings included, for one hypothesis; all in the paper's order.
+    """What the models say about a paper's sentences, headings included, for one hypothesis; all in the paper's order.
 
     `relevance` [sentences] is the reranker's score; `verdicts` holds None where the judge was not asked; `vectors`
     [sentences, width] and that of the `hypothesis` [width] have length 1.
@@ -74,9 +73,9 @@ class EvidenceReading:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSentence:
-    """A sentence chosen as evidence: `score` is its worth before what it repeats was taken off, `parts` what each part gave.
+    """A sentence chosen as evidence: `score` is before the penalty for repetition, `parts` is the contribution of each part.
 
-    `verdict` is None where the judge was not asked; `repeats` is its likeness (0 to 1) to the nearest sentence chosen before it.
+    `verdict` is None where the judge was not asked; `repeats` is its similarity (0 to 1) to the nearest sentence chosen before.
     """
 
     sentence: PaperSentence
@@ -90,14 +89,14 @@ class EvidenceSentence:
 
 
 class EvidenceReader:
-    """Reads papers with a reranker, a judge and an encoder; any that stand behind these seams."""
+    """Reads papers with a reranker, a judge and an encoder; any implementations of these interfaces will do."""
 
     def __init__(self, reranker: Reranker, judge: Judge, encoder: Encoder, most_judged: int = MOST_JUDGED) -> None:
         self._reranker, self._judge, self._encoder, self._most = reranker, judge, encoder, most_judged
         self.name = f"{reranker.name}+{judge.name}+{encoder.name}/{most_judged}"
 
     def read(self, hypothesis: str, paper: Paper) -> EvidenceReading:
-        """Every sentence read once; the judge only those of the abstract and the nearest."""
+        """Read every sentence once; the judge reads only those of the abstract and the most relevant ones."""
         texts = [sentence.text for sentence in paper.sentences]
         relevance: list[float] = []
         vectors: list[NDArray[np.float32]] = []
@@ -122,7 +121,7 @@ def score_sentences(
     results_only: bool = False,
     weights: EvidenceWeights = WEIGHTS,
 ) -> Floats:
-    """[sentences, parts] in the order of `PARTS`: what each part gives each sentence; their sum is its worth."""
+    """[sentences, parts] in the order of `PARTS`: what each part contributes to each sentence's score, which is their sum."""
     sentences = paper.sentences
     able = np.array([not sentence.heading for sentence in sentences])
     shares = load_role_model().probabilities(sentences)
@@ -140,7 +139,7 @@ def score_sentences(
 
 
 def _standardise(values: Floats, able: NDArray[np.bool_]) -> Floats:
-    """Values less their mean over the paper's sentences, per standard deviation."""
+    """The values minus their mean over the paper's sentences, in standard deviations."""
     spread: Floats = (values - values[able].mean()) / (values[able].std() + 1e-9)
     return spread
 
@@ -150,7 +149,7 @@ def choose_sentences(
 ) -> list[EvidenceSentence]:
     """The `k` sentences that together carry the most evidence, in the order of choice; `weights.repeats` 0 is the plain top k.
 
-    Raises `BadInput` where `k` is no count of sentences that the paper has.
+    Raises `BadInput` where `k` is below 1 or above the number of sentences in the paper.
     """
     check_count(paper, k)
     parts = score_sentences(paper, reading, results_only, weights)
@@ -160,7 +159,7 @@ def choose_sentences(
     rows = diversify(
         np.where(able, scores, -np.inf),
         lambda row: vectors @ vectors[row],
-        # Taken off instead of mixed in, so that a weight of 0 is the plain ranking.
+        # Subtracted rather than interpolated, so that a weight of 0 gives the plain ranking.
         lambda worths, repeated: worths - weights.repeats * repeated,
         k,
     )
@@ -170,7 +169,7 @@ def choose_sentences(
 def describe_chosen(
     paper: Paper, reading: EvidenceReading, rows: Sequence[int], results_only: bool = False
 ) -> list[EvidenceSentence]:
-    """Sentences that were chosen otherwise (by a language model), in that order, described as by `choose_sentences`."""
+    """Sentences chosen by other means (a language model), in the given order, described as in `choose_sentences`."""
     parts = score_sentences(paper, reading, results_only)
     return [_describe_sentence(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
 
@@ -210,7 +209,7 @@ _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "t
 
 
 def _explain(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
-    """What speaks for the sentence, in words."""
+    """The reasons for choosing the sentence, in words."""
     told = ["in the abstract" if sentence.kind == "abstract" else f"in {_name_place(sentence)}"]
     role = ROLES[int(load_role_model().probabilities([sentence])[0].argmax())]
     told.append(_ROLE_SAYS[role])

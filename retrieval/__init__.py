@@ -1,1 +1,1 @@
-"""Finding documents: the value types everything else speaks in, BM25 on Lucene, the document store, reranking."""
+"""Finding documents: the value types that everything else uses, BM25 on Lucene, the document store, reranking."""

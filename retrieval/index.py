@@ -1,7 +1,7 @@
-"""An index, opened: BM25 over it, its vectors, and the documents, sentences and cues behind the hits.
+"""An open index: BM25 over it, its vectors, and the documents, sentences and cues behind the hits.
 
-An index is a folder, or lies on an OpenSearch cluster and is named by its address (retrieval.cluster.address). Both have the same
-parts, and this module alone tells them apart.
+An index is a folder, or is on an OpenSearch cluster and named by its address (retrieval.cluster.address). Both have the same
+parts, and only this module distinguishes them.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Words(Protocol):
     """The terms of an index."""
 
     def stem(self, words: Sequence[str]) -> list[str]:
-        """Each word as the index would hold it; "" where it would be nothing or several terms."""
+        """Each word as the index would store it; "" if it would be no term or several."""
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
-        """How many documents hold each term."""
+        """How many documents contain each term."""
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
         """The terms at most `edits` letters apart, the nearest first."""
 
     def find_documents(self, term: str, most: int) -> list[str]:
-        """The ids of at most `most` documents that hold a term."""
+        """The ids of at most `most` documents that contain a term."""
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -64,8 +64,10 @@ class Index:
     _searcher: Searcher
 
     def __init__(self, folder: Path) -> None:
-        """Open the index in `folder`, or at an address; raises `IndexUnusable` where it is missing, damaged or of another
-        version."""
+        """Open the index in `folder`, or at an address.
+
+        Raises `IndexUnusable` if it is missing, damaged or of another version.
+        """
         self.folder = folder
         self._dense: DenseIndex | None = None
         self._opening = threading.Lock()
@@ -94,7 +96,7 @@ class Index:
         return self._searcher.search(query, k)
 
     def dense(self, encoder: str) -> DenseIndex:
-        """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` where there are none."""
+        """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` if there are none."""
         if is_address(self.folder):
             raise IndexUnusable(
                 f"The index {read_address(self.folder)} has no vectors: dense search needs an embedded index, a folder; choose a "
@@ -107,11 +109,11 @@ class Index:
             return self._dense
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
-        """The documents of these ids, in order, with their sentences and cues."""
+        """The documents with these ids, in order, with their sentences and cues."""
         return self.store.entries(pmids)
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Release the index's files."""
         self._dense = None
         self._searcher.close()
         self.vocabulary.close()
@@ -119,12 +121,12 @@ class Index:
 
 
 def read_index_manifest(place: Path) -> Manifest:
-    """The manifest of an index, a folder or an address; raises `IndexUnusable` where it is not a usable index."""
+    """The manifest of an index in a folder or at an address; raises `IndexUnusable` if it is not a usable index."""
     return read_state(read_address(place)).manifest if is_address(place) else read_manifest(place)
 
 
 def open_documents(place: Path) -> tuple[Documents, Manifest]:
-    """The documents of an index without its searches, and its manifest: for what looks nothing up by its words."""
+    """The documents of an index, and its manifest, without opening the search: for callers that need no search."""
     if is_address(place):
         address = read_address(place)
         state = read_state(address)
@@ -134,7 +136,7 @@ def open_documents(place: Path) -> tuple[Documents, Manifest]:
 
 
 def look_at_index(place: Path) -> Hashable | None:
-    """What tells that an index was replaced or updated, with little work; None while it cannot be seen."""
+    """A value that changes when an index is replaced or updated, cheap to read; None while the index is not visible."""
     try:
         if is_address(place):
             manifest = read_state(read_address(place)).manifest

@@ -1,1 +1,1 @@
-"""The product: the public client, the MCP server, and everything put together."""
+"""The product: the public client, the MCP server, and the assembly of all parts."""

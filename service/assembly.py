@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def assemble(index: Path, config: str, profile: str) -> Grounder:
-    """Open the index and load the models that the configuration names; anything missing is one clear error."""
+    """Open the index and load the models that the configuration names; anything missing raises one clear error."""
     grounding_config, models_profile = load_config(config), load_profile(profile)
     return _make_grounder(Index(index), grounding_config, models_profile)
 
 
 def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | None = None) -> Answerer:
-    """The same for an answer variant: its own models, and a grounder for its leads and conflicts where it looks for any.
+    """Do the same for an answer variant: load its own models, and a grounder for leads and conflicts if it looks for any.
 
-    `grounding` is a grounding variant in place of the one that the answer variant names.
+    `grounding` is a grounding variant to use in place of the one that the answer variant names.
     """
     from service.answering.answer import Answerer
     from service.configuration.answers import load_answer_config
@@ -37,7 +37,7 @@ def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | 
 
 
 def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
-    """An answerer that shares the index and the models of a service that is there already, under the same profile."""
+    """Make an answerer that shares the index and the models of an already loaded grounder, under the same profile."""
     from service.answering.answer import Answerer
     from service.configuration.answers import load_answer_config
 

@@ -34,9 +34,9 @@ _Response = TypeVar("_Response", bound=BaseModel)
 
 
 class CounterpointProblem(Exception):
-    """The one error of this client: its text is a sentence, `status` the HTTP status (0: no answer came at all).
+    """The only error that this client raises: its text is a sentence, `status` the HTTP status (0 if no response came at all).
 
-    `retry_after` is in seconds, where trying again helps.
+    `retry_after` is in seconds and is set when trying again may help.
     """
 
     def __init__(self, detail: str, status: int = 0, request_id: str = "", retry_after: int | None = None) -> None:
@@ -45,7 +45,7 @@ class CounterpointProblem(Exception):
 
 
 class Counterpoint:
-    """A connection to a service; use it in a `with` block, or `close` it. `http` brings an httpx client of your own."""
+    """A connection to a service; use it in a `with` block, or `close` it. Pass `http` to use your own httpx client."""
 
     def __init__(
         self, url: str = "http://127.0.0.1:8000", key: str = "", timeout: float = 330.0, http: httpx.Client | None = None
@@ -64,16 +64,16 @@ class Counterpoint:
         self._http.close()
 
     def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what it was taken for."""
+        """Both sides of a claim; `typed` says what the input was taken for."""
         body = {"claim": claim, "question": question, "known_pmids": list(known_pmids)}
         return self._call(TypedGroundResponse, "POST", "/v1/ground", json=body)
 
     def ground_all(self, claims: Iterable[str]) -> BatchResponse:
-        """Both sides of up to 100 claims, in order; a claim at fault has its problem there."""
+        """Both sides of up to 100 claims, in order; an invalid claim gets a problem in place of a result."""
         return self._call(BatchResponse, "POST", "/v1/ground/batch", json={"claims": [{"claim": claim} for claim in claims]})
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
-        """A short answer that begins with its lead, every citation with what was checked of it."""
+        """A short answer that begins with its lead; each citation says how it was checked."""
         body = {"question": question, "narrative": narrative, "topic": topic, "id": id}
         return self._call(AnswerResponse, "POST", "/v1/answer", json=body)
 
@@ -110,7 +110,7 @@ class Counterpoint:
         return self._call(DocumentOut, "GET", f"/v1/documents/{quote(str(pmid), safe='')}")
 
     def search(self, query: str, page: int = 50) -> Iterator[HitOut]:
-        """The documents that hold these words, best first; `page` of them are fetched at a time."""
+        """The documents that contain these words, best first; `page` of them are fetched at a time."""
         cursor: str | None = ""
         while cursor is not None:
             found = self._call(SearchResponse, "GET", "/v1/search", params={"q": query, "limit": page, "cursor": cursor})
@@ -118,7 +118,7 @@ class Counterpoint:
             cursor = found.next_cursor
 
     def memory(self) -> MemoryOut:
-        """What the service remembers for you, in numbers, and the address of your feed."""
+        """How much the service remembers for you, and the address of your feed."""
         return self._call(MemoryOut, "GET", "/v1/memory")
 
     def forget(self) -> None:
@@ -155,7 +155,7 @@ class Counterpoint:
         self._send("DELETE", f"/v1/saved/{quote(id, safe='')}")
 
     def feedback(self, found: GroundResponse, pmid: str, right: Right, comment: str = "") -> FeedbackOut:
-        """Say what a paper that was shown for a claim really says of it: support, contradict or neutral."""
+        """Say what a paper shown for a claim really says about it: support, contradict or neutral."""
         shown = [*found.contradicting, *found.supporting, *found.uncertain]
         card = next((one for one in shown if one.pmid == pmid), None)
         if card is None:
@@ -168,7 +168,7 @@ class Counterpoint:
         return self._call(FeedbackOut, "POST", "/v1/feedback", json=sent)
 
     def alerts(self, since: str = "") -> list[AlertOut]:
-        """What turned for your saved claims, newest first; `since` is a date or time (UTC)."""
+        """What changed for your saved claims, newest first; `since` is a date or time (UTC)."""
         return self._call(AlertList, "GET", "/v1/alerts", params={"since": since}).alerts
 
     def delete_alert(self, id: str) -> None:

@@ -1,4 +1,4 @@
-"""Counterpoint in this process, over one index: the calls and the answers of the HTTP client without a server."""
+"""Counterpoint in this process, over one index: the same calls and results as the HTTP client, without a server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from service.typed.schemas import TypedGroundResponse, TypedOut
 class LocalService:
     """An opened index with its models; use it in a `with` block, or `close` it. Every fault is a `CounterpointError`.
 
-    What only answers or evidence need is loaded at the first call that needs it.
+    Models that only answers or evidence need are loaded at the first call that needs them.
     """
 
     def __init__(self, grounder: Grounder, answers: str = defaults.ANSWERS) -> None:
@@ -40,11 +40,11 @@ class LocalService:
         self.close()
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Close the index's files."""
         self._grounder.index.close()
 
     def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what it was taken for. Raises `BadInput` for what cannot be one."""
+        """Both sides of a claim; `typed` says what the input was taken for. Raises `BadInput` for what cannot be a claim."""
         return ground_typed(self._grounder, check_claim(claim, question, known_pmids))[0]
 
     def typed(self, text: str) -> TypedOut:
@@ -52,7 +52,7 @@ class LocalService:
         return look_at(self._grounder.index, check_written(text))
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
-        """A short answer that begins with its lead, every citation with what was checked of it."""
+        """A short answer that begins with its lead; each citation says how it was checked."""
         asked = check_topic(question, topic, narrative, id)
         return AnswerResponse.of(self._answerer.answer(asked), self._answerer)
 
@@ -67,7 +67,7 @@ class LocalService:
     ) -> EvidenceResponse:
         """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its three forms.
 
-        Raises `BadInput` where it is given in none or several, or has fewer sentences than `k`.
+        Raises `BadInput` if it is given in none or several of them, or has fewer sentences than `k`.
         """
         paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
         try:
@@ -95,6 +95,6 @@ def open_local(
 ) -> LocalService:
     """Open a built index with a grounding variant, an answer variant and a set of models, each by name or as a YAML file.
 
-    Raises `CounterpointError`, in one sentence, where the index or a model cannot be used.
+    Raises `CounterpointError`, with a one-sentence message, if the index or a model cannot be used.
     """
     return LocalService(assemble(Path(index), config, profile), answers)

@@ -1,4 +1,4 @@
-"""Counterpoint as a tool for language models, over the Model Context Protocol by its own Python library."""
+"""Counterpoint as a tool for language models, over the Model Context Protocol with the protocol's own Python library."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INSTRUCTIONS = (
 
 
 def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPServer:
-    """The server over a loaded grounder; `answering` is called when the first question comes."""
+    """Make the server over a loaded grounder; `answering` is called when the first question comes."""
     server: MCPServer = MCPServer(
         "counterpoint", instructions=_INSTRUCTIONS, version=version("counterpoint"), log_level="WARNING"
     )
@@ -62,7 +62,7 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
     @server.tool()
     def answer(
         question: Annotated[str, Field(description="The question to answer.")],
-        narrative: Annotated[str, Field(description="Who asks, and why.")] = "",
+        narrative: Annotated[str, Field(description="Who is asking, and why.")] = "",
     ) -> AnswerResponse:
         """Answer a biomedical question in at most 250 words, every sentence with citations that were checked."""
         with _told():
@@ -73,7 +73,7 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
     def check_text(
         text: Annotated[str, Field(description="A paragraph or an answer, as plain text or Markdown.")],
     ) -> CheckedText:
-        """Check each sentence of a text: whether it makes a claim, what papers say of it, whether its citations bear it out."""
+        """Check each sentence of a text: whether it makes a claim, what papers say, whether its citations bear it out."""
         with _told():
             return Checker(grounder).check_claims(Reading.of(read_text(text)).at_most(MOST_TEXT_CLAIMS))
 
@@ -81,7 +81,7 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
 
 
 def _add_reading(server: MCPServer, grounder: Grounder) -> None:
-    """The tools that judge no claim: search, one document, the sentences of a paper."""
+    """Add the tools that do not judge claims: search, one document, the sentences of a paper."""
 
     @cache
     def load_finder() -> EvidenceFinder:
@@ -92,7 +92,7 @@ def _add_reading(server: MCPServer, grounder: Grounder) -> None:
         query: Annotated[str, Field(description="The words to search for.")],
         limit: Annotated[int, Field(description="How many documents to list.", ge=1, le=100)] = 20,
     ) -> SearchResponse:
-        """List the documents of the index that hold these words, best first."""
+        """List the documents in the index that contain these words, best first."""
         with _told():
             words = check_query(query)
             found = search_words(grounder.index, words, limit)
@@ -100,7 +100,7 @@ def _add_reading(server: MCPServer, grounder: Grounder) -> None:
 
     @server.tool()
     def document(
-        pmid: Annotated[str, Field(description="A PMID, a DOI, or the id of a document of the index.")],
+        pmid: Annotated[str, Field(description="A PMID, a DOI, or the id of a document in the index.")],
     ) -> DocumentOut:
         """Get one document of the index: title, abstract, and where its sentences begin and end."""
         with _told():
@@ -122,7 +122,7 @@ def _add_reading(server: MCPServer, grounder: Grounder) -> None:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Every fault that the caller can do something about, as the protocol tells it."""
+    """Report every fault that the caller can fix in the protocol's own form."""
     try:
         yield
     except CounterpointError as error:

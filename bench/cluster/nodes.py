@@ -25,7 +25,7 @@ DEFAULT = Path("build") / "cluster"
 PORT = 9200
 HEAP = "512m"
 _TRANSPORT = 100
-"""From a node's HTTP port to the port on which nodes talk to each other."""
+"""The offset from a node's HTTP port to the port on which nodes talk to each other."""
 _SETTINGS = """\
 cluster.name: {cluster}
 node.name: node-{number}
@@ -41,9 +41,9 @@ path.repo: ["{backup}"]
 
 @dataclass(frozen=True)
 class LocalCluster:
-    """So many nodes on this machine, at ports from `port` on; `folder` keeps what they need and write.
+    """Nodes on this machine, at ports from `port` on; `folder` keeps what they need and write.
 
-    With `brief` Java's optimising compiler stays off: the nodes start sooner, and work more slowly for long.
+    With `brief`, Java's optimising compiler stays off: the nodes start sooner but run more slowly in the long term.
     """
 
     folder: Path = DEFAULT
@@ -59,7 +59,7 @@ class LocalCluster:
 
     @property
     def hosts(self) -> str:
-        """The nodes' addresses, as an index's address names them."""
+        """The nodes' addresses, in the form used in an index's address."""
         return ",".join(f"127.0.0.1:{self.port + number}" for number in range(self.size))
 
     def address(self, name: str) -> str:
@@ -67,13 +67,13 @@ class LocalCluster:
         return f"opensearch://{self.hosts}/{name}"
 
     def start(self, wait: float = 600.0) -> None:
-        """Start every node that does not run, and wait until all have joined; raises `Unfinished` where that takes too long."""
+        """Start every node that is not running, and wait until all have joined; raises `Unfinished` where that takes too long."""
         for number in range(self.size):
             self.start_node(number)
         self.wait_until_joined(self.size, wait)
 
     def start_node(self, number: int) -> None:
-        """Start one node, unless it runs."""
+        """Start one node, unless it is running."""
         if self.find_pid(number):
             return
         home = self._home(number)
@@ -106,7 +106,7 @@ class LocalCluster:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def find_pid(self, number: int) -> int | None:
-        """The process of a node, None where it does not run."""
+        """The process id of a node, None where it is not running."""
         try:
             pid = int((self._home(number) / "pid").read_text())
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -115,7 +115,7 @@ class LocalCluster:
         return pid if MAIN.encode() in command else None
 
     def read_health(self, number: int = 0, query: str = "") -> dict[str, Any]:
-        """What a node says of the cluster's health; {} where it does not answer."""
+        """What a node reports about the cluster's health; {} where it does not answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port + number}/_cluster/health?{query}", timeout=40) as answer:
                 return dict(json.load(answer))
@@ -123,7 +123,7 @@ class LocalCluster:
             return {}
 
     def wait_until_joined(self, nodes: int, wait: float = 600.0, status: str = "yellow") -> None:
-        """Wait until so many nodes are together and the cluster has at least this status."""
+        """Wait until this many nodes have joined and the cluster has at least this status."""
         until, running = time.monotonic() + wait, [number for number in range(self.size) if self.find_pid(number)]
         while time.monotonic() < until:
             if dead := [number for number in running if not self.find_pid(number)]:

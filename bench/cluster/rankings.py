@@ -18,7 +18,7 @@ from retrieval.core.values import Hit
 from retrieval.index import Index
 
 _CLOSE = 1e-5
-"""Scores are floats of 32 bits: from this share of the best score on a difference is no rounding."""
+"""Scores are 32-bit floats: a difference of at least this share of the best score is not due to rounding."""
 
 
 def compare(ours: Sequence[Hit], theirs: Sequence[Hit], scale: float) -> str:

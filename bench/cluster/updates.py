@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 from retrieval.index import open_documents
 
 _NEW = 900_000_000
-"""PMIDs from here on are of no paper."""
+"""PMIDs from here on belong to no paper."""
 
 
 def main() -> int:
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def make_records(index: Path, records: int) -> Iterator[str]:
-    """Six of ten revise a document, the others are new; one of a hundred more deletes one."""
+    """Six in ten records revise a document, the others are new; a further one per hundred deletes one."""
     documents, _ = open_documents(index)
     texts = [one for one in chain.from_iterable(documents.texts(1000)) if one[0].isdigit()]
     chance = random.Random(20261122)

@@ -1,4 +1,4 @@
-"""Our variants, put together for a comparison through the seams that the service uses."""
+"""Our variants, assembled for a comparison through the same interfaces that the service uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.grounding.ground import Grounder
 
 
 def every_sentence(grounder: Grounder) -> Grounder:
-    """The same where no sentence is left out unjudged (a profile's `skim` bounds them, which changes what is found)."""
+    """The same grounder with every sentence judged (a profile's `skim` limits how many are, which changes what is found)."""
     models = grounder.models
     profile = models.profile.model_copy(update={"skim": None})
     return Grounder(grounder.index, grounder.config, Models(profile, models.rerankers, models.judges, models.encoders))

@@ -2,13 +2,13 @@
 
 BM25 through Pyserini on the same Lucene index, spaCy and negspacy over the text of every retrieved document at query time, every
 sentence with a cue judged by a Hugging Face model in batches of 32 in the order of arrival, no early stop, nothing stored, one
-step after the other. What it returns is written here anew, so that the comparison with `service.grounding.ground` can fail.
+step after the other. Its logic is written independently here, so that the comparison with `service.grounding.ground` can fail.
 
-**Sentences and cues.** negspacy's notion of a cue cannot be made ours by a term set: spaCy's tokenizer cuts "no-reflow" into
-three tokens and finds "no", it knows neither the acronym NO nor "no. 5", and a pseudo-negation also swallows the cue behind it.
-So spaCy and negspacy run with our 23 cues *as the cost they are*, and are timed; which sentences there are and which of them
-hold a cue is then taken from `nli.text.sentences` and `nli.text.cues`, computed from the text at query time and not timed, so
-that both pipelines judge the same sentences. How often negspacy itself says the same is measured (`negspacy_says`).
+**Sentences and cues.** No term set can make negspacy's notion of a cue match ours: spaCy's tokenizer cuts "no-reflow" into
+three tokens and finds "no", it knows neither the acronym NO nor "no. 5", and a pseudo-negation also swallows the cue after it.
+So spaCy and negspacy run with our 23 cues *only for their cost*, and are timed. The sentences, and which of them hold a cue, are
+then taken from `nli.text.sentences` and `nli.text.cues`, computed from the text at query time and not timed, so that both
+pipelines judge the same sentences. How often negspacy itself agrees is measured (`negspacy_says`).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.manifest import LUCENE
 
 Search = Callable[[str, int], list[str]]
-"""A query and a depth to the PMIDs found, best first."""
+"""Maps a query and a depth to the PMIDs found, best first."""
 CONTRADICT_DEPTH, SUPPORT_DEPTH, RETURNED = 1000, 100, 3
 """The paper's: arXiv 2603.17580, V5."""
 
 
 @dataclass
 class PlainResult:
-    """What one branch returned and all it looked at; `seconds` by stage."""
+    """What one branch returned and all it examined; `seconds` by stage."""
 
     documents: list[Document] = field(default_factory=list)
     found: list[tuple[str, Sentence | None]] = field(default_factory=list)
@@ -51,14 +51,14 @@ class PlainResult:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Count the time of a block to a stage."""
+        """Add the time of a block to a stage."""
         began = time.perf_counter()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began
 
 
 class Plain:
-    """The plain pipeline over an index of ours: its Lucene part, and its texts without what else is stored with them."""
+    """The plain pipeline over one of our indexes: its Lucene part, and its texts without anything else stored with them."""
 
     def __init__(self, index: Index, judge: Judge, reranker: Reranker, search: Search | None = None) -> None:
         self.index, self.judge, self.reranker = index, judge, reranker
@@ -88,7 +88,7 @@ class Plain:
         return looked
 
     def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> PlainResult:
-        """The three documents that the reranker likes best, of BM25's first hundred that are not known, less those `without`."""
+        """The reranker's top three of BM25's first hundred documents that are not known, excluding those in `without`."""
         looked, known = PlainResult(), set(claim.known_pmids)
         with looked.timed("retrieve"):
             unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
@@ -100,7 +100,7 @@ class Plain:
         return looked
 
     def documents(self, claim: Claim, k: int) -> list[Document]:
-        """BM25's best for question and claim, with their texts."""
+        """BM25's best documents for question and claim, with their texts."""
         pmids = self._search(f"{claim.question} {claim.text}".strip(), k)
         return [entry.document for entry in self.index.entries(pmids)]
 
@@ -109,7 +109,7 @@ class Plain:
         return list(self._nlp.pipe(document.abstract for document in documents))
 
     def negspacy_says(self, document: Document) -> list[bool]:
-        """Of each sentence (our boundaries), whether negspacy finds a cue in it with our term set."""
+        """For each sentence (by our boundaries), whether negspacy finds a cue in it with our term set."""
         doc = self._nlp.make_doc(simplify_characters(document.abstract))
         preceding, following, _ = self._negex.process_negations(doc)
         starts = [doc[first].idx for _, first, _ in (*preceding, *following)]
@@ -118,8 +118,8 @@ class Plain:
 
 def pyserini_search(index: Index) -> Search:
     """BM25 by Pyserini's own searcher on the Lucene part of an index, with the paper's constants."""
-    load_pyserini()  # starts Java and hushes it; Pyserini's modules must come after that
-    # They make a client of OpenAI's when they are imported, and fail where there is no key. It is never used.
+    load_pyserini()  # starts Java and silences it; Pyserini's modules must come after that
+    # On import they create an OpenAI client, which fails without a key. It is never used.
     os.environ.setdefault("OPENAI_API_KEY", "none")
     from pyserini.analysis import get_lucene_analyzer
     from pyserini.search.lucene import LuceneSearcher
@@ -131,7 +131,7 @@ def pyserini_search(index: Index) -> Search:
 
 
 def cue_sentences(document: Document) -> list[Sentence]:
-    """The sentences of a document that hold a cue, found in its text now."""
+    """The sentences of a document that hold a cue, found in its text at query time."""
     spans: Sequence[Span] = split_document(document)
     held = {index for index, _ in find_cues_by_sentence(document.abstract, spans)}
     return [Sentence(document.pmid, i, *spans[i], document.abstract[slice(*spans[i])]) for i in sorted(held)]

@@ -1,8 +1,8 @@
 """The shipped models as Hugging Face modules: the same float weights behind the plain pipeline and ours.
 
-A shipped `model.onnx` keeps its matrices as int8 with a scale and computes in float32 (retrieval/training/export.py). Here the
-matrices are turned back into float32 and put into a `BertModel`, where they came from; for stance the head of
-`retrieval.training.encoder.MarkedEncoder` stands on top. Logits agree with the shipped engine's to some 1e-4 where that computes
+A shipped `model.onnx` stores its matrices as int8 with a scale and computes in float32 (retrieval/training/export.py). Here the
+matrices are converted back to float32 and put into a `BertModel`, where they came from; for stance, the head of
+`retrieval.training.encoder.MarkedEncoder` goes on top. Logits agree with the shipped engine's to about 1e-4 where that computes
 in float32 (tests/bench/test_bench.py).
 """
 
@@ -34,7 +34,7 @@ from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULA
 from retrieval.words.lexical import read_rarity_tables, score_lexically
 
 BATCH = 32
-"""Texts of one batch, as they arrive: the usual choice, and sentence-transformers' own."""
+"""Texts per batch, in the order of arrival: the usual choice, and sentence-transformers' default."""
 
 _MATRIX = re.compile(r"/layers\.(\d+)/(qkv|out|up|down)/MatMul$")
 _NAMES = {
@@ -65,7 +65,7 @@ def weights(folder: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def bert_config(types: int) -> BertConfig:
-    """MiniLM's shape, with so many token types."""
+    """MiniLM's shape, with this many token types."""
     return BertConfig(
         vocab_size=VOCABULARY, hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
         intermediate_size=INNER, max_position_embeddings=POSITIONS, type_vocab_size=types, layer_norm_eps=1e-12,
@@ -105,7 +105,7 @@ def bert(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertMod
 
 
 class StanceTwin(MarkedEncoder):
-    """The shipped stance model: Hugging Face's encoder under our head, the weights of `folder`."""
+    """The shipped stance model: Hugging Face's encoder under our head, with the weights in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         nn.Module.__init__(self)
@@ -146,7 +146,7 @@ class TorchJudge:
         return logits
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order, a batch at a time."""
+        """One verdict per premise, in order, a batch at a time."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             return [Verdict(*row) for row in self.calibration.probabilities(self.logits(claim, chunk)).tolist()]
@@ -169,7 +169,7 @@ class TorchReranker:
         self._pieces, self._words = read_rarity_tables(folder / "rarity.npz")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order."""
+        """One score per text, in order."""
         [(ids, vectors)] = self.vectors([query])
         rarity = self._pieces[ids]
         found = np.zeros((len(texts), len(RELEVANCE_PARTS)))
@@ -180,7 +180,7 @@ class TorchReranker:
         return [float(score) for score in found @ self._weights]
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Of each text of one batch the token ids [tokens] and their vectors [tokens, width] of length 1."""
+        """For each text of one batch, the token ids [tokens] and their unit vectors [tokens, width]."""
         ids = [np.array(one.ids, dtype=np.int64) for one in self._tokenizer.encode_batch(list(texts))]
         input_ids, mask, types = (torch.from_numpy(a) for a in collate([EncodedPair(one, np.zeros_like(one)) for one in ids]))
         with torch.inference_mode():

@@ -1,1 +1,1 @@
-"""What the parts of the benchmark share: settings, a service to measure, a process of its own, the table."""
+"""Shared by the parts of the benchmark: settings, a service to measure, a fresh process, the table."""

@@ -1,4 +1,4 @@
-"""Work in a fresh process: nothing that an earlier part loaded, kept in memory or gave to Java is there."""
+"""Run work in a fresh process, without anything that an earlier part loaded, kept in memory or gave to Java."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from retrieval.core.errors import CounterpointError
 
 _Result = TypeVar("_Result")
 _PATIENCE = 20.0
-"""Seconds that a process has to end by itself once its work is done."""
+"""Seconds that a process has to end on its own once its work is done."""
 
 
 def run_alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
-    """What `work`, a function of a module, gives in a process of its own, which is stopped with this one."""
+    """The result of `work`, a module-level function, in a process of its own, which is stopped with this one."""
     context = get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(sending, work, arguments))
@@ -39,7 +39,7 @@ def run_alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
 
 
 def _work(sending: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    # Ended from outside, it still stops the services and removes the folders that it made.
+    # When it is ended from outside, it still stops the services and removes the folders that it made.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         sending.send(("done", work(*arguments)))

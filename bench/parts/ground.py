@@ -1,4 +1,4 @@
-"""`/ground` of our variant on a warm service, over real HTTP: claims that it never saw, and the same again."""
+"""`/ground` with our variant on a warm service, over real HTTP: claims that it never saw, then the same claims again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
-    """p50 and p95 of both rounds, and the start."""
+    """p50 and p95 of both rounds, and the start-up time."""
     n = len(result["unseen"])
     unseen, late = quantiles(result["unseen"])
     again, again_late = quantiles(result["repeated"])

@@ -1,9 +1,10 @@
 """How near the judging of V5's contradiction branch comes to what these cores can do.
 
-The limit of time is the larger of two: the floating-point operations of the pairs whose verdicts the branch uses, over the
-fastest large matrix product that these cores show (float32 or bfloat16, as many threads); and the bytes that must be read at
-least once a claim (the encoder's matrices in float32, the texts of the documents looked at) over the memory's bandwidth. What
-else the engine does (padding, a window read ahead, attention's softmax, tokenizing) is loss. Both peaks are of the same run.
+The lower limit of time is the larger of two: the floating-point operations of the pairs whose verdicts the branch uses, over the
+speed of the fastest large matrix product on these cores (float32 or bfloat16, as many threads); and the bytes that must be read
+at least once per claim (the encoder's matrices in float32, the texts of the documents examined) over the memory's bandwidth.
+Whatever else the engine does (padding, a window read ahead, attention's softmax, tokenizing) is overhead. Both peaks are from the
+same run.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ _LAYER = 4 * WIDTH * WIDTH + 2 * WIDTH * INNER
 
 
 def flops(tokens: int) -> int:
-    """Floating-point operations of one pair of so many tokens: two for each weight and token, and attention's two products.
+    """Floating-point operations of one pair of `tokens` tokens: two for each weight and token, and attention's two products.
 
-    The usual count (Kaplan et al. 2020, arXiv 2001.08361, section 2.1), with attention; the head, a thousandth, is in it.
+    The usual count (Kaplan et al. 2020, arXiv 2001.08361, section 2.1), with attention; it includes the head, a thousandth.
     """
     head = 2 * (5 * WIDTH * WIDTH + 3 * WIDTH)
     return LAYERS * (2 * _LAYER * tokens + 4 * tokens * tokens * WIDTH) + head
 
 
 class WatchedJudge:
-    """A judge whose own time is measured, and which keeps the premises whose verdicts were used."""
+    """A judge that measures its own time and keeps the premises whose verdicts were used."""
 
     def __init__(self, judge: Judge) -> None:
         self.name, self.decision, self._judge = judge.name, judge.decision, judge
@@ -52,7 +53,7 @@ class WatchedJudge:
         self.seconds = 0.0
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order."""
+        """One verdict per premise, in order."""
         given: list[Premise] = []
 
         def passed() -> Iterator[Premise]:
@@ -73,7 +74,7 @@ class WatchedJudge:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """The peaks before and after, and of each claim its pairs' work and the seconds it took."""
+    """The peaks before and after and, for each claim, the work of its pairs and the seconds it took."""
     torch.set_num_threads(os.cpu_count() or 1)
     with cache_at(OFF):
         ours = every_sentence(v5(options.index))
@@ -104,17 +105,17 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def lengths(tokenize: PairTokenizer, claim: Claim, premises: Sequence[Premise]) -> list[int]:
-    """The tokens of each pair as the model reads it, none of them padding."""
+    """The number of tokens of each pair as the model reads it, without padding."""
     return [len(pair.ids) for pair in tokenize([(claim.text, make_premise_text(one)) for one in premises])] if premises else []
 
 
 def peaks() -> dict[str, float]:
-    """Operations a second of a large product, in bfloat16 too where the processor has it; bytes a second of a large copy.
+    """Operations per second of a large product, also in bfloat16 where the processor has it; bytes per second of a large copy.
 
-    A copy reads and writes: both count.
+    A copy reads and writes, and both count.
     """
     found = {}
-    # Without instructions for it a product in bfloat16 takes minutes, and is nobody's peak.
+    # Without instructions for it, a product in bfloat16 takes minutes and cannot be the peak.
     kinds = {"float32": torch.float32} | ({"bfloat16": torch.bfloat16} if "bf16" in processor("flags") else {})
     for name, kind in kinds.items():
         square = torch.randn(_SIDE, _SIDE).to(kind)
@@ -125,7 +126,7 @@ def peaks() -> dict[str, float]:
 
 
 def fastest(work: Callable[[], object]) -> float:
-    """The seconds of the fastest of some tries, after one that wakes it up; fewer where they are slow."""
+    """The seconds of the fastest of several tries, after a warm-up; fewer tries where they are slow."""
     work()
     seconds: list[float] = []
     while len(seconds) < _TRIES and sum(seconds) < _LONGEST:
@@ -136,7 +137,7 @@ def fastest(work: Callable[[], object]) -> float:
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
-    """The peaks, and the limit's share in the time of the judge and of the whole branch."""
+    """The peaks, and the limit as a share of the time of the judge and of the whole branch."""
     peak = {name: max(one[name] for one in result["peaks"]) for name in result["peaks"][0]}
     compute = max(peak[name] for name in peak if name != "bandwidth")
     records = [one for one in result["claims"] if one["pairs"]]

@@ -1,4 +1,4 @@
-"""Resident memory of a service on the index, the Java machine included: warm, and after fifty claims more."""
+"""Resident memory of a service on the index, the Java machine included: warm, and after fifty more claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAR = 2.5e9
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Bytes: ready, after the claims that warm it up, and after each further claim."""
+    """Bytes when ready, after the claims that warm it up, and after each further claim."""
     # Other claims than those whose time is measured would change nothing; the service is another one.
     warming, asked = draw_claims(options)
     with run_service(options.index) as service:
@@ -26,7 +26,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
-    """Warm, at the end, and the most seen."""
+    """Warm, at the end, and at the peak."""
     after, gb = result["after"], 1e9
     most = max(after)
     return [

@@ -1,4 +1,4 @@
-"""Our judge and our reranker against sentence-transformers' CrossEncoder with the same encoder weights, in pairs a second.
+"""Our judge and our reranker against sentence-transformers' CrossEncoder with the same encoder weights, in pairs per second.
 
 The weights are written as a Hugging Face checkpoint. Two things of ours do not fit one: stance's marks on words (token types that
 only our tokenizer makes; the checkpoint has the two plain ones) and its head (the checkpoint has Hugging Face's own, untrained;
@@ -6,7 +6,7 @@ either is less than a hundredth of the work). So its scores mean nothing and its
 or abstracts, that BM25 finds for claims drawn from the index, in each round those of another claim.
 
 The judge is a cross-encoder and is compared like with like. The reranker is *not*: it encodes an abstract apart from the claim
-and matches word pieces. There the comparison is abstracts a second, all seen for the first time, a claim a round.
+and matches word pieces. There the comparison is in abstracts per second, all seen for the first time, one claim per round.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Contest:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Pairs a second of both, round by round in turn."""
+    """Pairs per second of both, round by round in turn."""
     with fresh_cache(), TemporaryDirectory(prefix="bench-models-") as folder:
         grounder = v5(options.index)
         judge, reranker = grounder.models.judges["stance"], grounder.models.rerankers["relevance"]
@@ -69,12 +69,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
         claims = claims_of(grounder.index, options.rounds + 1, options.seed)
         rounds = {one.name: list(tqdm(contest(one, claims), desc=one.name, total=len(claims), disable=None)) for one in contests}
         grounder.index.close()
-    # The first round only wakes everything up.
+    # The first round is only a warm-up.
     return {name: [found for found in told[1:] if found] for name, told in rounds.items()}
 
 
 def contest(one: Contest, claims: Sequence[Claim]) -> Iterator[dict[str, float] | None]:
-    """A round a claim, the other one first each time; None for a claim without texts."""
+    """One round per claim, in alternating order; None for a claim without texts."""
     for number, claim in enumerate(claims):
         texts = one.texts(claim)
         if not texts:
@@ -100,7 +100,7 @@ def sentences(index: Index, claim: Claim, n: int) -> list[Premise]:
 
 
 def abstracts(index: Index, claim: Claim, n: int, seen: set[str]) -> list[Premise]:
-    """The first `n` documents that BM25 finds and no earlier round had, as the reranker reads them."""
+    """The first `n` documents that BM25 finds and no earlier round had, in the form that the reranker reads."""
     new = [hit.pmid for hit in index.search(claim.text, n + len(seen)) if hit.pmid not in seen][:n]
     seen.update(new)
     return [Premise(make_passage(entry.document)) for entry in index.entries(new)]

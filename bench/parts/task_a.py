@@ -1,7 +1,7 @@
 """A Task A run, end to end: the plain V5 sentence by sentence against our batch run of the same items.
 
-Ours runs in a fresh process with an empty cache (its start is not counted, neither is plain's): V5 with every sentence judged,
-which gives what plain gives; V5 as it ships, where the profile bounds the sentences that are judged; and our own variant.
+Ours runs in a fresh process with an empty cache (neither its start nor plain's is counted): V5 with every sentence judged, which
+gives the same results as plain; V5 as it ships, where the profile limits the sentences that are judged; and our own variant.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BAR = 15
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Seconds of all the items for each of ours, and of each sentence for plain."""
+    """Seconds for all the items for each of ours, and for each sentence for plain."""
     path = options.data / INPUT
     if not path.is_file():
         raise NotHere(f"Task A is not measured: there is no {path}; name the data folder with --data.")
@@ -54,7 +54,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float:
-    """Seconds of our batch run of the first items, the index open and the models awake."""
+    """Seconds of our batch run of the first items, with the index open and the models warm."""
     from service.trec.task_a.run import run as run_items
 
     with fresh_cache(), TemporaryDirectory(prefix="bench-run-") as folder:
@@ -70,7 +70,7 @@ def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float
 
 
 def time_plain(plain: Plain, claim: Claim) -> float:
-    """Seconds of one sentence, both branches, its line of the run made."""
+    """Seconds for one sentence: both branches, and its line of the run."""
     began = time.perf_counter()
     against = [pmid for pmid, _ in plain.contradict(claim).found]
     for_it = [pmid for pmid, _ in plain.support(claim, without=frozenset(against)).found]
@@ -79,7 +79,7 @@ def time_plain(plain: Plain, claim: Claim) -> float:
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
-    """Totals of the items that were run; of all items a projection, called so, where only some were."""
+    """Totals of the items that were run; where only some were, also a projection to all items, labelled as such."""
     plain, n, whole = sum(result["plain"]), len(result["plain"]), result["sentences_in_all"]
     told = [
         ratio_row(f"Task A run, {n} sentences: plain V5 / {name}", [plain], [seconds], "s", bar=BAR if number == 0 else None)

@@ -1,1 +1,1 @@
-"""Measuring answers: what a Task B run says, whether its citations bear that out, and what it leaves unsaid."""
+"""Measure answers: what a Task B run says, whether its citations support it, and what it leaves out."""

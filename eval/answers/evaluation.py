@@ -26,7 +26,7 @@ def evaluate(
     profile: Profile,
     command: str,
 ) -> AnswersReport:
-    """Judge and measure every answer by the documents of the index, which is read but not searched."""
+    """Judge and measure every answer against the documents of the index, which is read but not searched."""
     store, manifest = open_documents(index)
     observer = Observer(store, judges.by_key, encoder)
     made_with = provenance(topics_file, manifest, profile.model_dump(mode="json"), encoder.name, command)

@@ -1,4 +1,4 @@
-"""The figures of a run, each as counts of every topic and the formula of their sums (eval.measures.formulas), to be resampled."""
+"""The figures of a run, each as per-topic counts and a formula over their sums (eval.measures.formulas), ready for resampling."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval.core.answers import Drafted
 from retrieval.core.values import Label
 
 Pair = tuple[float, float]
-"""What counts, out of how many: (0, 0) where a topic has nothing to measure."""
+"""Numerator and denominator: (0, 0) where a topic has nothing to measure."""
 
 _NOTHING: Pair = (0.0, 0.0)
 _FORM = (
@@ -41,7 +41,7 @@ _CONTENT = (
 
 
 def judged_measures(judge: str, prefix: str = "", title: str = "") -> tuple[Measure, ...]:
-    """The measures that a judge gives; `prefix` goes before their keys and `title` before their titles."""
+    """The measures based on a judge; `prefix` goes before their keys and `title` before their titles."""
     return (
         Measure(
             f"{prefix}coverage_supported",
@@ -54,13 +54,13 @@ def judged_measures(judge: str, prefix: str = "", title: str = "") -> tuple[Meas
 
 
 def form_measures(drafted: bool = False) -> tuple[Measure, ...]:
-    """What an answer is like, whatever it says: the columns of the paper's Table 2 among them, and with `drafted` the same of
-    what was written before our check, which the paper's own figures are."""
+    """The form of an answer, whatever it says: these include the columns of the paper's Table 2. With `drafted`, also the same
+    measures of the text written before our check, which is what the paper's own figures describe."""
     return (*_FORM, *_DRAFT) if drafted else _FORM
 
 
 def draft_tallies(drafts: Sequence[Drafted | None]) -> dict[str, Tally]:
-    """The figures of what was written before the check; None stands for a topic without a draft."""
+    """The figures of the drafts, as written before the check; None stands for a topic without a draft."""
 
     def each(pair: Callable[[Drafted], Pair]) -> Tally:
         return Tally.of([pair(one) if one else _NOTHING for one in drafts], share)
@@ -73,12 +73,12 @@ def draft_tallies(drafts: Sequence[Drafted | None]) -> dict[str, Tally]:
 
 
 def content_measures(judges: Sequence[tuple[str, str, str]]) -> tuple[Measure, ...]:
-    """What an answer says and whether it is borne out; each judge is (its name, prefix of keys, prefix of titles)."""
+    """What an answer says and whether its citations support it; each judge is (its name, prefix of keys, prefix of titles)."""
     return (*(one for name, prefix, title in judges for one in judged_measures(name, prefix, title)), *_CONTENT)
 
 
 def tallies(observed: Sequence[Observed | None], judges: Sequence[tuple[str, str]]) -> dict[str, Tally]:
-    """Every figure of a run by its key; None stands for a topic without an answer. Each judge is (its key, prefix of keys)."""
+    """Every figure of a run, by key; None stands for a topic without an answer. Each judge is (its key, prefix of keys)."""
 
     def each(pair: Callable[[Observed], Pair]) -> Tally:
         return Tally.of([pair(one) if one else _NOTHING for one in observed], share)
@@ -114,7 +114,7 @@ def _count_covered(judge: str) -> Callable[[Observed], Pair]:
 
 
 def _rate(part: float, whole: float) -> Pair:
-    """A topic's own rate, to be averaged with the others': one topic, one vote."""
+    """A topic's own rate, so that the average over topics gives each topic the same weight."""
     return (part / whole, 1.0) if whole else _NOTHING
 
 
@@ -123,6 +123,6 @@ def _mean_of(value: float | None) -> Pair:
 
 
 def count_citations(observed: Iterable[Observed | None]) -> tuple[int, int]:
-    """How many citations there are, and of how many nothing can be said since the index holds no abstract of the document."""
+    """The number of citations, and how many of them cannot be judged because the index holds no abstract of the document."""
     citations = [cited for one in observed if one for cited in one.citations]
     return len(citations), sum(not cited.labels for cited in citations)

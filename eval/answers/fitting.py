@@ -1,9 +1,9 @@
-"""Fitting what a lead is made by to another reader: how much it leans to saying yes, and what its probabilities are worth.
+"""Fit the constants of leads to another reader: its bias towards yes, and the calibration of its probabilities.
 
-On questions whose answer and paper are known (`eval leads --given --fit`). The leaning is the margin of support over
-contradiction at which yes and no are as likely, each counted the same (a logistic regression, balanced); the certainty is the
-probability that a lead of yes or no is right, from the log odds of its strongest paper (Platt 1999). Nothing opposes a paper
-where each question has one: what the agreement of the sides is worth cannot be told there, and stays.
+The fit uses questions whose answer and paper are known (`eval leads --given --fit`). The leaning is the margin of support over
+contradiction at which yes and no are equally likely, with equal weight for both classes (a balanced logistic regression). The
+certainty is the probability that a lead of yes or no is right, from the log odds of its strongest paper (Platt 1999). Where each
+question has one paper, nothing opposes it: the weight of agreement between the sides cannot be estimated and stays as it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from service.answering.reading import remove_leaning
 from service.configuration.answers import Certainty, LeadStep
 
 FEWEST = 30
-"""Questions of yes and no with a paper that was read, fewer than which fit nothing."""
+"""The fewest yes or no questions, each with a paper that was read, that a fit needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Fitted:
 
 
 def fit(asked: Sequence[KnownQuestion], found: Sequence[Led], step: LeadStep) -> Fitted:
-    """The constants that fit these leads, which were made with those of `step`.
+    """The constants that fit these leads, which were made with the constants of `step`.
 
-    Raises `BadInput` where there are too few questions, or only those of one answer.
+    Raises `BadInput` where there are too few questions, or where all have the same answer.
     """
     read = [
         (one.answer == "yes", remove_leaning(Verdict(*led.whole), -step.leaning))
@@ -93,5 +93,5 @@ def _margin(verdict: Verdict) -> float:
 
 
 def _lead(verdict: Verdict) -> tuple[str, float]:
-    """What a paper of this verdict leads to, and how probable its side is."""
+    """The lead that a paper with this verdict gives, and how probable its side is."""
     return ("yes", verdict.support) if verdict.leaning == "support" else ("no", verdict.contradict)

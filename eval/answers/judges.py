@@ -1,4 +1,4 @@
-"""Who judges citations: the profile's stance model, and beside it a language model where the profile's judge is one."""
+"""Who judges citations: the profile's stance model and, where the profile's judge is a language model, that model too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STANCE, LANGUAGE = "stance", "language model"
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """The judges by their keys, what a report says of each, and what the language model among them was asked, if there is one."""
+    """The judges by key, what a report says about each, and what the language model was asked, where one of them is one."""
 
     by_key: dict[str, Judge]
     named: tuple[NamedJudge, ...]
@@ -27,8 +27,8 @@ class Judges:
 
 
 def load_judges(profile: Profile) -> Judges:
-    """The profile's judge; beside a language model, which is asked only where the shipped stance model is undecided
-    (nli.judges.chat), that model's own figures stand too."""
+    """The profile's judge. A language model is asked only where the shipped stance model is undecided (nli.judges.chat), so the
+    stance model's own figures are reported beside it."""
     own = load_judge(JUDGE, profile)
     if not isinstance(own, ChatJudge):
         return Judges({STANCE: CachingJudge(own)}, (NamedJudge(STANCE, own.name),))

@@ -1,7 +1,7 @@
-"""How often the lead of an answer is right: questions whose answer is known, asked of an index or of their own papers.
+"""How often the lead of an answer is right, on questions with a known answer, asked of an index or of their own papers.
 
-Yes, no and maybe are what PubMedQA labels (Jin et al. 2019, arXiv 1909.06146); a lead that is mixed or unclear counts as maybe,
-and so does a question that gets none. The certainty of leads that say yes or no is held against how often they are right.
+Yes, no and maybe are PubMedQA's labels (Jin et al. 2019, arXiv 1909.06146). A mixed or unclear lead counts as maybe, and so does
+a question that gets no lead. The certainty of leads that say yes or no is compared with how often they are right.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CODE = (
 
 @dataclass(frozen=True, slots=True)
 class KnownQuestion:
-    """A question, what the right answer is, and the papers that say so."""
+    """A question, its right answer, and the papers that give that answer."""
 
     id: str
     question: str
@@ -48,10 +48,10 @@ class KnownQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Led:
-    """What a lead said: "" where there was none; `read` are papers on the question, `own` says that one of the question's is.
+    """What a lead said: "" where there was none. `read` counts papers on the question; `own` is whether one is its own.
 
-    `whole` are the probabilities of support, neither and contradiction that the weightiest paper has, none where none was read
-    whole; `told` says that a sentence tells what it found.
+    `whole` holds the probabilities of support, neither and contradiction of the paper with the most weight; it is empty where no
+    paper was read whole. `told` is whether a sentence states what that paper found.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Led:
 def read_known(path: Path) -> list[KnownQuestion]:
     """PubMedQA's records (QUESTION, final_decision, pmid), or JSON lines with question, answer and perhaps pmids.
 
-    Raises `BadInput` for a file without a question or with a wrong line.
+    Raises `BadInput` for a file without a question or with an invalid line.
     """
     return jsonl.read_some(path, _read_known, "question", "question and answer")
 
@@ -92,9 +92,9 @@ def _read_known(record: Mapping[str, Any], number: int) -> KnownQuestion:
 def lead_all(
     questions: Sequence[KnownQuestion], leads: Leads, given: bool, work: Path, corpus: str, settings: Mapping[str, Any]
 ) -> list[Led]:
-    """What the lead says to each question; a stopped run goes on with what `work` keeps for the same `corpus` and `settings`.
+    """The lead for each question; a stopped run resumes from what `work` keeps for the same `corpus` and `settings`.
 
-    `given` reads the question's own papers in place of what a search finds.
+    With `given`, the question's own papers are read in place of search results.
     Raises `Interrupted` where the user stops it.
     """
     origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
@@ -108,7 +108,7 @@ def lead_all(
 
 
 def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:
-    """The lead of one question, as a line that can be kept."""
+    """The lead of one question, as a record that can be kept."""
     if studied is None or studied.lead is None:
         return Led(question.id, "", 0.0, 0, False)
     on_it = {one.evidence.document.pmid for one in studied.papers}
@@ -122,7 +122,7 @@ def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:
 def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[str, Figure]:
     """Accuracy, macro-F1 and each answer's F1; how many got yes or no and how many of these are right; ECE of the certainty.
 
-    With 95 % intervals by a bootstrap over questions.
+    Each has a 95 % interval from a bootstrap over questions.
     """
     resampler = Resampler(len(questions))
     pairs = [(one.answer, lead.said) for one, lead in zip(questions, found, strict=True)]
@@ -161,7 +161,7 @@ def _count_in_bins(lead: Led, right: float) -> list[float]:
 
 
 def _calibration_error(sums: Floats) -> Floats:
-    """Expected calibration error (Naeini et al. 2015): the bins' distances between certainty and share of right ones, weighed."""
+    """Expected calibration error (Naeini et al. 2015): the weighted gap per bin between certainty and accuracy."""
     count, sure, right = sums[..., :BINS], sums[..., BINS : 2 * BINS], sums[..., 2 * BINS :]
     whole = count.sum(axis=-1)
     error: Floats = np.divide(np.abs(sure - right).sum(axis=-1), whole, out=np.full(np.shape(whole), np.nan), where=whole != 0)
@@ -169,7 +169,7 @@ def _calibration_error(sums: Floats) -> Floats:
 
 
 def lines(title: str, questions: Sequence[KnownQuestion], found: Sequence[Led]) -> list[str]:
-    """The figures as a table for the terminal, and what was said to what."""
+    """The figures as a table for the terminal, and which leads each known answer got."""
     table = [f"{'right answer':<14}{'yes':>8}{'no':>8}{'maybe':>8}"]
     for answer in ANSWERS:
         said = [lead.said for one, lead in zip(questions, found, strict=True) if one.answer == answer]

@@ -1,4 +1,4 @@
-"""What is found out of each answer of a run: its citations judged one by one, how far it repeats itself, what it takes up."""
+"""Observations of each answer of a run: its citations judged one by one, how much it repeats itself, and its uptake."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from service.answering.attribution import find_verbatim, make_premise
 @dataclass(frozen=True, slots=True)
 class JudgedCitation:
     """A citation of the sentence at place `sentence`, from 0: what each judge decides about the whole document from its
-    sentences (nli.decision.document), and whether the document holds the sentence verbatim. A judge is asked about those all the
-    same.
+    sentences (nli.decision.document), and whether the document holds the sentence verbatim. Verbatim sentences are judged all
+    the same.
 
-    `labels` is empty where the index does not hold the document, or no abstract of it: nothing can be said then.
+    `labels` is empty where the index does not hold the document or its abstract, so that nothing can be judged.
     """
 
     sentence: int
@@ -36,7 +36,7 @@ class JudgedCitation:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An answer in figures; None stands where there is nothing to measure."""
+    """The figures of an answer; None stands where there is nothing to measure."""
 
     topic: str
     sentences: int
@@ -48,13 +48,13 @@ class Observed:
 
 
 class Observer:
-    """Observes answers with the documents of a store, by named judges, and an encoder for similarity."""
+    """Observes answers, using the documents of a store, named judges, and an encoder for similarity."""
 
     def __init__(self, store: Documents, judges: Mapping[str, Judge], encoder: Encoder) -> None:
         self._store, self._judges, self._encoder = store, judges, encoder
 
     def observe(self, topic: Topic, responses: Sequence[Response]) -> Observed:
-        """All that is measured of one answer, which has at least one sentence."""
+        """All measurements of one answer, which has at least one sentence."""
         texts = [one.text for one in responses]
         return Observed(
             topic=topic.id,
@@ -88,9 +88,9 @@ def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
 
 
 def measure_uptake(narrative: str, answer: str) -> float | None:
-    """The share of the narrative's words, the rare weighing more (inverse document frequency), that the answer holds too.
+    """The share of the narrative's words, weighted by inverse document frequency, that the answer also holds.
 
-    Words are stemmed lightly (retrieval.words.lexical) and nothing but the same word counts: no synonym, and no sense. The words
-    by which a narrative asks ("information", "looking") are in the sum, so that no answer reaches 1. None without a narrative.
+    Words are stemmed lightly (retrieval.words.lexical) and only exact matches count, not synonyms or meaning. The words with
+    which a narrative asks ("information", "looking") are in the sum, so no answer reaches 1. None without a narrative.
     """
     return measure_aboutness(narrative, answer) if split_terms(narrative) else None

@@ -1,8 +1,8 @@
-"""How answers do on questions of whom it is known whether an index answers them: answered or declined, led rightly, misleading.
+"""Evaluate answers to questions that an index is known to answer or not: answered or declined, right lead, misleading.
 
 A question with the answer yes or no is answerable, and its papers are named; one with the answer none is answered by no paper of
 the index. An answer misleads where its lead says the opposite of the known answer, or where it counts one of the question's
-papers for the other side. Whether its sentences are to the point, only reading tells: the report holds them all.
+papers for the other side. Only a reader can say whether its sentences are relevant, so the report holds them all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was answered: the lead's verdict ("" for none) and certainty, the papers of each side, those cited, the sentences."""
+    """The answer given: the lead's verdict ("" for none) and certainty, the papers of each side, those cited, the sentences."""
 
     answered: bool
     verdict: str
@@ -63,7 +63,7 @@ class Given:
 
     @classmethod
     def of(cls, answer: Answer) -> Given:
-        """From an answer."""
+        """Make one from an answer."""
         lead = answer.lead
         return cls(
             answer.outcome == "answered",
@@ -78,15 +78,15 @@ class Given:
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Given:
-        """From what a journal keeps."""
+        """Make one from a journal's record."""
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
         return cls(**values)
 
 
 def read_questions(path: Path) -> list[AskedQuestion]:
-    """The questions of a CSV in UTF-8 with the columns question, answer, pmids (between spaces) and perhaps other.
+    """The questions of a UTF-8 CSV with the columns question, answer, pmids (separated by spaces) and, optionally, other.
 
-    Raises `BadInput` for a file that cannot be used and `BadRecord` for a wrong row.
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid row.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -113,7 +113,7 @@ def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQues
 def answer_all(
     questions: Sequence[AskedQuestion], answerer: Answerer, work: Path, settings: Mapping[str, Any]
 ) -> dict[str, Given]:
-    """What is answered to each question and, where there is one, to its other spelling; a stopped run goes on from `work`.
+    """The answer to each question and, where there is one, to its other spelling; a stopped run resumes from `work`.
 
     Raises `Interrupted` where the user stops it.
     """
@@ -142,7 +142,7 @@ def is_alike(question: AskedQuestion, found: Mapping[str, Given]) -> bool:
 
 
 def figures(questions: Sequence[AskedQuestion], found: Mapping[str, Given]) -> dict[str, Figure]:
-    """Shares with 95 % intervals by a bootstrap over questions; a lead of mixed or unclear is neither right nor wrong."""
+    """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear lead is neither right nor wrong."""
     resampler, pairs = Resampler(len(questions)), [(one, found[one.question]) for one in questions]
 
     def among(value: Sequence[bool], of: Sequence[bool]) -> Figure:

@@ -1,4 +1,4 @@
-"""From runs to the report on them: what `counterpoint eval answers --json` writes and its tables are made from."""
+"""Make the report on runs, which `counterpoint eval answers --json` writes and its tables are made from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = yaml.safe_load(
 
 @dataclass(frozen=True, slots=True)
 class NamedJudge:
-    """A judge of citations: its key in an observation, model and weights, and what its figures' keys and titles begin with."""
+    """A judge of citations: its key in an observation, its model and weights, and the prefixes of its keys and titles."""
 
     key: str
     model: str
@@ -39,9 +39,9 @@ class NamedJudge:
 
 @dataclass(frozen=True, slots=True)
 class AnswersRunReport:
-    """A run: its topics, those that it declined (no responses) and lacks, its citations, and its figures by key.
+    """A run: its topics, those that it declined (no responses) or lacks, its citations, and its figures by key.
 
-    `unjudged` citations are of documents of which the index holds no abstract; they neither support nor contradict.
+    `unjudged` counts citations of documents whose abstract the index does not hold; they neither support nor contradict.
     """
 
     name: str
@@ -57,7 +57,7 @@ class AnswersRunReport:
 
 @dataclass(frozen=True, slots=True)
 class AnswersReport:
-    """Every run's figures with 95 % bootstrap intervals over topics, published ones beside them, and what they were made with."""
+    """Every run's figures with 95 % bootstrap intervals over topics, published figures beside them, and their provenance."""
 
     runs: tuple[AnswersRunReport, ...]
     form: tuple[Measure, ...]
@@ -73,7 +73,7 @@ _REPORT: TypeAdapter[AnswersReport] = TypeAdapter(AnswersReport)
 def make_report(
     runs: Sequence[Run], topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], provenance: Mapping[str, Any]
 ) -> AnswersReport:
-    """Observe every answer and make all figures; the topics are resampled alike for every run."""
+    """Observe every answer and compute all figures; every run uses the same bootstrap samples of topics."""
     resampler = Resampler(len(topics))
     drafted = any(one.drafts for one in runs)
     named = [(judge.model, judge.prefix, judge.title) for judge in judges]
@@ -88,7 +88,7 @@ def make_report(
 
 
 def provenance(topics: Path, manifest: Manifest, profile: Mapping[str, Any], encoder: str, command: str) -> dict[str, Any]:
-    """What the figures come from, but for the judges, which the report names."""
+    """The provenance of the figures, except for the judges, which the report names."""
     return {
         "counterpoint": version("counterpoint"),
         "command": command,

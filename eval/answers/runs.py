@@ -1,4 +1,4 @@
-"""Task B runs to be measured: anyone's, in the track's format, read as they are, over limits and all."""
+"""Task B runs to be measured: anyone's, in the track's format, read as they are even where they exceed its limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.trec.task_b.run import answers_path
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A sentence of an answer and the PMIDs that it cites, each once."""
+    """A sentence of an answer and the PMIDs that it cites, without duplicates."""
 
     text: str
     citations: tuple[str, ...]
@@ -23,9 +23,9 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run by its file's name: the responses of each topic that it has, none where the topic was declined.
+    """A run, named after its file: the responses to each topic in it, none where the topic was declined.
 
-    `drafts` is what the generator wrote before our check, by topic, where the run's full answers lie beside it.
+    `drafts` holds what the generator wrote before our check, by topic, where the run's full answers are stored beside it.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Run:
 
 
 def read_runs(paths: Collection[Path], topics: Collection[str]) -> list[Run]:
-    """The runs of these files; a name that two files share becomes the whole path.
+    """The runs of these files; where two files share a name, each run is named by its whole path.
 
     Raises `BadInput` for a file that is given twice.
     """
@@ -66,7 +66,7 @@ def _read(path: Path, name: str, topics: Collection[str]) -> Run:
 
 
 def _read_drafts(path: Path, topics: Collection[str]) -> dict[str, Drafted]:
-    """From the full answers that `run task-b` writes beside a run; none where there are none, as with anyone else's run."""
+    """The drafts in the full answers that `run task-b` writes beside a run; empty where there are none, as for others' runs."""
     if not path.is_file():
         return {}
     found: dict[str, Drafted] = {}

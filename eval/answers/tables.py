@@ -1,4 +1,4 @@
-"""The report on answers as tables, for the terminal and as Markdown: one row a run, published figures beside them."""
+"""The report on answers as tables, for the terminal and as Markdown: one row per run, published figures beside them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from eval.answers.report import AnswersReport, AnswersRunReport
 from eval.measures.report_data import Figure, Measure
 
 _SHARES = ("answered", "coverage", "coverage_supported", "support", "contradict", "verbatim", "narrative", "drafted_coverage")
-"""Given in per cent; a key may have a judge's prefix before it."""
+"""Shown in per cent; a judge's prefix may precede a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswersTable:
-    """Rows of cells below their titles; the first cell of a row names it."""
+    """Rows of cells below column titles; the first cell of a row names it."""
 
     title: str
     header: tuple[str, ...]
@@ -22,7 +22,7 @@ class AnswersTable:
 
 
 def tables(report: AnswersReport) -> tuple[AnswersTable, AnswersTable]:
-    """What the answers are like, and whether they are borne out."""
+    """The form of the answers, and whether their citations support them."""
     return (
         _table("Properties of the answers", report.form, report, report.published["table_2"]),
         _table("Citation support", report.content, report, report.published["official"]),

@@ -1,8 +1,8 @@
-"""A baseline that reads the claim and no paper: how far the wording of the claims alone gives their stance away.
+"""A claim-only baseline: how far the wording of the claims alone, without any paper, gives their stance away.
 
-Where claims of one stance are worded otherwise than those of the other (more of them negated, say), a system that looks at
-nothing else seems to understand papers; the pairs on which it fails are those that show whether one does (Gururangan et al. 2018,
-arXiv 1803.02324).
+Where claims of one stance are worded differently from those of the other (more of them negated, say), a system that looks at
+nothing else seems to understand papers. Only the pairs on which such a baseline fails show whether a system does (Gururangan et
+al. 2018, arXiv 1803.02324).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from retrieval.core.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class ClaimOnly:
-    """The baseline's probability of "support" for each claim measured, in order; the name of the file and how many of its claims
-    it was trained on, and how many were left out of that since they are about a paper that is measured."""
+    """The baseline's probability of "support" for each claim measured, in order; the name of the training file, how many of its
+    claims were used, and how many were left out because they are about a paper that is measured."""
 
     file: str
     support: tuple[float, ...]
@@ -28,7 +28,7 @@ class ClaimOnly:
 
 
 def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path: Path) -> ClaimOnly:
-    """Logistic regression over TF-IDF of words and pairs of words of the claims of `train`, read from `path`."""
+    """Logistic regression over TF-IDF of the words and word pairs in the claims of `train`, read from `path`."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -41,7 +41,7 @@ def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path
                 f"{path} has no claim with the stance {stance} about a paper outside the measured set; expected claims of both "
                 "stances about other papers."
             )
-    # One-letter words stay ("vitamin D"), and so do "no" and "not".
+    # Keep one-letter words ("vitamin D"), and also "no" and "not".
     words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\b\w+\b", sublinear_tf=True)
     model = make_pipeline(words, LogisticRegression(max_iter=1000))
     try:

@@ -1,4 +1,4 @@
-"""Readers' feedback as claims about papers: what `counterpoint feedback export` wrote, measured as `eval claims` measures."""
+"""Readers' feedback as claims about papers: the output of `counterpoint feedback export`, measured as `eval claims` does."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from service.memory.schemas import FeedbackOut
 
 @dataclass(frozen=True, slots=True)
 class FeedbackClaims:
-    """The claims with the side that the readers say their paper is on; those whose paper they call neutral, which a CSV does not
-    hold (their stance here says nothing); and the number on which they disagree."""
+    """The claims with the side that the readers say their paper is on; the claims whose paper they call neutral, which a CSV does
+    not hold (their stance here is meaningless); and the number of claims on which readers disagree."""
 
     sided: list[PaperClaim]
     neutral: list[PaperClaim]
@@ -29,7 +29,7 @@ class FeedbackClaims:
 
 
 def read_feedback(path: Path) -> FeedbackClaims:
-    """The feedback in a .jsonl, or in any other file as a CSV; raises `BadInput` where there is none to measure."""
+    """The feedback in a .jsonl file, or in any other file read as a CSV; raises `BadInput` where there is none to measure."""
     if path.suffix != ".jsonl":
         return FeedbackClaims(read_paper_claims(path), [])
     said = _read_lines(path)
@@ -50,7 +50,7 @@ def read_feedback(path: Path) -> FeedbackClaims:
 
 
 def measure_feedback(asked: FeedbackClaims, path: Path, grounder: Grounder, work: Path, command: str) -> ClaimsReport:
-    """The report of `eval claims` on what names a side, with a note on what is neutral: right where it is listed on no side."""
+    """The report of `eval claims` on claims with a side, with a note on the neutral ones: right where the paper is on no side."""
     report = measure_claims(asked.sided, path, grounder, work, command)
     notes = list(report.notes)
     if asked.neutral:

@@ -40,7 +40,7 @@ def check_held(claims: Sequence[PaperClaim], store: Documents, path: Path, index
 def measure_claims(
     claims: Sequence[PaperClaim], path: Path, grounder: Grounder, work: Path, command: str, baseline: ClaimOnly | None = None
 ) -> ClaimsReport:
-    """Claims of the file at `path` by stance and by kind, and beside them the baseline, where one was trained."""
+    """Measure the claims of the file at `path` by stance and by kind, with the baseline beside them where one was trained."""
     seen = ground_claims(claims, grounder, work)
     grouping = Grouping(seen, baseline.support if baseline else None)
     groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in STANCES)]
@@ -55,9 +55,9 @@ def measure_claims(
 
 
 def draw_titles(store: Documents, most: int, seed: int) -> list[tuple[str, str]]:
-    """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that seed and PMID
-    alone decide."""
-    # The largest of those kept stands first, so that most papers are turned away before their title is read.
+    """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that depends only
+    on seed and PMID."""
+    # The heap's first item is the largest one kept, so most papers are rejected before their title is read.
     kept: list[tuple[int, str, str]] = []
     for batch in store.texts(_BATCH):
         for pmid, title, abstract in batch:
@@ -71,7 +71,7 @@ def draw_titles(store: Documents, most: int, seed: int) -> list[tuple[str, str]]
 
 
 def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
-    """Each title as a claim that its paper supports, and turned round, where a safe rule does, as one that it contradicts."""
+    """Each title as a claim that its paper supports and, where a safe rule can reverse it, as one that its paper contradicts."""
     claims: list[PaperClaim] = []
     for number, (pmid, sentence) in enumerate(drawn):
         claims.append(PaperClaim(pmid, sentence, "support", OWN))
@@ -82,7 +82,7 @@ def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
 
 
 def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
-    """What papers of the index are said to say of their own titles, and of these turned round."""
+    """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
     drawn = draw_titles(grounder.index.store, most, seed)
     if not drawn:
         raise BadInput(

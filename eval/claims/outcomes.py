@@ -26,13 +26,13 @@ OUTCOMES: Mapping[Outcome, str] = {
 }
 
 _PROBABLE = {"first", "likeliest"}
-"""Rules of selection whose score is a probability of the stance."""
+"""Selection rules whose score is a probability of the stance."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimOutcome:
-    """What became of a claim's paper: the side it is shown on (None for absent), its sentence ("" for none), and how probable
-    that stance is by the model that chose it (None where none was asked). `others` is the number of other papers listed."""
+    """What became of a claim's paper: the side it is shown on (None for absent), its sentence ("" for none), and the probability
+    of that stance from the model that chose it (None where no model was asked). `others` is the number of other papers listed."""
 
     claim: PaperClaim
     outcome: Outcome
@@ -43,9 +43,9 @@ class ClaimOutcome:
 
 
 def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) -> list[ClaimOutcome]:
-    """Each claim through the whole pipeline, and what became of its paper; a stopped run goes on with what `work` keeps.
+    """Run each claim through the whole pipeline and return what became of its paper; a stopped run resumes from `work`.
 
-    A claim is grounded once, whichever papers it is about.
+    A claim is grounded only once, however many papers it is about.
     Raises `Interrupted` where the user stops it.
     """
     journal = journal_of(grounder, work)

@@ -1,4 +1,4 @@
-"""Claims about papers, as a CSV: what each paper says of a claim, by whoever wrote the file."""
+"""Claims about papers, as a CSV: what each paper says about a claim, according to whoever wrote the file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ KIND = "kind"
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A claim, the paper that it is about, what that paper says of it, and a kind to group by ("" for none).
+    """A claim, the paper that it is about, what that paper says about it, and a kind to group by ("" for none).
 
-    `line` is where it stands in its file, from 1; 0 where it is of no file.
+    `line` is its line in the file, from 1; 0 where it is not from a file.
     """
 
     pmid: str
@@ -32,9 +32,9 @@ class PaperClaim:
 
 
 def read_paper_claims(path: Path) -> list[PaperClaim]:
-    """The claims of a CSV in UTF-8 whose header names pmid, claim and stance, and perhaps kind; other columns are ignored.
+    """The claims of a UTF-8 CSV whose header names pmid, claim and stance and, optionally, kind; other columns are ignored.
 
-    Raises `BadInput` for a file that cannot be used and `BadRecord` for a wrong row.
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid row.
     """
     found: list[PaperClaim] = []
     lines: dict[tuple[str, str], int] = {}
@@ -64,7 +64,7 @@ def _text(path: Path) -> str:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row below the header by its columns, with the line that it begins on; blank lines pass."""
+    """Each row below the header as a mapping from column to cell, with the line that it begins on; blank lines are skipped."""
     reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
     names: list[str] | None = None
     while True:

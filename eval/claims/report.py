@@ -21,9 +21,9 @@ PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Some of the claims: the share of each outcome; of the papers with claims of both stances among them, the share with every
-    one of these right; and where a baseline was trained, how often it guesses a claim's stance and ranks such a paper's true
-    claims above its false ones."""
+    """Some of the claims: the share of each outcome; of the papers with claims of both stances among them, the share with all of
+    those claims right; and, where a baseline was trained, how often it guesses a claim's stance and how often it ranks such a
+    paper's true claims above its false ones."""
 
     name: str
     claims: int
@@ -37,7 +37,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A claim that did not come out right: the paper's stance, the side that it is shown on, its sentence and probability."""
+    """A claim whose outcome is not right: the paper's stance, the side that it is shown on, its sentence and probability."""
 
     outcome: str
     pmid: str
@@ -64,7 +64,7 @@ class ClaimsProvenance:
 
     @classmethod
     def by(cls, grounder: Grounder, command: str) -> ClaimsProvenance:
-        """By this grounder and this command."""
+        """Make one from a grounder and a command."""
         return cls(
             counterpoint=version("counterpoint"),
             code=grounding_code(),
@@ -79,7 +79,7 @@ class ClaimsProvenance:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsReport:
-    """What was measured, in groups of which the first is the whole, notes to read them by, and every failure."""
+    """The measurements, in groups of which the first is all claims; notes on how to read them; and every failure."""
 
     title: str
     notes: tuple[str, ...]
@@ -104,7 +104,7 @@ class Grouping:
         papers: Collection[str] | None = None,
         words: Mapping[Outcome, str] = PLAIN,
     ) -> Group:
-        """The claims of a stance, of a kind, about some papers (None for any), outcomes by these words."""
+        """The claims of a stance, of a kind, about some papers (None for any), with outcomes named by `words`."""
         places = [
             place
             for place, one in enumerate(self._seen)
@@ -132,7 +132,7 @@ class Grouping:
         )
 
     def misled(self) -> frozenset[str]:
-        """The papers with claims of both stances that the baseline does not rank right."""
+        """The papers with claims of both stances that the baseline does not rank correctly."""
         own: dict[str, list[int]] = {pmid: [] for pmid in self._papers}
         for place, one in enumerate(self._seen):
             own[one.claim.pmid].append(place)
@@ -142,7 +142,7 @@ class Grouping:
         return len({self._seen[place].claim.stance for place in places}) == 2
 
     def _ranks(self, places: Sequence[int]) -> bool:
-        """Whether the baseline puts each of a paper's true claims above each of its false ones; a tie is none."""
+        """Whether the baseline ranks each of a paper's true claims above each of its false ones; a tie does not count."""
         assert self._support is not None
         true = [self._support[place] for place in places if self._seen[place].claim.stance == "support"]
         false = [self._support[place] for place in places if self._seen[place].claim.stance == "contradict"]
@@ -166,7 +166,7 @@ class Grouping:
 
 
 def count_others(seen: Sequence[ClaimOutcome]) -> str:
-    """How many papers beside the claims' own are listed, in one sentence."""
+    """One sentence on how many papers other than the claims' own are listed."""
     others = sum(one.others for one in seen)
     return (
         f"Papers listed beside the claims' own: {others}, {others / len(seen):.1f} a claim; whether these are right is not known."
@@ -174,7 +174,7 @@ def count_others(seen: Sequence[ClaimOutcome]) -> str:
 
 
 def failures(seen: Sequence[ClaimOutcome], words: Callable[[ClaimOutcome], str] = lambda one: one.outcome) -> tuple[Failure, ...]:
-    """The claims that did not come out right, the wrong ones first."""
+    """The claims whose outcome is not right, the wrong ones first."""
     order = list(OUTCOMES)
     failed = sorted((one for one in seen if one.outcome != "right"), key=lambda one: order.index(one.outcome))
     return tuple(
@@ -191,7 +191,7 @@ def report_json(report: ClaimsReport) -> str:
 
 
 def report_lines(report: ClaimsReport) -> list[str]:
-    """A table, a group a line, then the failures, each with what was shown."""
+    """A table with one line per group, then the failures, each with what was shown."""
     wide = max(len(one.name) for one in report.groups) + 2
     lines = [f"{report.title}; 95 % bootstrap intervals over papers", *report.notes]
     header: list[str] = []

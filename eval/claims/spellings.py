@@ -1,4 +1,4 @@
-"""Whether a claim gets the same papers on the same sides however it is spelt: pairs of one claim, over an index."""
+"""Whether a claim gets the same papers on the same sides in either spelling: pairs of spellings of a claim, over an index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAIRS = Path(__file__).with_name("spellings.tsv")
 
 @dataclass(frozen=True, slots=True)
 class SpellingResult:
-    """A pair of spellings: whether both found the same papers in the same order on the same sides, and how many these are."""
+    """A pair of spellings: whether both found the same papers in the same order on the same sides, and how many papers."""
 
     one: str
     other: str
@@ -25,7 +25,7 @@ class SpellingResult:
 
 
 def read_pairs(path: Path = PAIRS) -> list[tuple[str, str]]:
-    """The pairs of a file: a tab between the two, lines that begin with # aside; raises `BadInput` for a line of another form."""
+    """The pairs of a file, tab-separated; lines that begin with # are skipped. Raises `BadInput` for any other line."""
     try:
         lines = [line for line in path.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
     except (OSError, UnicodeDecodeError) as error:
@@ -45,7 +45,7 @@ def measure_spellings(grounder: Grounder, pairs: list[tuple[str, str]]) -> Itera
 
 
 def _list_papers(found: Grounding) -> list[list[str]]:
-    """The papers against the claim, for it and in between."""
+    """The papers against the claim, for it, and uncertain."""
 
     def ids(listed: tuple[Evidence, ...]) -> list[str]:
         return [one.document.pmid for one in listed]

@@ -1,10 +1,10 @@
-"""The words by which titles are read and turned round (eval.claims.titles), and their forms."""
+"""The words with which titles are parsed and reversed (eval.claims.titles), and their forms."""
 
 from __future__ import annotations
 
 import re
 
-# Verb, and the verb that says the opposite of the same object ("" where none is safe).
+# Each verb, and the verb that says the opposite about the same object ("" where none is safe).
 OPPOSITES = {
     "abolish": "", "accelerate": "delay", "affect": "", "aggravate": "improve", "alleviate": "worsen", "alter": "",
     "ameliorate": "worsen", "attenuate": "increase", "augment": "reduce", "blunt": "increase", "cause": "prevent",
@@ -18,7 +18,7 @@ OPPOSITES = {
     "reverse": "", "shorten": "prolong", "stimulate": "inhibit", "suppress": "increase", "upregulate": "downregulate",
     "worsen": "improve",
 }  # fmt: skip
-# Words that stand behind the verb and can be exchanged for one another there.
+# Words that follow the verb and can be swapped for one another there.
 SWAPS = {
     "increased": "reduced", "reduced": "increased", "decreased": "increased", "elevated": "reduced", "higher": "lower",
     "lower": "higher", "greater": "smaller", "smaller": "greater", "more": "less", "less": "more", "fewer": "more",
@@ -35,14 +35,14 @@ HAVE = {"has": "does not have", "have": "do not have", "had": "did not have"}
 DO = {"does", "do", "did"}
 NO_FINDING = {"may", "might", "could", "would", "should", "must", "will", "shall"}
 FINITE = BE | HAVE.keys() | DO | NO_FINDING | {"can", "cannot"}
-# A verb behind one of these is another clause's.
+# A verb after one of these belongs to another clause.
 SUBORDINATE = set("that which who whom whose where when whether how why what if because although while whereas than as".split())
 QUESTIONS = {"is", "are", "was", "were", "does", "do", "did", "can", "has", "have", "should", "will", "how", "which", "who"}
 QUESTIONS |= {"what", "why", "when", "where", "whether", "if"}
 PREPOSITIONS = set(
     "of in and or after during for with to on from following between by at among as versus vs are is was were".split()
 )
-# Verb forms that are nouns too.
+# Verb forms that are also nouns.
 NOUNS = {"increase", "decrease", "cause", "result", "influence", "delay", "lead", "reverse"}
 NO_ADVERBS = {"family", "elderly", "early", "only", "assembly", "supply", "daily", "weekly", "monthly", "anomaly", "likely"}
 NO_ADVERBS |= {"yearly", "costly", "friendly", "unlikely"}
@@ -53,7 +53,7 @@ ALSO_FINITE = set(
     "persists regresses varies occurs exists remains appears seems differs depends becomes shows fails offers plays".split()
 )
 SECOND = {"control", "maintain", "preserve", "limit", "support", "show", "allow", "permit", "keep"}
-# Half a finding: its denial would not contradict the title, or hardly.
+# Words that limit a finding: negating it would hardly contradict the title, if at all.
 HALF = re.compile(
     r"\b(some|many|most|few|several|certain|subsets?|half|often|sometimes|occasionally|frequently|usually|commonly|generally"
     r"|potentially|possibly|probably|partly|partially|mainly|mostly|predominantly|primarily|rarely|hardly|seldom|barely|nearly"
@@ -71,7 +71,7 @@ HOW = re.compile(r"\s(?:by (?!means\b)\w+ing|via|through)\b.*$")
 
 
 def plain_word(word: str) -> str:
-    """The word in small letters, without punctuation."""
+    """The word in lower case, without punctuation."""
     found = WORD.search(word)
     return found.group().lower() if found else ""
 
@@ -109,5 +109,5 @@ def is_adverb(word: str) -> bool:
 
 
 def of_a_noun(after: str) -> bool:
-    """Whether a word that may be verb or noun is the noun, by what follows: "increases in", "increase associated with"."""
+    """Whether a word that may be verb or noun is a noun, judging by what follows: "increases in", "increase associated with"."""
     return after in PREPOSITIONS or after.endswith("ed")

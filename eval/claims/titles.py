@@ -1,9 +1,9 @@
-"""Titles that state a finding, and the same titles turned round.
+"""Titles that state a finding, and the same titles reversed.
 
-A declarative title is a claim that its own paper makes, so it needs no label; turned round it is a claim that its own paper
-denies. The rules are narrow on purpose: a title whose turned form might be no contradiction, or no English, is not turned. (The
-opposites of `nli.training.flips` may change any word of a sentence, which is good enough for training, where a few wrong pairs do
-little; these change the verb or what stands right behind it.)
+A declarative title is a claim that its own paper makes, so it needs no label; reversed, it is a claim that its own paper
+denies. The rules are narrow on purpose: a title is left out if its reversed form might not be a contradiction, or not be English.
+(The opposites of `nli.training.flips` may change any word of a sentence, which is good enough for training, where a few wrong
+pairs do little harm; these rules change only the verb or what directly follows it.)
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ FEWEST_WORDS, MOST_WORDS = 6, 25
 
 @dataclass(frozen=True, slots=True)
 class TurnedStatement:
-    """A title turned round, and how: its verb denied (or its denial taken away), or a word replaced by its opposite."""
+    """A reversed title, and how: its verb negated (or its negation removed), or a word replaced by its opposite."""
 
     text: str
     how: Turning
@@ -63,24 +63,24 @@ class TurnedStatement:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The words of a title, and the place of its finite verb."""
+    """The words of a title, and the position of its finite verb."""
 
     words: tuple[str, ...]
     verb: int
 
     @property
     def plain(self) -> str:
-        """The verb in small letters, without punctuation."""
+        """The verb in lower case, without punctuation."""
         return plain_word(self.words[self.verb])
 
     @property
     def rest(self) -> tuple[str, ...]:
-        """What stands behind the verb."""
+        """The words after the verb."""
         return self.words[self.verb + 1 :]
 
 
 def statement(title: str) -> str | None:
-    """The title as a sentence, where it states a finding: without brackets, subtitle and full stop; else None."""
+    """The title as a sentence without brackets, subtitle and full stop, if it states a finding; else None."""
     text = " ".join(title.split())
     if text.startswith("["):
         text = text.rstrip(".").removeprefix("[").removesuffix("]")
@@ -91,7 +91,7 @@ def statement(title: str) -> str | None:
 
 
 def turn_round(sentence: str, first: Turning = "negation") -> TurnedStatement | None:
-    """A statement turned round, in the `first` way where it is safe, else in the other; None where neither is."""
+    """A statement reversed, in the `first` way where that is safe, else in the other; None where neither is safe."""
     parts = _parts(sentence.rstrip("."))
     if parts is None:
         return None
@@ -142,19 +142,19 @@ def _is_finite(words: tuple[str, ...], place: int) -> bool:
     if word in OPPOSITES and word not in {"lower", "lead", "result"}:
         plural = plain_word(before) in PLURALS or is_plural(before)
         joined = word not in NOUNS and any(plain_word(one) == "and" for one in words[1 : place - 1])
-        # "and" or "to" before it: part of a list, an infinitive.
+        # With "and" or "to" before it, it is part of a list or an infinitive.
         return (plural or joined) and plain_word(before) not in {"and", "or", "to", "not"} and not of_a_noun(after)
     return False
 
 
 def _is_sound(words: tuple[str, ...]) -> bool:
-    """Whether these words around the verb hold no second verb and nothing that makes half a finding of the title."""
+    """Whether the words around the verb contain no second verb and nothing that limits the finding."""
     for place, word in enumerate(words):
         plain, before = plain_word(word), plain_word(words[place - 1]) if place else ""
         if plain in FINITE | THIRD.keys() | ALSO_FINITE | NO_FINDING | {"that", "which", "who", "whose", "because", "if"}:
             return False
         if before in {"and", "or"} and (plain in SECOND or (is_plural(word) and place + 1 < len(words))):
-            # "and controls glucose" is a second verb, "and symptoms in children" is none.
+            # "and controls glucose" has a second verb; "and symptoms in children" has none.
             after = plain_word(words[place + 1]) if place + 1 < len(words) else ""
             if plain in SECOND or not of_a_noun(after):
                 return False
@@ -167,7 +167,7 @@ def _is_sound(words: tuple[str, ...]) -> bool:
 
 
 def _subject(parts: _Parts) -> tuple[tuple[str, ...], str]:
-    """What stands before the verb without its adverbs ("strongly", "also"), and the adverb."""
+    """The words before the verb without its adverbs ("strongly", "also"), and the adverb."""
     words = parts.words[: parts.verb]
     if (
         len(words) > 1
@@ -179,7 +179,7 @@ def _subject(parts: _Parts) -> tuple[tuple[str, ...], str]:
 
 
 def _negate(parts: _Parts) -> tuple[str, ...] | None:
-    """The verb denied; where it is denied already, affirmed."""
+    """The words with the verb negated; where it is negated already, affirmed."""
     subject, adverb = _subject(parts)
     verb, rest = parts.plain, parts.rest
     if not _is_sound((*subject, adverb)):
@@ -203,14 +203,14 @@ def _negate(parts: _Parts) -> tuple[str, ...] | None:
 
 
 def _says_how(rest: tuple[str, ...]) -> bool:
-    """Whether an adverb follows the object ("reduces pain safely in children"): denied, it might be all that is denied."""
+    """Whether an adverb follows the object ("reduces pain safely in children"): a negation might apply to that alone."""
     return any(
         is_adverb(word) and (not after or after in PREPOSITIONS) for word, after in zip(rest, (*rest[1:], ""), strict=True)
     )
 
 
 def _affirm(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The verb and what follows without the denial that stands there; None where there is none."""
+    """The verb and what follows without their negation; None where there is none."""
     if verb == "cannot":
         return ("can", *rest)
     if verb in HAVE and rest[0] == "no":
@@ -240,7 +240,7 @@ def _affirm(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _opposite(parts: _Parts) -> tuple[str, ...] | None:
-    """The verb, or a word right behind it, replaced by its opposite."""
+    """The words with the verb, or a word directly after it, replaced by its opposite."""
     subject, adverb = _subject(parts)
     verb, rest = parts.plain, parts.rest
     if not _is_sound((*subject, adverb, *rest)):
@@ -259,7 +259,7 @@ def _opposite(parts: _Parts) -> tuple[str, ...] | None:
 
 
 def _swap_opposites(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
-    """What stands behind "is", "is associated with", "has" or "causes" with its direction changed."""
+    """The words after "is", "is associated with", "has" or "causes" with their direction reversed."""
     tied = {"associated", "related", "correlated", "linked"}
     place = 0
     if verb in BE and rest[0] in tied and len(rest) > 1 and rest[1] in {"with", "to"}:

@@ -78,7 +78,7 @@ def beir(
 
 
 def show_reports(reports: Sequence[RankingReport], json: Path | None, whole: object = None) -> None:
-    """Print tables, and write them, or the `whole` that they are of, where that is asked for."""
+    """Print tables and, where `json` is given, write them or the `whole` that they belong to."""
     from eval.retrieval.ranking import report_json, table
 
     for report in reports:

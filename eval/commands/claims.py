@@ -56,7 +56,7 @@ def claims(
         from eval.claims.measuring import check_held, measure_claims
         from service.assembly import assemble
 
-        # What is wrong with the files is told before the hours, not after them.
+        # Report faults in the files before the hours of work, not after them.
         baseline = claim_only(to_learn, asked, train) if train else None
         grounder = assemble(index, config, profile)
         check_held(asked, grounder.index.store, file, index)

@@ -1,4 +1,4 @@
-"""What the commands of `counterpoint eval` share: where they keep their work, and the files that they write."""
+"""Shared by the commands of `counterpoint eval`: where they keep their work, and the files that they write."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ JsonOption = Annotated[
 
 
 def work_option(what: str) -> Any:
-    """The option --work of a command; `what` is kept there."""
+    """The option --work of a command; `what` names what is kept there."""
     return typer.Option("--work", metavar="DIR", help=f"Where {what} saved; a stopped run resumes from there.")
 
 
 def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
-    """Raise `BadInput` where the report cannot be written to `out`, before the hours and not after them.
+    """Raise `BadInput` where the report cannot be written to `out`: before hours of work, not after them.
 
-    It may not replace a file that is `read`.
+    The report may not replace one of the input files, `read`.
     """
     from retrieval.core.errors import BadInput
     from service.trec.journal import check_target
@@ -36,7 +36,7 @@ def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
 
 
 def write_report(out: Path, text: str, what: str = "the report") -> None:
-    """Write a report whole or not at all, and say so; raises `OutOfSpace` and its kin as `translate_write_errors` does."""
+    """Write a report whole or not at all, and say so; raises `OutOfSpace` and related errors as `translate_write_errors` does."""
     from retrieval.core.errors import translate_write_errors
     from retrieval.store.manifest import write_atomically
 

@@ -94,7 +94,7 @@ def scifact(
 
 @contextmanager
 def _working_folder(outputs: list[Path]) -> Iterator[Path]:
-    """Beside the first output, to go on from; nowhere lasting where nothing is written."""
+    """A working folder beside the first output, so that a stopped run can resume; a temporary one where nothing is written."""
     if outputs:
         yield outputs[0].with_name(f"{outputs[0].name}.work")
         return

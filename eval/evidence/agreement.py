@@ -1,7 +1,7 @@
-"""How far two annotations of the same papers agree: on which sentences are evidence, and on what the aspects are.
+"""Agreement between two annotations of the same papers: on which sentences are evidence, and on what the aspects are.
 
-The benchmark publishes no words of its aspects, only the sentences that show each. Two aspects are therefore alike as far as
-their sentences are: each aspect of one annotation is paired with one of the other so that the sum of likenesses is largest.
+The benchmark publishes no text for its aspects, only the sentences that show each. The similarity of two aspects is therefore
+that of their sentences: each aspect of one annotation is paired with one of the other to maximise the sum of similarities.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _ALIKE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PaperAgreement:
-    """One paper. `sentences` counts those that both, only the first, only the second, and neither take for evidence; `aspects`
-    are how many each has; `likeness` of each of the second's aspects is that of its pair (Jaccard of sentences, 0 for none)."""
+    """One paper. `sentences` counts those that both, only the first, only the second, and neither take as evidence; `aspects` is
+    how many each has; `likeness` holds the similarity of each of the second's aspects to its pair (Jaccard of sentences, 0 for
+    no pair)."""
 
     id: str
     sentences: tuple[int, int, int, int]
@@ -35,8 +36,8 @@ class PaperAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """All papers: precision, recall and F1 of the first's evidence sentences by the second's, Cohen's kappa over sentences, the
-    mean likeness of the second's aspects, and the share of them with a pair that is alike by half or more."""
+    """All papers: precision, recall and F1 of the first's evidence sentences against the second's, Cohen's kappa over sentences,
+    the mean likeness of the second's aspects, and the share of them whose pair has a likeness of 0.5 or more."""
 
     papers: tuple[PaperAgreement, ...]
     precision: Figure
@@ -48,9 +49,9 @@ class Agreement:
 
 
 def compare_annotations(ours: Sequence[EvidenceCase], theirs: Sequence[EvidenceCase]) -> Agreement:
-    """The papers of `ours` against the same ones of `theirs`, with 95 % bootstrap intervals over papers.
+    """Compare the papers of `ours` with the same papers of `theirs`, with 95 % bootstrap intervals over papers.
 
-    Raises `BadInput` where a paper is missing in theirs or has other sentences there.
+    Raises `BadInput` where `theirs` lacks a paper or has other sentences for it.
     """
     known = {case.id: case for case in theirs}
     papers = []
@@ -75,7 +76,7 @@ def _compare(ours: EvidenceCase, theirs: EvidenceCase) -> PaperAgreement:
 
 
 def pair_aspects(ours: Sequence[frozenset[int]], theirs: Sequence[frozenset[int]]) -> tuple[float, ...]:
-    """The likeness of each of `theirs` to the one of `ours` that it is paired with, each used once (Kuhn 1955, by SciPy)."""
+    """The likeness of each of `theirs` to its pair among `ours`, each used once (Kuhn 1955, by SciPy)."""
     from scipy.optimize import linear_sum_assignment
 
     alike = np.array([[len(one & other) / len(one | other) for one in ours] for other in theirs])
@@ -87,7 +88,7 @@ def pair_aspects(ours: Sequence[frozenset[int]], theirs: Sequence[frozenset[int]
 
 def _sum_up(papers: Sequence[PaperAgreement]) -> Agreement:
     resampler = Resampler(len(papers))
-    # (right, predicted, gold) is what the formulas take.
+    # The formulas take (right, predicted, gold).
     retrieved = [(both, both + mine, both + yours) for both, mine, yours, _ in (one.sentences for one in papers)]
     per_aspect = [(sum(one.likeness), sum(value >= _ALIKE for value in one.likeness), len(one.likeness)) for one in papers]
     found = [resampler.figure(Tally.of(retrieved, formula)) for formula in (precision, recall, f1)]
@@ -108,7 +109,7 @@ def _mean(sums: Floats) -> Floats:
 
 
 def lines(agreement: Agreement) -> list[str]:
-    """The agreement for a terminal: a line a paper, then all of them."""
+    """The agreement for a terminal: one line per paper, then all papers together."""
     found = [f"{'paper':<32}{'sentences: both, ours, theirs':>32}{'aspects: ours, theirs':>24}{'likeness':>10}"]
     for one in agreement.papers:
         both, mine, yours, _ = one.sentences

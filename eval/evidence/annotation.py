@@ -1,7 +1,8 @@
-"""EvidenceBench's annotation, made by a language model: from a paper and a review's summary of it to a record of the benchmark.
+"""EvidenceBench's annotation by a language model: from a paper and a review's summary of it to a record of the benchmark.
 
-Hypothesis, aspects, and which sentences show each aspect are asked for one after the other (generation.prompts.annotation); what
-the benchmark's tasks need besides, the fewest sentences that show everything, is computed. Every answer is kept.
+The model is asked in turn for the hypothesis, the aspects, and the sentences that show each aspect
+(generation.prompts.annotation). The benchmark's tasks also need the fewest sentences that show everything; these are computed.
+Every answer is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _NORMAL, _HEADING = "normal_paragraph", "section_name"
 
 @dataclass(frozen=True)
 class ToAnnotate:
-    """A paper, what a review says about its study, and the hypothesis, "" where it is to be written."""
+    """A paper, what a review says about its study, and the hypothesis, or "" where the model is to write it."""
 
     id: str
     paper: Paper
@@ -36,8 +37,8 @@ class ToAnnotate:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What was found: `shown` are the sentences of each aspect, by the aspect's place; `skipped` counts parts of the paper to
-    which the model gave no usable answer, so that their sentences show nothing."""
+    """An annotated paper: `shown` holds the sentences of each aspect, by the aspect's place; `skipped` counts the parts of the
+    paper for which the model gave no usable answer, so that their sentences show nothing."""
 
     hypothesis: str
     aspects: tuple[Aspect, ...]
@@ -46,7 +47,7 @@ class Annotation:
 
 
 class Annotator:
-    """Annotates papers with a chat model; its answers are kept in a folder, so that a stopped run asks for none twice."""
+    """Annotates papers with a chat model; its answers are kept in a folder, so that a resumed run asks for none twice."""
 
     def __init__(self, chat: Chat, work: Path) -> None:
         self.chat, self.work = chat, work
@@ -54,7 +55,7 @@ class Annotator:
         self._journal = Journal.of(origin, work, "annotations")
 
     def annotate(self, task: ToAnnotate) -> Annotation:
-        """All steps for one paper. Raises `ChatUnanswered` where the model gives no hypothesis or no aspect."""
+        """Carry out all steps for one paper. Raises `ChatUnanswered` where the model gives no hypothesis or no aspect."""
         hypothesis = task.hypothesis or self._write_hypothesis(task.summary)
         aspects = self._take_apart(hypothesis, task.summary)
         shown: list[set[int]] = [set() for _ in aspects]
@@ -79,7 +80,7 @@ class Annotator:
     def _align(
         self, hypothesis: str, aspects: Sequence[Aspect], part: Sequence[PaperSentence]
     ) -> Mapping[str, Sequence[int]] | None:
-        """The aspects of each sentence, None where the model's answer was of no use; a server that is gone ends the run."""
+        """The aspects of each sentence, or None where the model's answer was unusable; a server that is gone ends the run."""
         key = hash_json(["sentences", hypothesis, [one.text for one in aspects], [(one.index, one.text) for one in part]])
 
         def ask() -> dict[str, Sequence[int]] | None:
@@ -91,8 +92,8 @@ class Annotator:
 
 
 def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[str, Any]:
-    """The annotation as a record that `counterpoint eval evidencebench` reads; the fields are the benchmark's, and beside them
-    the aspects in words, the summary and the model.
+    """The annotation as a record that `counterpoint eval evidencebench` reads: the benchmark's fields and, in addition, the text
+    of the aspects, the summary and the model.
 
     An aspect that no sentence shows is left out, as the benchmark does. Raises `ChatUnanswered` where none is left.
     """

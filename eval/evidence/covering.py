@@ -1,4 +1,4 @@
-"""Choosing sentences that show the most aspects, exactly: by integer programming (SciPy's HiGHS)."""
+"""Choose sentences that show the most aspects, with an exact solution by integer programming (SciPy's HiGHS)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cover_most(shown: Shown, k: int) -> tuple[int, ...]:
 
 
 def _choose(shown: Shown, k: int | None) -> tuple[int, ...]:
-    """With `k` the variables are sentences and aspects, an aspect counted where a chosen sentence shows it; else sentences."""
+    """With `k` the variables are sentences and aspects, and an aspect counts if a chosen sentence shows it; else sentences."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     rows = sorted({one for sentences in shown.values() for one in sentences})
@@ -35,7 +35,7 @@ def _choose(shown: Shown, k: int | None) -> tuple[int, ...]:
         cost, rules = np.ones(len(rows)), [LinearConstraint(table, lb=1.0)]
     else:
         aspects = len(shown)
-        # A chosen sentence costs next to nothing: of two choices that show as much the smaller one is taken.
+        # Each chosen sentence has a tiny cost: of two choices that show equally many aspects, the smaller one wins.
         cost = np.concatenate([np.full(len(rows), 0.5 / (len(rows) + 1)), -np.ones(aspects)])
         rules = [
             LinearConstraint(np.hstack([table, -np.eye(aspects)]), lb=0.0),

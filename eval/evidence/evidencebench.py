@@ -1,11 +1,12 @@
 """EvidenceBench (Wang et al. 2025, arXiv 2504.18736): which sentences of a paper are evidence for a hypothesis, by aspect.
 
-Each paper's evidence was taken apart into aspects, and for every aspect it is known which sentences show it. A method
-chooses k sentences; **aspect recall** is the share of the aspects that at least one of them shows, averaged over papers. A task
-says whether all aspects count or only those of results, and how large k is: fixed, or for each paper the fewest that could show
-them all.
+Each paper's evidence is divided into aspects, and every aspect is annotated with the sentences that show it. A method chooses
+k sentences; **aspect recall** is the share of the aspects that at least one of them shows, averaged over papers. A task says
+whether all aspects count or only those of results, and how large k is: fixed, or for each paper the smallest number of sentences
+that can show them all.
 
-The data (CC BY-NC-SA) is evaluated with and never trained on; https://github.com/EvidenceBench/EvidenceBench has it.
+The data (CC BY-NC-SA) is used for evaluation only, never for training; it is at
+https://github.com/EvidenceBench/EvidenceBench.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from retrieval.core.paper import Paper, SectionKind
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One of the benchmark's four tasks; `k` None stands for each paper's own optimal count."""
+    """One of the benchmark's four tasks; a `k` of None stands for each paper's own optimal count."""
 
     name: str
     results_only: bool
@@ -47,7 +48,7 @@ TASKS = {
 
 
 def tasks(names: Sequence[str]) -> list[Task]:
-    """The tasks of these names, each once; `all` stands for the four."""
+    """The tasks with these names, without duplicates; `all` stands for the four."""
     return [TASKS[name] for name in check_names(names, TASKS, "task")]
 
 
@@ -60,12 +61,12 @@ class Goal:
     best: tuple[int, ...]
 
     def recall(self, chosen: Sequence[int]) -> float:
-        """The share of the aspects that a chosen sentence shows; of more than `k` the first count."""
+        """The share of the aspects that the chosen sentences show; only the first `k` sentences count."""
         kept = set(chosen[: self.k])
         return sum(not aspect.isdisjoint(kept) for aspect in self.aspects) / len(self.aspects)
 
     def expected(self, sentences: int) -> float:
-        """The mean recall of `k` sentences drawn at random from so many, without replacement."""
+        """The expected recall of `k` sentences drawn at random without replacement from `sentences`."""
         k = min(self.k, sentences)
         draws = comb(sentences, k)
         return sum(1 - comb(sentences - len(aspect), k) / draws for aspect in self.aspects) / len(self.aspects)
@@ -73,7 +74,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class EvidenceCase:
-    """One paper with its hypothesis; `goals` by task, without those that it has no aspects for."""
+    """One paper with its hypothesis; `goals` by task, without the tasks that it has no aspects for."""
 
     id: str
     hypothesis: str
@@ -94,7 +95,7 @@ class _Optimal(_Choice):
 
 
 class _Record(_Strict):
-    """What is read of a record; the names are the benchmark's."""
+    """The fields read from a record, under the benchmark's names."""
 
     id: str
     hypothesis: str
@@ -114,7 +115,7 @@ _HEADING = "section_name"
 
 
 def read_cases(paths: Sequence[Path]) -> list[EvidenceCase]:
-    """The cases of JSON lines files, gzipped or not; raises `BadInput` in one sentence for what is not the benchmark's."""
+    """The cases of JSON lines files, gzipped or not; raises a one-sentence `BadInput` for any other format."""
     cases: list[EvidenceCase] = []
     for path in paths:
         for number, line in read_lines(path):

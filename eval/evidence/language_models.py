@@ -1,4 +1,4 @@
-"""Language models as methods of the EvidenceBench table: each answer is kept, so that a stopped run asks for no paper twice."""
+"""Language models as methods of the EvidenceBench table: each answer is kept, so that a resumed run asks about no paper twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LLM_NAMES = tuple(PREFIX + strategy for strategy in STRATEGIES)
 
 
 class ModelChooser:
-    """A `Chooser` that asks a chat model; every answer is kept, also that there was none of use, which is an empty choice."""
+    """A `Chooser` that asks a chat model; every answer is kept, including an unusable one, which counts as an empty choice."""
 
     def __init__(self, chat: Chat, strategy: Strategy, folder: Path) -> None:
         self._chat, self._strategy = chat, strategy
@@ -36,7 +36,7 @@ class ModelChooser:
         self._journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
 
     def __call__(self, case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-        """The sentences for this task, from the journal or asked for now; raises `ChatUnanswered` where the server is gone."""
+        """The sentences for this task, from the journal or from the model; raises `ChatUnanswered` where the server is gone."""
         k = min(case.goals[task.name].k, len(case.paper.body))
         key = hash_json([case.hypothesis, asdict(case.paper), k, task.results_only])
 
@@ -50,7 +50,7 @@ class ModelChooser:
 
 
 def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[EvidenceMethod]:
-    """The methods of those names that are language models', with the profile's; answers are kept in `folder`."""
+    """The methods among these names that use language models, with the profile's model; answers are kept in `folder`."""
     strategies = [strategy for strategy in STRATEGIES if PREFIX + strategy in names]
     if not strategies:
         return []
@@ -59,7 +59,7 @@ def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[Ev
 
 
 def describe_unanswered(methods: Sequence[EvidenceMethod]) -> list[str]:
-    """A sentence for each language model that gave no usable answer to some of what it was asked."""
+    """A sentence for each language model that gave no usable answer to some requests."""
     choosers = [(one.name, one.choose) for one in methods if isinstance(one.choose, ModelChooser)]
     return [
         f"{name}: no usable answer to {one.unanswered} of {one.asked} papers and tasks; these count as 0."

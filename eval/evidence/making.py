@@ -1,4 +1,4 @@
-"""Making a benchmark: every paper annotated, those that the model is of no use for told and left out."""
+"""Make a benchmark: annotate every paper, and report and leave out those for which the model gives no usable answer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from retrieval.runtime.chat import ChatUnanswered
 
 
 def make_records(tasks: Sequence[ToAnnotate], annotator: Annotator) -> tuple[list[dict[str, Any]], list[str]]:
-    """The records in the order of the tasks, and a sentence for each paper that gave none.
+    """The records in the order of the tasks, and a sentence for each paper that yielded no record.
 
-    A server that is gone or too busy raises `ChatUnanswered`; what was answered is kept.
+    A server that is gone or too busy raises `ChatUnanswered`; the answers so far are kept.
     """
     records: list[dict[str, Any]] = []
     faults: list[str] = []

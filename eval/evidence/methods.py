@@ -1,4 +1,4 @@
-"""The methods of the EvidenceBench table: each chooses sentences of a paper for a hypothesis, by a table of names."""
+"""The methods of the EvidenceBench table, by name: each chooses sentences of a paper for a hypothesis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Chooser = Callable[[EvidenceCase, EvidenceReading, Task], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMethod:
-    """A row of the table. `choose` is None for the two rows that are computed and not chosen: maximum and random."""
+    """A row of the table. `choose` is None for the two rows that are computed without choosing sentences: maximum and random."""
 
     name: str
     title: str
@@ -30,12 +30,12 @@ def _first(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence
 
 
 def _abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    """The abstract's sentences from its last on, and none but those: as the issue's baseline was measured."""
+    """The abstract's sentences, last first, and no others: the way the issue's baseline was measured."""
     return [sentence.index for sentence in reversed(case.paper.abstract)]
 
 
 def _bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    # The usual k1 and b: the service's own 0.9 and 0.4 fit abstracts, and within a paper they favour long sentences.
+    # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
     ranked = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
     return _rank(ranked.scores(case.hypothesis))
 
@@ -49,7 +49,7 @@ def _relevance(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequ
 
 
 def _cross_encoder(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    """By the judge's probability of either stance; what it was not asked about comes last, by relevance."""
+    """Sentences by the judge's probability of either stance; those it was not asked about come last, by relevance."""
     low = reading.relevance / (1e3 + np.abs(reading.relevance).max()) - 2
     return _rank(np.array([1 - one.neutral if one else low[row] for row, one in enumerate(reading.verdicts)]))
 
@@ -69,7 +69,7 @@ def _rank(scores: Floats) -> list[int]:
 
 
 TOP, SET = "ours-top", "ours"
-"""The plain ranking by our scores, and the set that repeats itself little: their difference is what set selection gains."""
+"""The plain ranking by our scores, and the set chosen for low redundancy: their difference is the gain from set selection."""
 METHODS = {
     method.name: method
     for method in (
@@ -88,5 +88,5 @@ METHODS = {
 
 
 def methods(names: Sequence[str], others: Sequence[str] = ()) -> list[EvidenceMethod]:
-    """The methods of these names, each once; `all` stands for every one here. Names of `others` are known and left to them."""
+    """The methods with these names, without duplicates; `all` stands for every one here. Names in `others` are skipped."""
     return [METHODS[name] for name in check_names(names, METHODS, "method", others) if name in METHODS]

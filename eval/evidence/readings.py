@@ -1,4 +1,4 @@
-"""What the models say of each paper, made once and kept: a table of many methods reads every paper a single time."""
+"""The models' readings of each paper, made once and kept, so that a table of many methods reads every paper only once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from service.trec.journal import code_of
 
 
 class KeptReadings:
-    """Readings in a folder, a file each, by their origin; a stopped run goes on with what is there."""
+    """Readings in a folder, one file each, by their origin; a stopped run resumes with what is there."""
 
     def __init__(self, folder: Path, reader: EvidenceReader) -> None:
         self._folder, self._reader = folder, reader
 
     def of(self, cases: Sequence[EvidenceCase]) -> Iterator[tuple[EvidenceCase, EvidenceReading]]:
-        """Each case with its reading, from the folder or made now; a bar tells how far it is."""
+        """Each case with its reading, from the folder or made now, with a progress bar."""
         with translate_write_errors("the readings", self._folder, GO_ON):
             self._folder.mkdir(parents=True, exist_ok=True)
             for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
@@ -53,7 +53,7 @@ def _save(reading: EvidenceReading, path: Path) -> None:
 
 
 def _load(path: Path) -> EvidenceReading | None:
-    """The reading in a file; None where there is none, or one that a full disk cut off."""
+    """The reading in a file; None where there is no file, or one that a full disk truncated."""
     try:
         with np.load(path) as file:
             shares = file["verdicts"]

@@ -1,4 +1,4 @@
-"""The EvidenceBench table: aspect recall of each method in each task, with bootstrap errors, and what set selection gains."""
+"""The EvidenceBench table: aspect recall of each method in each task, with bootstrap errors, and the gain from set selection."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class EvidenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What set selection gains over the plain top k in a task, in points, with its 95 % interval and the p of no gain."""
+    """The gain of set selection over the plain top k in a task, in points, with its 95 % interval and the p-value for no gain."""
 
     task: str
     difference: Difference
@@ -41,7 +41,7 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceReport:
-    """All that was measured, and with what."""
+    """All measurements, and what they were made with."""
 
     command: str
     models: str
@@ -86,7 +86,7 @@ def make_report(
     command: str,
     models: str,
 ) -> EvidenceReport:
-    """Every method on every task; bootstrap samples are of papers and the same for all methods."""
+    """Evaluate every method on every task; bootstrap samples are over papers and the same for all methods."""
     rows, gains = [], []
     for task in tasks:
         tallies = {}

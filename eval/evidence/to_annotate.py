@@ -1,4 +1,4 @@
-"""What is to be annotated: papers with a review's words about each, or the benchmark's own papers, to be measured against it."""
+"""The papers to annotate: papers with a review's text about each, or the benchmark's own papers, for comparison."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper
 
 MOST_WORDS = 1000
-"""Of a summary: more is no summary of one study."""
+"""The longest summary accepted, in words: a longer text is not a summary of one study."""
 
 
 def read_tasks(papers: Sequence[Path], summaries: Sequence[Path]) -> list[ToAnnotate]:
-    """Each paper with the text file of what a review says of it; a paper's id is its file's name.
+    """Each paper with a review's summary of it, from a text file; a paper's id is its file's name.
 
-    Raises `BadInput` for counts that differ, names that repeat, and files that hold no paper or no summary.
+    Raises `BadInput` for differing counts, repeated names, and files that hold no paper or no summary.
     """
     if len(papers) != len(summaries) or not papers:
         raise BadInput(f"{len(papers)} papers came with {len(summaries)} summaries; give --paper and --summary once for each.")
@@ -46,8 +46,8 @@ def _read_summary(path: Path) -> str:
 
 
 def take_from_benchmark(cases: Sequence[EvidenceCase]) -> list[ToAnnotate]:
-    """The benchmark's papers with its hypotheses. It does not publish the reviews' words, so the paper's own abstract, without
-    its background, stands in for them."""
+    """The benchmark's papers with its hypotheses. It does not publish the reviews' text, so the paper's own abstract, without its
+    background, stands in for it."""
     return [ToAnnotate(case.id, case.paper, _summarise(case.paper), case.hypothesis) for case in cases]
 
 

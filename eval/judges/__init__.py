@@ -1,1 +1,1 @@
-"""A language model as judge, alone and behind the shipped stance model, on sentences whose label is known."""
+"""A language model as judge, alone and behind the shipped stance model, on sentences with known labels."""

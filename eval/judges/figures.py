@@ -36,7 +36,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True)
 class JudgesReport:
-    """All judges on the same pairs, the agreement of the two models, and what the language model was asked."""
+    """All judges on the same pairs, the agreement of the two models, and what was asked of the language model."""
 
     command: str
     models: tuple[str, str]
@@ -49,7 +49,7 @@ class JudgesReport:
 
 
 def make_report(judged: Sequence[Judged], command: str, models: tuple[str, str]) -> JudgesReport:
-    """The report; bootstrap samples are of pairs and the same for every figure."""
+    """Make the report; bootstrap samples are over pairs and the same for every figure."""
     resampler = Resampler(len(judged))
 
     def figure(one: By, other: By, formula: Callable[[Floats], Floats]) -> Figure:
@@ -71,7 +71,7 @@ def _true(one: Judged) -> Label:
 
 
 def _count(row: Label, column: Label) -> list[float]:
-    """A table of labels by labels, flat, with a single 1."""
+    """A flattened table of labels by labels, with a single 1."""
     cells = [0.0] * _COUNT**2
     cells[NAMES.index(row) * _COUNT + NAMES.index(column)] = 1.0
     return cells

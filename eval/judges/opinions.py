@@ -1,4 +1,4 @@
-"""What two judges say of each pair: the shipped stance model, and a language model, whose every answer is kept."""
+"""What two judges say about each pair: the shipped stance model, and a language model, whose every answer is kept."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ UNANSWERED, MISQUOTED = "unanswered", "misquoted"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A pair's true label, the small model's, and the large one's; `large` is None where it gave nothing usable, and `fault`
-    then says what: unanswered or misquoted. `undecided` says that the small model leaves the pair to the large one."""
+    """A pair's true label, the small model's label, and the large model's. `large` is None where that model gave nothing usable;
+    `fault` then says why: unanswered or misquoted. `undecided` is whether the small model leaves the pair to the large one."""
 
     true: Label
     small: Label
@@ -31,19 +31,19 @@ class Judged:
 
     @property
     def alone(self) -> Label:
-        """The large model's label where it judges alone: what it gives no usable answer for is neutral."""
+        """The large model's label where it judges alone; a pair without a usable answer is neutral."""
         return self.large or "neutral"
 
     @property
     def behind(self) -> Label:
-        """The label where it is asked only for what the small one leaves undecided."""
+        """The label where the large model is asked only about pairs that the small one leaves undecided."""
         return self.large if self.undecided and self.large else self.small
 
 
 def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: Path) -> list[Judged]:
-    """Every pair judged by both, in order; a stopped run asks for none twice.
+    """Judge every pair with both, in order; a resumed run asks about none twice.
 
-    A server that cannot be reached or is too busy raises `ChatUnanswered`: what it would have said is not known.
+    A server that cannot be reached or is too busy raises `ChatUnanswered`: its label would be unknown.
     """
     settings = [chat.model, chat.base_url]
     origin = Origin(None, settings, hash_code(["nli.judges.chat"]))

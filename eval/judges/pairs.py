@@ -1,4 +1,4 @@
-"""Pairs of a claim and a sentence whose label is known: from JSON lines, or from SciFact's claims and their cited abstracts."""
+"""Pairs of a claim and a sentence with a known label: from JSON lines, or from SciFact's claims and their cited abstracts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES: tuple[Label, ...] = get_args(Label)
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """A claim, a sentence with its title, and what the sentence says of the claim."""
+    """A claim, a sentence with its title, and the sentence's stance on the claim."""
 
     claim: str
     premise: Premise
@@ -26,9 +26,9 @@ class LabelledPair:
 
 
 def read_pairs(path: Path) -> list[LabelledPair]:
-    """JSON lines with claim, sentence, label (support, neutral, contradict) and perhaps title.
+    """JSON lines with claim, sentence, label (support, neutral, contradict) and, optionally, title.
 
-    Raises `BadInput` for a file without a pair or with a wrong line.
+    Raises `BadInput` for a file without a pair or with an invalid line.
     """
     return jsonl.read_some(path, _read_pair, "pair", "claim, sentence and label")
 
@@ -45,8 +45,8 @@ def _read_pair(record: Mapping[str, Any], number: int) -> LabelledPair:
 def read_scifact_pairs(files: Files, most: int | None = None) -> list[LabelledPair]:
     """The first `most` of SciFact's claims, each with one sentence of every abstract that it cites.
 
-    Where the abstract is evidence, the sentence is the first of its first rationale, with that label; where it is not, the one
-    that holds most of the claim's rare words, and the label is neutral.
+    Where the abstract is evidence, the sentence is the first of its first rationale, with that label. Where it is not, the
+    sentence is the one with most of the claim's rare words, and the label is neutral.
     """
     abstracts = {str(one["doc_id"]): one for one in jsonl.read_records(files.corpus, lambda record, _: record)}
     claims = list(jsonl.read_records(files.claims, lambda record, _: record))[:most]

@@ -1,1 +1,1 @@
-"""Measures and how far they can be trusted: formulas, intervals, and a report as data."""
+"""Measures and their uncertainty: formulas, intervals, and a report as data."""

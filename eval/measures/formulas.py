@@ -1,7 +1,7 @@
 """Measures as pure functions: of rankings, of counts, and of scores.
 
-A figure over claims is kept as a `Tally`, counts of each claim and the formula that makes the figure of their sums, so that the
-same formula gives the figure of all claims and of every bootstrap sample of them.
+A figure over claims is kept as a `Tally`: the counts of each claim and the formula that turns their sums into the figure. The
+same formula then gives the figure of all claims and of every bootstrap sample of them.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ def reciprocal_ranks(
     """
     measure = ir_measures.RR if cut is None else ir_measures.RR @ cut
     qrels = {query: dict.fromkeys(documents, 1) for query, documents in gold.items()}
-    # A score that falls with the rank stands for the order, which is all that the measure reads.
+    # Scores that decrease with rank encode the order, which is all that the measure reads.
     scored = {query: {pmid: float(-rank) for rank, pmid in enumerate(run[query])} for query in gold if run[query]}
     found = {one.query_id: float(one.value) for one in ir_measures.iter_calc([measure], qrels, scored)} if scored else {}
     return [found.get(query, 0.0) for query in gold]
 
 
 def share(sums: Floats) -> Floats:
-    """The first part over the second: of [..., 2] (what counts, out of how many)."""
+    """The first part over the second: of [..., 2] (numerator, denominator)."""
     return _divide(sums[..., 0], sums[..., 1], np.nan)
 
 
 def precision(sums: Floats) -> Floats:
-    """Right / predicted, of [..., 3] (right, predicted, gold); 0 where nothing is predicted, as SciFact's evaluator has it."""
+    """Right / predicted, of [..., 3] (right, predicted, gold); 0 where nothing is predicted, as in SciFact's evaluator."""
     return _divide(sums[..., 0], sums[..., 1], 0.0)
 
 
 def recall(sums: Floats) -> Floats:
-    """Right / gold, of [..., 3] (right, predicted, gold); 0 where there is no gold, as SciFact's evaluator has it."""
+    """Right / gold, of [..., 3] (right, predicted, gold); 0 where there is no gold, as in SciFact's evaluator."""
     return _divide(sums[..., 0], sums[..., 2], 0.0)
 
 
 def f1(sums: Floats) -> Floats:
-    """Their harmonic mean (van Rijsbergen 1979), of [..., 3] (right, predicted, gold); 0 where both are 0."""
+    """The harmonic mean of both (van Rijsbergen 1979), of [..., 3] (right, predicted, gold); 0 where both are 0."""
     p, r = precision(sums), recall(sums)
     return _divide(2 * p * r, p + r, 0.0)
 
@@ -59,7 +59,7 @@ def f1(sums: Floats) -> Floats:
 def kappa(sums: Floats) -> Floats:
     """Cohen's kappa (Cohen 1960), of [..., labels²]: a table of one judge's labels by the other's, row by row.
 
-    NaN where both always say the same one label, and agreement by chance is whole.
+    NaN where both always give the same single label, so that chance agreement is 1.
     """
     labels = math.isqrt(sums.shape[-1])
     table = sums.reshape(*sums.shape[:-1], labels, labels)
@@ -76,7 +76,7 @@ def _divide(above: Floats, below: Floats, otherwise: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """A figure as counts, [claims, parts], and the formula of their sums."""
+    """A figure as counts, [claims, parts], and the formula over their sums."""
 
     counts: Floats
     formula: Formula
@@ -94,7 +94,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Precision and recall of what is left when only scores of at least `threshold` are returned, and how many these are."""
+    """Precision and recall when only scores of at least `threshold` are returned, and how many documents these are."""
 
     threshold: float
     precision: float
@@ -103,16 +103,16 @@ class Point:
 
 
 def precision_recall(scored: Iterable[tuple[float, bool]], gold: int) -> tuple[Point, ...]:
-    """For each recall that a threshold can reach, the highest such threshold, and what comes of returning everything.
+    """For each recall that a threshold can reach, the point of the highest such threshold; and the point of returning everything.
 
-    `scored` are (score, right) of all that was returned, `gold` is how many there were to find.
+    `scored` holds (score, right) for all that was returned; `gold` is how many there were to find.
     """
     points: list[Point] = []
     right = returned = 0
-    # Equal scores fall together under any threshold.
+    # No threshold separates equal scores.
     for score, equal in groupby(sorted(scored, key=lambda one: -one[0]), key=lambda one: one[0]):
         judged = [is_right for _, is_right in equal]
         returned, right = returned + len(judged), right + sum(judged)
         points.append(Point(score, right / returned, right / gold if gold else 0.0, returned))
-    # Between two of those kept, more is returned and nothing more is found.
+    # Between two kept points, more is returned but nothing more is found.
     return tuple(point for i, point in enumerate(points) if i in (0, len(points) - 1) or point.recall > points[i - 1].recall)

@@ -1,4 +1,4 @@
-"""Where a gold document was lost: one word for each, from what a branch did."""
+"""Where a gold document was lost: one word for each document, from the trace of a branch."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ FATES: Mapping[Fate, str] = {
     "judged_opposite": "judged, and called the opposite stance",
     "crowded_out": "called the right stance, or of a branch that judges nothing, but not among the n returned",
 }
-"""In the order in which a document passes them."""
+"""In the order in which a document meets them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
     """What one branch did for a claim, as far as its gold documents need it.
 
-    `retrieved` is the ranking before any model saw it, `ranked` that after reranking (the same where nothing reranks), `reads`
-    how many of `ranked` the judge may read (None: all), `passed` the gold documents with a sentence that passes the filter,
-    `asked` those of which the judge was asked about a text, `labels` what it calls each of these (both are None where the branch
-    judges nothing), `whole` the documents that the branch would return if it returned all it can, down to the last gold one.
+    `retrieved` is the ranking before any model saw it; `ranked` is the ranking after reranking (the same where nothing reranks);
+    `reads` is how many of `ranked` the judge may read (None: all); `passed` holds the gold documents with a sentence that passes
+    the filter; `asked` those with a text that the judge was asked about; `labels` the judge's label for each of these (both are
+    None where the branch judges nothing); `whole` the documents that the branch would return if it returned all it can, down to
+    the last gold one.
     """
 
     retrieved: tuple[str, ...]
@@ -55,8 +56,8 @@ class Trace:
 def fate(pmid: str, stance: Stance, trace: Trace, returned: Collection[str], elsewhere: Collection[str]) -> Fate:
     """What became of a gold document of a stance in the branch of that stance.
 
-    `returned` is what the branch returned, `elsewhere` what the other branch did. Contradictions are decided first
-    (service.grounding.ground), so only a support can be lost to the other side.
+    `returned` is what the branch returned, `elsewhere` what the other branch returned. Contradictions are decided first
+    (service.grounding.ground), so only a supporting document can be lost to the other side.
     """
     if pmid in returned:
         return "found"
@@ -64,7 +65,7 @@ def fate(pmid: str, stance: Stance, trace: Trace, returned: Collection[str], els
         return "other_side"
     if pmid not in trace.retrieved:
         return "not_retrieved"
-    # A reranker may have read but the first (`rerank.first`): what it did not see is not in its ranking.
+    # The reranker may have read only the first documents (`rerank.first`); those it did not see are not in its ranking.
     if pmid not in trace.ranked[: trace.reads]:
         return "beyond"
     if pmid not in trace.passed:

@@ -1,4 +1,4 @@
-"""Names that a user gives for things of a table (each once, `all` for every one, an unknown one told), and repeated ids."""
+"""Check the names that a user gives for entries of a table (no duplicates, `all`, unknown names), and find repeated ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from retrieval.core.errors import BadInput
 
 
 def check_names(given: Sequence[str], known: Iterable[str], what: str, others: Sequence[str] = ()) -> list[str]:
-    """The names given, each once; `all` stands for every one of `known`. Names of `others` may be given too, but not by `all`.
+    """The names given, without duplicates; `all` stands for all of `known`. Names in `others` are valid, but `all` excludes them.
 
     Raises `BadInput` for an unknown name.
     """
@@ -21,7 +21,7 @@ def check_names(given: Sequence[str], known: Iterable[str], what: str, others: S
 
 
 def find_repeated(ids: Iterable[str]) -> str | None:
-    """The first id that comes a second time; None where each is there once."""
+    """The first id that occurs a second time; None where there are no duplicates."""
     seen: set[str] = set()
     for one in ids:
         if one in seen:

@@ -1,6 +1,6 @@
-"""An evaluation as data: what `counterpoint eval scifact --json` writes, and all that a page or a table of it is made from.
+"""An evaluation as data: what `counterpoint eval scifact --json` writes, and everything that its page and tables are made from.
 
-All figures are fractions of 1; None stands where there is nothing to measure. `read_report` gives back what `report_json` wrote.
+All figures are fractions of 1; None stands where there is nothing to measure. `read_report` reads what `report_json` wrote.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A figure less the baseline's, its 95 % interval and the two-sided p of no difference, on the same samples of claims."""
+    """A figure minus the baseline's, its 95 % interval and the two-sided p of no difference, on the same samples of claims."""
 
     value: float | None
     low: float | None
@@ -48,7 +48,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How much one branch looked at, on average for a claim."""
+    """How much one branch examined, on average per claim."""
 
     documents: float
     sentences: float
@@ -67,7 +67,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A gold document that a variant lost, to read: the claim, the document with its gold sentences, its rank in the retrieval,
+    """A gold document that a variant lost: the claim, the document with its gold sentences, its rank in the retrieval,
     and how it was lost."""
 
     fate: Fate
@@ -81,11 +81,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class SideReport:
-    """One stance of a variant: what its branch looked at, what became of every gold document (every fate is there), up to twelve
-    cases of each kind of loss, and precision against recall over thresholds on the returned documents' scores.
+    """One stance of a variant: what its branch examined, what became of every gold document (every fate has an entry), up to
+    twelve cases of each kind of loss, and precision against recall over thresholds on the returned documents' scores.
 
-    A point says what would remain if only scores of at least its threshold were returned. Scores of different variants do not
-    compare, and those of a reranker hardly between claims.
+    A point says what would remain if only scores of at least its threshold were returned. Scores of different variants are not
+    comparable, and those of a reranker are hardly comparable between claims.
     """
 
     work: Work
@@ -96,8 +96,8 @@ class SideReport:
 
 @dataclass(frozen=True, slots=True)
 class VariantReport:
-    """One variant: its configuration and models, a hash of the source that a grounding with them runs through, its figures by
-    measure, each against the baseline's (empty for the baseline itself and where it was not evaluated), and both its sides."""
+    """One variant: its configuration and models, a hash of the source code that its grounding runs, its figures by measure, the
+    difference of each from the baseline's (empty for the baseline itself and where it was not evaluated), and both its sides."""
 
     name: str
     description: str
@@ -125,7 +125,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What is needed to make the report again. `code` is a hash of the source that makes it."""
+    """What is needed to reproduce the report. `code` is a hash of the source that makes it."""
 
     counterpoint: str
     code: str
@@ -144,8 +144,8 @@ class Provenance:
 class Report:
     """An evaluation of variants on one set of claims.
 
-    `measures` defines the keys of `figures`, `fates` the words for losses; `blind` is plain BM25, which judges no stance, by the
-    measures that it has; `published` are figures of others (expected.yaml).
+    `measures` defines the keys of `figures`, and `fates` the words for losses; `blind` holds the figures of plain BM25, which
+    judges no stance, for the measures that apply to it; `published` holds others' figures (expected.yaml).
     """
 
     claims: Claims
@@ -167,7 +167,7 @@ def report_json(report: Report) -> str:
 
 
 def read_report(path: Path) -> Report:
-    """A report that `report_json` wrote to a file. Raises `BadInput` for a file that is no such report."""
+    """A report that `report_json` wrote to a file. Raises `BadInput` for any other file."""
     try:
         return _REPORT.validate_json(path.read_bytes())
     except OSError as error:

@@ -1,8 +1,8 @@
-"""How far a figure can be trusted: bootstrap intervals over claims and paired tests between variants.
+"""The uncertainty of a figure: bootstrap intervals over claims and paired tests between variants.
 
-All figures share one matrix of samples, so that two variants are always compared on the same samples of claims and a report
-repeats to the last digit. A sample is a vector of how often each claim is drawn: sums over a sample are one matrix product, which
-makes ten thousand samples of a hundred figures a matter of seconds where resampling each figure anew takes minutes.
+All figures share one matrix of samples, so that two variants are always compared on the same samples of claims and a report is
+reproducible to the last digit. A sample is a vector of how often each claim is drawn, so sums over samples are one matrix
+product: ten thousand samples of a hundred figures take seconds, where resampling each figure anew takes minutes.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Resampler:
         return Figure(_number(value), *_interval(samples))
 
     def difference(self, tally: Tally, baseline: Tally) -> Difference:
-        """The figure less the baseline's on the same claims, its 95 % interval, and the two-sided p of no difference.
+        """The figure minus the baseline's on the same claims, its 95 % interval, and the two-sided p-value for no difference.
 
-        The p is the share of samples whose difference lies at least as far from the observed one as that lies from 0, the
-        observed one counted in (the shift method: Efron and Tibshirani 1993, section 16.4; Berg-Kirkpatrick et al. 2012).
+        The p-value is the share of samples whose difference lies at least as far from the observed one as that lies from 0,
+        counting the observed one (the shift method: Efron and Tibshirani 1993, section 16.4; Berg-Kirkpatrick et al. 2012).
         """
         observed = tally.value - baseline.value
         samples = self._samples(tally) - self._samples(baseline)
         samples = samples[~np.isnan(samples)]
         if np.isnan(observed) or not len(samples):
             return Difference(None, None, None, None)
-        # A tolerance, so that rounding in the sums cannot make an equal difference a smaller one.
+        # A tolerance, so that rounding in the sums cannot make an equal difference look smaller.
         as_far = int((np.abs(samples - observed) >= abs(observed) - 1e-12).sum())
         return Difference(observed, *_interval(samples), p=(1 + as_far) / (1 + len(samples)))
 

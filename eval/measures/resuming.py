@@ -1,4 +1,4 @@
-"""Going through many items that each take long: what is finished is kept, and a stopped run goes on with it."""
+"""Process many slow items: finished ones are kept, and a stopped run resumes after them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Other = TypeVar("_Other")
 
 
 def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Made], doing: str, unit: str, work: Path) -> list[_Made]:
-    """What `make` makes of each item, in order, with a progress bar; `make` keeps what it finishes in the folder `work`.
+    """The result of `make` for each item, in order, with a progress bar; `make` keeps what it finishes in the folder `work`.
 
     Raises `Interrupted` where the user stops it.
     """
@@ -36,7 +36,7 @@ def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Made], doing: s
 def record_each(
     keyed: Sequence[tuple[str, _Item]], make: Callable[[_Item], Any], origin: Origin, work: Path, kind: str, unit: str
 ) -> list[Any]:
-    """The record that `make` makes of each item, by the key before it, in order, kept in a journal of this kind in `work`.
+    """The record that `make` returns for each item, in order, kept under the item's key in a journal of this kind in `work`.
 
     A record is anything that JSON can hold. Raises `Interrupted` where the user stops it.
     """
@@ -45,9 +45,9 @@ def record_each(
 
 
 def answer_or(otherwise: _Other, ask: Callable[[], _Made]) -> _Made | _Other:
-    """What a language model answers, `otherwise` where that is of no use.
+    """A language model's answer, or `otherwise` where that is unusable.
 
-    Raises `ChatUnanswered` where the server is gone or too busy: what it would have said is not known.
+    Raises `ChatUnanswered` where the server is gone or too busy: its answer would be unknown.
     """
     try:
         return ask()

@@ -1,4 +1,4 @@
-"""What a page is made of. HTML and Markdown are two renderings of the same blocks, so that both say the same."""
+"""The blocks of a page. HTML and Markdown are two renderings of the same blocks, so that both say the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure, what is said of it below it, and whether it differs surely from what it is compared with."""
+    """A figure, the note below it, and whether its difference from what it is compared with is significant."""
 
     text: str
     details: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Lines of a table that belong together, under a title where there are several such."""
+    """Lines of a table that belong together, under a title where there are several such groups."""
 
     rows: tuple[TableRow, ...]
     title: str = ""
@@ -36,7 +36,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: `groups` are titles over several columns each, `definitions` say what is in the columns, `number` is its place."""
+    """A table: `groups` are titles that each span several columns, `definitions` explain the columns, `number` is its number."""
 
     kind: ClassVar[str] = "table"
     caption: str
@@ -49,7 +49,7 @@ class Table:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """One heading a column, for where there is only one line of them."""
+        """One heading per column, for formats that allow only one line of headings."""
         if not self.groups:
             return self.columns
         over = [title for title, span in self.groups for _ in range(span)]
@@ -72,7 +72,7 @@ class Swatch:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot as inline SVG, once for wide windows and once for narrow ones, in words, and as the table of its numbers."""
+    """A plot as inline SVG, once for wide windows and once for narrow ones, with a description and a table of its numbers."""
 
     kind: ClassVar[str] = "plot"
     caption: str
@@ -86,7 +86,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A paragraph; one that weighs stands out."""
+    """A paragraph; an important one is emphasised."""
 
     kind: ClassVar[str] = "words"
     text: str
@@ -95,7 +95,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name and what belongs to it; code is shown as typed."""
+    """A name and its value; code is shown as typed."""
 
     name: str
     text: str
@@ -104,7 +104,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and what belongs to each."""
+    """Names and their values."""
 
     kind: ClassVar[str] = "facts"
     heading: str
@@ -113,7 +113,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A file's text, shown when it is asked for."""
+    """A file's text, shown on demand."""
 
     kind: ClassVar[str] = "listing"
     title: str
@@ -122,7 +122,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A gold document that was lost: which claim's, what it says there, and who lost it at which rank of the retrieval."""
+    """A gold document that was lost: its claim, its evidence, and which variants lost it at which rank of the retrieval."""
 
     claim: str
     claim_text: str
@@ -145,7 +145,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Parts a section."""
+    """A heading inside a section."""
 
     kind: ClassVar[str] = "heading"
     text: str
@@ -173,13 +173,13 @@ class Page:
 
 
 class Numbers:
-    """Numbers for tables and plots, in the order in which they stand on the page."""
+    """Numbers for tables and plots, in the order in which they appear on the page."""
 
     def __init__(self) -> None:
         self.tables = self.plots = 0
 
     def give(self, block: Block) -> Block:
-        """The block with its number, where it is one that has one."""
+        """The block with its number, if it is of a numbered kind."""
         if isinstance(block, Plot):
             self.plots += 1
             return replace(block, number=self.plots, table=self._table(block.table))

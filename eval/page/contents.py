@@ -1,4 +1,4 @@
-"""From a report to a page: which tables and plots, in which order, and what has to be said beside them."""
+"""From a report to a page: which tables and plots, in which order, and the text that goes with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Stance
 
 PAPERS_CLAIMS = (124, 64)
-"""Claims with supporting and with contradicting evidence in SciFact's dev split: the paper's figures are of these."""
+"""Claims with supporting and with contradicting evidence in SciFact's dev split, which the paper's figures describe."""
 _ROWS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[str, float]])
 _SOURCE = (
     "not measured here: table 1 and appendix A of arXiv 2603.17580, and F1s from the literature, as in "
@@ -27,7 +27,7 @@ _SOURCE = (
 
 
 def page(report: Report, quoting: bool = True) -> Page:
-    """The page of a report; without `quoting` no sentence of the claims or of the documents is in it."""
+    """The page of a report; without `quoting` it contains no sentence of the claims or documents."""
     _check(report)
     numbers = Numbers()
     measured = [
@@ -40,13 +40,13 @@ def page(report: Report, quoting: bool = True) -> Page:
     sections = [replace(one, blocks=tuple(numbers.give(block) for block in one.blocks)) for one in measured]
     if quoting:
         sections.append(PageSection("cases", "Examples of missed documents", _cases(report)))
-    # The last, since it says by what number what was made.
+    # Last, because it refers to the others by number.
     sections.append(PageSection("provenance", "Provenance", _provenance(report, numbers)))
     return Page("Counterpoint on SciFact", _lead(report), tuple(sections))
 
 
 def _check(report: Report) -> None:
-    """What the form of the JSON alone does not promise."""
+    """Check what the schema of the JSON alone does not guarantee."""
     if not report.variants:
         raise BadInput("The report contains no variants; write one with `counterpoint eval scifact --json FILE`.")
     for variant in report.variants:

@@ -1,4 +1,4 @@
-"""Precision against recall in numbers: what the plot of a stance shows, at steps of recall."""
+"""Precision against recall in numbers: the plot of a stance, at steps of recall."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEPS = tuple(step / 10 for step in range(1, 10))
 
 
 def curves(report: Report, stance: Stance) -> Table:
-    """The best precision that keeps a recall, by steps of recall, and precision and recall of all that is returned."""
+    """The best precision at each step of recall, and the precision and recall of all that is returned."""
     rows = []
     for one in report.variants:
         points = one.sides[stance].precision_recall
@@ -39,7 +39,7 @@ def at_recall(points: Sequence[Point], recall: float) -> float | None:
 
 
 def in_words(report: Report, stance: Stance) -> str:
-    """The plot for those who do not see it."""
+    """A description of the plot for those who cannot see it."""
     told = []
     for one in report.variants:
         points = one.sides[stance].precision_recall

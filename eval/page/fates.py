@@ -1,4 +1,4 @@
-"""What became of the gold documents: counts for a plot and its table, and the lost ones to read."""
+"""What became of the gold documents: counts for a plot and its table, and a list of the lost ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from retrieval.core.values import Stance
 
 
 def list_fates(report: Report, stance: Stance) -> list[Fate]:
-    """The fates that some variant has for a stance, in the order in which a document passes them."""
+    """The fates that occur in some variant for a stance, in the order in which a document meets them."""
     return [fate for fate in report.fates if any(one.sides[stance].fates.get(fate) for one in report.variants)]
 
 
@@ -28,7 +28,7 @@ def legend(report: Report, stance: Stance) -> tuple[Swatch, ...]:
 
 
 def counts(report: Report, stance: Stance, pairs: int) -> Table:
-    """How many documents met each fate in each variant, and what share of all."""
+    """How many documents met each fate in each variant, and their share of the total."""
     rows = tuple(
         TableRow(
             name_fate(fate),
@@ -50,7 +50,7 @@ def _share(count: int, of: int) -> Cell:
 
 
 def in_words(report: Report, stance: Stance, pairs: int) -> str:
-    """The plot for those who do not see it."""
+    """A description of the plot for those who cannot see it."""
     told = []
     for one in report.variants:
         fates = [(fate, one.sides[stance].fates.get(fate, 0)) for fate in list_fates(report, stance)]
@@ -59,7 +59,7 @@ def in_words(report: Report, stance: Stance, pairs: int) -> str:
 
 
 def losses(report: Report, stance: Stance) -> tuple[Losses, ...]:
-    """The kept cases by kind of loss; what several variants lost in the same way stands there once."""
+    """The kept cases by kind of loss; a document that several variants lost in the same way is listed once."""
     groups = []
     for fate, meaning in report.fates.items():
         found: dict[tuple[str, str], list[tuple[str, Case]]] = {}

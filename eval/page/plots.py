@@ -1,6 +1,6 @@
-"""Plots as SVG that stands in a page: its colours are the page's own variables, its text is text, and it repeats byte for byte.
+"""Plots as inline SVG: colours are the page's own variables, text stays text, and the output is identical byte for byte.
 
-matplotlib is imported when a plot is made: nothing else that the command line does should wait for it.
+matplotlib is imported only when a plot is made, so that no other command has to wait for it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDE, NARROW = 760, 350
-"""Widths in CSS pixels, as a page on a desk and one on a phone show them: type has the same size on both."""
+"""Widths in CSS pixels for desktop and phone: type has the same size on both."""
 _VARIABLES = ("ink", "soft", "line", "card", "contradict-bar", "support-bar", *FATES, *(f"on-{fate}" for fate in FATES))
 _COLOURS = {name: f"#a0b0{i:02x}" for i, name in enumerate(_VARIABLES)}
-"""A stand-in for every variable of the page's style: matplotlib wants colours, and a page has them for light and for dark."""
+"""A placeholder for every variable of the page's style: matplotlib wants fixed colours, but a page has a light and a dark set."""
 _SALT = "counterpoint"
 _TEXT, _SMALL = 13.0, 11.5
 
 
 def stacked_bars(shown: Mapping[str, Mapping[Fate, int]], fates: Sequence[Fate], total: int, stance: Stance, width: int) -> str:
-    """A bar for each variant, split by what became of the gold documents; counts stand where there is room for them."""
+    """A bar for each variant, split by what became of the gold documents; counts are shown where there is room for them."""
     row, bar, foot = 46, 19, 40
     height = row * len(shown) + foot
     with _figure(width, height) as figure:
@@ -61,13 +61,13 @@ def stacked_bars(shown: Mapping[str, Mapping[Fate, int]], fates: Sequence[Fate],
 
 
 def precision_recall(variants: Mapping[str, Sequence[Point]], stance: Stance, width: int) -> str:
-    """A panel for each variant, its curve over everybody's, and a dot for all that it returns.
+    """A panel for each variant, with its curve drawn over all the others' and a dot for all that it returns.
 
-    Panels of one colour ask nobody to tell eight colours apart.
+    With panels of one colour, nobody has to tell eight colours apart.
     """
     columns = min(4 if width >= WIDE else 2, len(variants))
     rows = math.ceil(len(variants) / columns)
-    # Room for the name above, the figures of the axis below and beside a panel.
+    # Room for the name above a panel and the axis labels below and beside it.
     over, under, beside, gap = 26, 24, 34, 24
     wide = min((width - beside - gap * columns) / columns, 260)
     size = wide * 0.92
@@ -100,7 +100,7 @@ def _line(points: Sequence[Point]) -> tuple[list[float], list[float]]:
 
 
 def _frame(axes: Axes, first: bool, last: bool) -> None:
-    """A unit square with halves marked; figures at the left and at the bottom of the grid alone."""
+    """A unit square with ticks at the halves; only the left and bottom edges of the grid have tick labels."""
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"] if last else ["", "", ""])
@@ -113,7 +113,7 @@ def _frame(axes: Axes, first: bool, last: bool) -> None:
 
 
 def _whole_ticks(total: int, most: int) -> tuple[list[int], list[str]]:
-    """Counts at round distances, from 0 to all; the last but one gives way where it would touch the last."""
+    """Ticks at round counts, from 0 to the total; the last but one is dropped where it would touch the last."""
     step = next(s * 10**power for power in range(10) for s in (1, 2, 5) if total / (s * 10**power) <= most)
     ticks = [tick for tick in range(0, total, step) if total - tick >= step / 2 or tick == 0]
     return [*ticks, total], [str(tick) for tick in [*ticks, total]]
@@ -134,21 +134,21 @@ def _panel(figure: Figure, left: float, bottom: float, width: float, height: flo
 
 @contextmanager
 def _figure(width: int, height: float) -> Iterator[Figure]:
-    """A figure of a size in pixels, made without a display and without what the user's own matplotlib settings say."""
+    """A figure with a size in pixels, made without a display and independent of the user's own matplotlib settings."""
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": _SALT, "font.family": "DejaVu Sans"})
-        # A point of the SVG is a pixel of the page.
+        # One point of the SVG is one pixel of the page.
         figure = Figure(figsize=(width / 72, height / 72), dpi=72)
         figure.patch.set_visible(False)
         yield figure
 
 
 def _svg(figure: Figure, prefix: str) -> str:
-    """The figure without what a page would trip over: a style for the whole page, ids used twice, sizes in points, a date."""
+    """The figure as SVG without what would disturb a page: a global style, duplicate ids, sizes in points, a date."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(figure)
@@ -172,7 +172,7 @@ def _svg(figure: Figure, prefix: str) -> str:
 
 
 def _own_ids(root: ET.Element, prefix: str) -> None:
-    """Ids are the whole page's: those that something points to get names of their own, the others go."""
+    """Make ids unique within the page: ids that are referenced get new names, the others are removed."""
     pointed = re.compile(r"#([\w-]+)")
     wanted = set()
     for element in root.iter():

@@ -1,4 +1,4 @@
-"""A page as HTML and as Markdown. Whatever a template is given is data: both escape it, each in the way of its language."""
+"""A page as HTML and as Markdown. Everything passed to a template is data, and both escape it by the rules of their language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ADDRESS = re.compile(r"(?i)(?<=\w)(:)(?=//)|(?<=www)(\.)")
 
 
 def html(page: Page) -> str:
-    """The page as one file of HTML that loads nothing and runs nothing."""
+    """The page as one HTML file that loads nothing and runs no script."""
     return load_templates("eval.page").get_template("report.html").render(page=page)
 
 
@@ -30,7 +30,7 @@ class _Code(str):
     __slots__ = ()
 
     def __new__(cls, text: str, block: bool = False) -> _Code:
-        """Between more backticks than stand together in it."""
+        """Wrap the text in more backticks than it has in a row."""
         longest = max(map(len, re.findall(r"`+", text)), default=0)
         if block:
             fence = "`" * max(3, longest + 1)
@@ -40,7 +40,7 @@ class _Code(str):
 
 
 def _escape(value: Any) -> Any:
-    """Text that means itself in Markdown: no emphasis, no link, no list, no HTML."""
+    """Text that Markdown shows literally: no emphasis, no link, no list, no HTML."""
     if isinstance(value, _Code) or not isinstance(value, str):
         return value
     line = " ".join(value.split())
@@ -50,5 +50,5 @@ def _escape(value: Any) -> Any:
 
 
 def _opening(found: re.Match[str]) -> str:
-    """What would begin a list or underline a heading: "- a", "1. a", "===". A figure with its point does not."""
+    """Escape what would begin a list or underline a heading: "- a", "1. a", "===". A decimal number does not."""
     return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"

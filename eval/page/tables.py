@@ -1,4 +1,4 @@
-"""The tables of a report: the paper's measure, those that no blind ranking can win, what retrieval reaches, and what it costs."""
+"""The tables of a report: the paper's measure, those that no stance-blind ranking can win, retrieval depth, and cost."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def papers_measure(report: Report, published: Rows) -> Table:
 
 
 def papers_name(variant: str, published: Rows) -> str:
-    """What the paper's table calls a shipped variant: v5 is its "paper V5, final"; "" for one that it does not have."""
+    """The paper's name for a shipped variant: v5 is its "paper V5, final"; "" for a variant that it does not have."""
     start = "paper V5, documents" if variant == "v5-documents" else f"paper {variant.upper()},"
     named = [name for name in published if name.startswith(start)]
     return named[0] if named else ""
@@ -74,7 +74,7 @@ def pairs(report: Report) -> Table:
 
 
 def official(report: Report, published: Mapping[str, float], same_claims: bool) -> Table:
-    """SciFact's own F1s, and those that others published for the first of them, in per cent, of the same claims or not."""
+    """SciFact's own F1s and, for the first of them, others' published figures, in per cent, on the same claims or not."""
     table = _make_comparison(
         report,
         "SciFact's official F1: documents with the right label, then also with a whole rationale, then by sentence",
@@ -99,7 +99,7 @@ def official(report: Report, published: Mapping[str, float], same_claims: bool) 
 
 
 def right_stance(report: Report) -> Table:
-    """Where the first document of the right stance stands, and whether a variant is silent when it should be."""
+    """The rank of the first document of the right stance, and whether a variant returns nothing when it should."""
     columns = {f"mrr.stance_correct.{which}": which for which in ("contradict", "support", "weighted")}
     silence = {"silence.without_evidence": "no evidence (good)", "silence.with_evidence": "evidence (bad)"}
     return _make_comparison(
@@ -111,7 +111,7 @@ def right_stance(report: Report) -> Table:
 
 
 def make_listed_table(report: Report) -> Table:
-    """The same for a reader who also looks at what a variant calls uncertain."""
+    """The same for a user who also reads what a variant calls uncertain."""
     ranks = {f"mrr.listed.{which}": which for which in ("contradict", "support", "weighted")}
     return _make_comparison(
         report,
@@ -142,7 +142,7 @@ def _make_comparison(report: Report, caption: str, columns: Mapping[str, str], g
 
 
 def retrieval(report: Report, stance: Stance) -> Table:
-    """How many gold documents a branch has by depth."""
+    """How many gold documents a branch retrieves, by depth."""
     start = f"retrieval.{stance}."
     depths = [one.key.removeprefix(start) for one in report.measures if one.key.startswith(start)]
     return Table(
@@ -157,7 +157,7 @@ def retrieval(report: Report, stance: Stance) -> Table:
 
 
 def work(report: Report) -> Table:
-    """How much the branches look at."""
+    """How much the branches examine."""
     parts: dict[str, Callable[[VariantReport, Stance], float]] = {
         "documents": lambda one, stance: one.sides[stance].work.documents,
         "sentences in them": lambda one, stance: one.sides[stance].work.sentences,

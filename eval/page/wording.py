@@ -1,4 +1,4 @@
-"""Figures as text, the same wherever they stand."""
+"""Figures as text, formatted the same everywhere."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from eval.measures.report_data import Difference, Figure, VariantReport
 from eval.page.blocks import Cell
 
 NOTHING = "–"
-"""Stands where there is nothing to measure, or nothing is given."""
+"""Shown where there is nothing to measure, or no figure is given."""
 SURE = 0.05
 
 
 def three(value: float | None) -> str:
-    """A figure to three places."""
+    """A figure to three decimal places."""
     return NOTHING if value is None else f"{value:.3f}"
 
 
@@ -31,7 +31,7 @@ def in_words(figure: Figure | None) -> str:
 
 
 def format_difference(value: float) -> str:
-    """A difference; one that rounds to nothing has no sign."""
+    """A signed difference; one that rounds to zero has no sign."""
     text = f"{abs(value):.3f}"
     if text == "0.000":
         return text
@@ -39,7 +39,7 @@ def format_difference(value: float) -> str:
 
 
 def probability(p: float) -> str:
-    """A p as far as ten thousand samples can tell it."""
+    """A p-value to the precision that ten thousand samples allow."""
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
@@ -63,7 +63,7 @@ def make_compared_cell(variant: VariantReport, key: str) -> Cell:
 
 
 def is_sure(difference: Difference) -> bool:
-    """Whether a difference is told apart from none."""
+    """Whether a difference is significant."""
     return difference.p is not None and difference.p < SURE
 
 
@@ -73,5 +73,5 @@ def pluralise(count: int, one: str, more: str) -> str:
 
 
 def join_words(words: list[str]) -> str:
-    """Words in a row, as in a sentence."""
+    """Words as a list in a sentence."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

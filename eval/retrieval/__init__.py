@@ -1,1 +1,1 @@
-"""Retrieval measured on collections of others: BEIR's layout, CrossGenre, LitSearch."""
+"""Retrieval measured on published collections: BEIR's layout, CrossGenre, LitSearch."""

@@ -1,4 +1,4 @@
-"""What of an abstract is searched and reranked: all of it, or the parts that say what a study is about and what it found."""
+"""Views of an abstract for search and reranking: all of it, or the parts that say what a study is about and what it found."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VIEWS: dict[str, Callable[[Entry], str]] = {"whole": _whole, "conclusions": _con
 
 
 def make_view(entry: Entry, view: str, titles: bool) -> str:
-    """The text of a document in this view, its title before it where `titles` says so."""
+    """The text of a document in this view, preceded by its title if `titles` is set."""
     text = VIEWS[view](entry)
     if not titles:
         return text

@@ -25,7 +25,7 @@ from service.configuration.models import load_encoder, load_reranker
 from service.reading.evidence import ENCODER
 
 DEPTH = 100
-"""How deep BM25 and vectors search at least: as deep as the deepest measure looks."""
+"""The minimum search depth of BM25 and vectors: as deep as the deepest measure looks."""
 
 
 @report_interrupt("the benchmark", KEPT)
@@ -39,7 +39,7 @@ def measure(
     depth: int = 100,
     dense: bool = False,
 ) -> RankingReport:
-    """The collection's figures, our BM25 first; indexes and scores stay in `work`."""
+    """Measure the collection, with our BM25 first; indexes and scores are kept in `work`."""
     deep = max(DEPTH, depth if rerank else 0)
     reranker = KeptScores(load_reranker(rerank, profile), work, profile.model_dump(mode="json")["rerankers"]) if rerank else None
     encoder = load_encoder(ENCODER, profile) if dense else None

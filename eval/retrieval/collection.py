@@ -1,6 +1,6 @@
 """Test collections for retrieval: documents, queries, and which documents answer which query.
 
-BEIR's layout (Thakur et al. 2021, arXiv 2104.08663) is read as it is handed out: corpus.jsonl with _id, title and text,
+BEIR's layout (Thakur et al. 2021, arXiv 2104.08663) is read as distributed: corpus.jsonl with _id, title and text,
 queries.jsonl with _id and text, and qrels either as its tab-separated table with a header or as TREC's four columns.
 """
 
@@ -24,12 +24,12 @@ from retrieval.store.journal import Origin, hash_file
 from retrieval.store.manifest import write_atomically
 
 Qrels = Mapping[str, Mapping[str, int]]
-"""For each query the grades of its judged documents; above 0 is relevant."""
+"""For each query, the grades of its judged documents; a grade above 0 means relevant."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Queries by id, their judged documents, and the file of documents in Counterpoint's own format."""
+    """Queries by id, their qrels, and the file of documents in Counterpoint's own format."""
 
     name: str
     documents: Path
@@ -40,7 +40,7 @@ class Collection:
 def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collection:
     """A collection in BEIR's layout, plain or gzipped; its documents are written into `work` in our own format.
 
-    Only queries with a relevant document count, as in BEIR. Raises `BadInput` in one sentence for a file that is not as expected.
+    Only queries with a relevant document count, as in BEIR. Raises a one-sentence `BadInput` for a file of another form.
     """
     judged = read_qrels(qrels)
     asked = {one: words for one, words in jsonl.read_records(queries, _query) if one in judged}
@@ -52,7 +52,7 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
 
 
 def read_scifact_as_beir(data: Path, work: Path) -> Collection:
-    """SciFact as BEIR has it: the 300 claims of the dev set as queries, every document that a claim cites as relevant."""
+    """SciFact as in BEIR: the 300 claims of the dev set are the queries, and every document that a claim cites is relevant."""
     files = find(data)
     asked: dict[str, str] = {}
     judged: dict[str, dict[str, int]] = {}
@@ -66,7 +66,7 @@ def read_scifact_as_beir(data: Path, work: Path) -> Collection:
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """Relevant documents by query: BEIR's table (query-id, corpus-id, score) or TREC's (query, 0, document, grade).
 
-    Raises `BadRecord` for a wrong line and `BadInput` where no document is relevant.
+    Raises `BadRecord` for an invalid line and `BadInput` where no document is relevant.
     """
     judged: dict[str, dict[str, int]] = {}
     for number, line in jsonl.read_lines(path):

@@ -1,7 +1,8 @@
 """Lay claims and the abstracts of their studies (Zuo, Acharya and Banerjee 2020, EMNLP): candidates by BM25 and BM25+, reranked.
 
-A headline asks for the abstracts that it reports. Candidates are found with and without the preprocessing of retrieval.words.lay,
-so that its effect is a figure; a pointwise reranker then orders the best of them by the headline as it was written.
+A headline is a query for the abstracts that it reports. Candidates are found with and without the preprocessing of
+retrieval.words.lay, so that its effect can be measured; a pointwise reranker then orders the best of them by the original
+headline.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _SEED = 8
 
 @dataclass(frozen=True, slots=True)
 class CrossGenreMethod:
-    """How candidates are found: the terms of documents and queries, what is done to a query first, and BM25+'s δ (0: BM25)."""
+    """How candidates are found: the terms of documents and queries, the preprocessing of queries, and BM25+'s δ (0: BM25)."""
 
     name: str
     title: str
@@ -54,7 +55,7 @@ QUERIES: dict[str, tuple[str, str, Callable[[str], str]]] = {
     "abbreviations": ("stems", "stems, abbreviations written out", expand),
     "lay": ("stems", "stems, abbreviations, question words dropped", make_lay_query),
 }
-"""By the end of a method's name: the terms of documents and queries, in words, and what is done to a query first."""
+"""By the suffix of a method's name: the terms of documents and queries, a description, and the preprocessing of queries."""
 METHODS = {
     name: CrossGenreMethod(name, f"{name.partition('-')[0].upper()}, {title}", terms, ready, delta)
     for start, delta in (("bm25", 0.0), ("bm25+", DELTA))
@@ -63,13 +64,13 @@ METHODS = {
 
 
 def methods(names: Sequence[str]) -> list[CrossGenreMethod]:
-    """The methods of these names, each once; `all` stands for every one."""
+    """The methods with these names, without duplicates; `all` stands for every one."""
     return [METHODS[name] for name in check_names(names, METHODS, "method")]
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A lay claim and the documents it reports; none where nobody has said which."""
+    """A lay claim and the documents that it reports; none where they are not known."""
 
     id: str
     text: str
@@ -81,9 +82,9 @@ _FORMATS = (("headline", "abstracts"), ("QUESTION", "pmid"), ("body", "pmids"))
 
 
 def read_headlines(path: Path) -> list[Headline]:
-    """Headlines of JSON lines: `headline` with `abstracts` (ids), or the records of PubMedQA or BioASQ; a .json file: topics.
+    """Headlines from JSON lines: `headline` with `abstracts` (ids), or records of PubMedQA or BioASQ; from a .json file: topics.
 
-    Raises `BadInput` in one sentence for what is none of these.
+    Raises a one-sentence `BadInput` for anything else.
     """
     if path.suffix == ".json":
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
@@ -104,7 +105,7 @@ def _headline(record: Mapping[str, Any], number: int) -> Headline:
     if not words:
         raise RecordError(f'expected words in "{asked}", got an empty text')
     given = record[reported]
-    # BioASQ's lists hold an empty id here and there.
+    # BioASQ's lists contain occasional empty ids.
     listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
     named = [read_id(one, reported) for one in listed]
     return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(named)))
@@ -112,7 +113,7 @@ def _headline(record: Mapping[str, Any], number: int) -> Headline:
 
 @dataclass(frozen=True)
 class CrossGenre:
-    """The tables: candidates, and reranked where that was asked for; `agreement` where no headline has a document to find."""
+    """The tables: candidates, and reranked ones where requested; `agreement` where no headline has a document to find."""
 
     asked: int
     known: int
@@ -134,10 +135,10 @@ def measure(
     depth: int = DEPTH,
     sample: int | None = None,
 ) -> CrossGenre:
-    """Candidates of every headline by every method, and these reranked; what is read and scored stays in `work`.
+    """Measure the candidates of every headline by every method, and rerank them; texts and scores are kept in `work`.
 
-    Only documents that the corpus holds can be found, and headlines without one are left out of the figures. Of `sample`
-    headlines (the same ones every time) the candidates are reranked.
+    Only documents that the corpus holds can be found, and headlines without one are left out of the figures. Candidates are
+    reranked for `sample` headlines (the same ones every time).
     """
     check_view(view)
     index = open_index(corpus, work)
@@ -160,7 +161,7 @@ def measure(
             few = {one: grades for one, grades in qrels.items() if one in picked}
             words = {one: asked[one] for one in few}
             first = next(iter(runs))
-            # Beside the reranked ones, so that what reranking gains is a difference over the same headlines.
+            # In the same table as the reranked ones, so that the gain from reranking is a difference over the same headlines.
             better: dict[str, Run] = {f"{first}, not reranked": {one: runs[first][one] for one in few}}
             better |= _again(runs, words, index, reranker, depth, view, titles)
             again = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
@@ -170,8 +171,8 @@ def measure(
 
 
 def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> TermIndex:
-    """The corpus in this view as postings; its terms are kept in `work`, as analysing them takes longest."""
-    # Two builds can hold the same texts in other sections, which decide what a view shows.
+    """The corpus in this view as postings; its terms are kept in `work`, because analysing the texts takes longest."""
+    # Two builds can hold the same texts with different sections, and a view depends on the sections.
     content = [index.manifest.id, index.manifest.version, index.manifest.created]
     origin = Origin(content, [terms, view, titles], hash_code([__name__]))
     path = origin.path(work, "terms", ".txt")
@@ -208,7 +209,7 @@ def _again(
     view: str,
     titles: bool,
 ) -> dict[str, Run]:
-    """Every method's candidates reranked; a document that several methods find is scored once."""
+    """Rerank every method's candidates; a document that several methods find is scored once."""
     found: dict[str, dict[str, list[str]]] = {title: {} for title in runs}
     for one, words in show_progress(f"reranking by {reranker.name}", asked):
         pmids = sorted({pmid for run in runs.values() for pmid in run[one][:depth]})
@@ -220,7 +221,7 @@ def _again(
 
 
 def _agreement(runs: Sequence[tuple[str, Run]]) -> dict[str, dict[int, float]]:
-    """The mean share of the first method's best documents that each other method has among as many of its own."""
+    """The mean overlap of each other method's best documents with the same number of the first method's."""
     (_, first), *others = runs
     return {
         title: {

@@ -1,4 +1,4 @@
-"""Indexes and scores that a work folder keeps between runs of a benchmark, so that a stopped one goes on."""
+"""Indexes and scores that a work folder keeps between runs of a benchmark, so that a stopped run can resume."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def is_index(path: Path) -> bool:
 
 
 def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint") -> Index:
-    """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there from before.
+    """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there already.
 
     `corpus` may be a built index, which is opened as it is.
     """
     if is_index(corpus):
         return Index(corpus)
-    # An index has one encoder's vectors, so that another encoder asks for another index.
+    # An index holds one encoder's vectors, so another encoder needs another index.
     code = hash_code(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
     folder = Origin(hash_file(corpus), [format, *(one.name for one in encoders)], code).path(work, "index")
     with translate_write_errors("the index", work, GO_ON):
@@ -58,10 +58,10 @@ def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), forma
 
 
 class StandardBM25:
-    """BM25 as Anserini's flat BEIR indexes have it: title and text in one field, its default English analyzer.
+    """BM25 as in Anserini's flat BEIR indexes: title and text in one field, with its default English analyzer.
 
-    That analyzer takes out 33 stop words ("no" and "not" among them) and stems by Porter; k1 0.9, b 0.4. It is here to compare
-    with, beside our own index, which keeps every word.
+    That analyzer removes 33 stop words ("no" and "not" among them) and applies the Porter stemmer; k1 0.9, b 0.4. It is a
+    baseline for our own index, which keeps every word.
     """
 
     def __init__(self, corpus: Path, work: Path) -> None:
@@ -84,7 +84,7 @@ class StandardBM25:
         return run_on_lucene_thread(lambda: [hit.docid for hit in self._searcher.search(query, k)])
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Close the index's files."""
         run_on_lucene_thread(self._searcher.close)
 
 
@@ -105,7 +105,7 @@ def _index_standard(corpus: Path, folder: Path) -> None:
 
 
 def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequence[str]]) -> dict[str, list[str]]:
-    """Each query searched, with a bar."""
+    """Search each query, with a progress bar."""
     return {one: list(search(text)) for one, text in show_progress(name, queries)}
 
 
@@ -117,7 +117,7 @@ def ids(found: Mapping[str, Sequence[Hit]]) -> Run:
 def by_vectors(
     index: Index, encoder: Encoder, queries: Mapping[str, str], words: Mapping[str, Sequence[Hit]], depth: int
 ) -> dict[str, Run]:
-    """Two runs, so deep: the encoder's vectors alone, and fused with the hits by `words` by reciprocal ranks."""
+    """Two runs to `depth`: the encoder's vectors alone, and fused with the BM25 hits `words` by reciprocal rank fusion."""
     vectors = index.dense(encoder.name)
     near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
     fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:depth] for one in queries}
@@ -125,14 +125,14 @@ def by_vectors(
 
 
 def show_progress(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The queries with a bar."""
+    """The queries, with a progress bar."""
     yield from tqdm(queries.items(), desc=name, unit=" queries", disable=None)
 
 
 class KeptScores:
-    """A reranker whose scores are kept on disk, a line a query: a stopped run scores no query twice.
+    """A reranker whose scores are kept on disk, one line per query: a resumed run scores no query twice.
 
-    `settings` are those that it was loaded with.
+    `settings` are the settings it was loaded with.
     """
 
     def __init__(self, reranker: Reranker, work: Path, settings: Any = None) -> None:
@@ -141,11 +141,11 @@ class KeptScores:
         self._journal = Journal.of(origin, work, "scores")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order."""
+        """One score per text, in order."""
         key = hash_json([query, list(texts)])
         return [float(score) for score in self._journal.fill(key, lambda: self._reranker(query, texts))]
 
 
 def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
-    """The first `depth` of `pmids` in the order of their scores, equal ones as they were; the others behind them."""
+    """The first `depth` of `pmids` in the order of their scores, ties in their original order; then the others."""
     return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]

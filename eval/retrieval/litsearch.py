@@ -1,8 +1,8 @@
-"""LitSearch (Ajith et al. 2024, arXiv 2407.18940): questions of researchers, and the papers that they look for.
+"""LitSearch (Ajith et al. 2024, arXiv 2407.18940): researchers' questions, and the papers that they look for.
 
-A question is specific (five papers at most are meant) or broad (up to twenty); the measure is the share of its papers among the
-first 5 or 20. Retrieval is over title and abstract or the full text. A language model may reorder what was found: as it is
-(vanilla), or with the papers that the first ones cite among it (one-hop). The data is at
+A question is specific (at most five papers are relevant) or broad (up to twenty); the measure is the share of its papers among
+the first 5 or 20. Retrieval is over title and abstract or the full text. A language model may rerank the hits: as they are
+(vanilla), or together with the papers that the first ones cite (one-hop). The data is at
 https://github.com/princeton-nlp/LitSearch.
 """
 
@@ -34,16 +34,16 @@ from retrieval.store.journal import Journal, Origin, hash_json
 _log = logging.getLogger("counterpoint")
 Reading = Literal["title-abstract", "full"]
 DEPTH = 200
-"""How deep is retrieved, and how many candidates one hop leads to at most."""
+"""The depth of retrieval, and the most candidates that one hop leads to."""
 CITING = 50
-"""Whose citations widen the candidates: the first so many."""
+"""How many of the first papers add their citations to the candidates."""
 ORDERED = {"vanilla": 100, "onehop": DEPTH}
-"""How many candidates the language model orders, by how they come about: as found, or widened by citations."""
+"""How many candidates the language model orders, by their origin: as found, or widened by citations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What someone looks for and the papers that are meant."""
+    """A researcher's question and its relevant papers."""
 
     id: str
     text: str
@@ -53,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Library:
-    """The papers: our own file of them as they are read, and what each cites among them."""
+    """The papers: the file of them in our own format, and which of the others each one cites."""
 
     documents: Path
     cites: Mapping[str, Sequence[str]]
@@ -62,7 +62,7 @@ class Library:
 def read_questions(path: Path) -> list[Question]:
     """LitSearch's queries as JSON lines: query, specificity (1 specific, 0 broad), corpusids.
 
-    Raises `BadInput` for a file without a question or with a wrong line.
+    Raises `BadInput` for a file without a question or with an invalid line.
     """
     return jsonl.read_some(path, _question, "question", "query, specificity and corpusids")
 
@@ -96,7 +96,7 @@ def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[
 
 
 def hops(names: Sequence[str]) -> list[str]:
-    """These ways of reordering, each once; raises `BadInput` for one that does not exist."""
+    """These ways of reordering, without duplicates; raises `BadInput` for one that does not exist."""
     for name in names:
         if name not in ORDERED:
             raise BadInput(f"There is no reordering {name!r}; it is {' or '.join(ORDERED)}.")
@@ -104,15 +104,15 @@ def hops(names: Sequence[str]) -> list[str]:
 
 
 def widen(pmids: Sequence[str], cites: Mapping[str, Sequence[str]], citing: int = CITING, most: int = DEPTH) -> list[str]:
-    """The first `citing` papers and those that they cite, in the order of who cites them, `most` in all."""
+    """The first `citing` papers and those that they cite, in the order of the citing papers, `most` in all."""
     first = list(dict.fromkeys(pmids[:citing]))
     return list(dict.fromkeys([*first, *(other for one in first for other in cites.get(one, ()))]))[:most]
 
 
 class KeptOrders:
-    """A chat model's orders, a line each: a stopped run asks for no window twice.
+    """A chat model's orders, kept one per line: a resumed run asks for no window twice.
 
-    Where the model's answer is of no use the papers stay in the order that they came in; `unanswered` of `asked` windows did.
+    Where the model's answer is unusable the papers keep their order; `unanswered` of `asked` windows did.
     """
 
     def __init__(self, chat: Chat, work: Path) -> None:
@@ -122,7 +122,7 @@ class KeptOrders:
         self._journal = Journal.of(origin, work, "orders")
 
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
-        """The order of these papers, from the journal or asked for now; raises `ChatUnanswered` where the server is gone."""
+        """The order of these papers, from the journal or from the model; raises `ChatUnanswered` where the server is gone."""
         key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
         kept: list[int] = self._journal.fill(key, lambda: answer_or([], lambda: [*ask_for_order(self._chat, question, papers)]))
         self.asked += 1
@@ -141,7 +141,7 @@ def measure(
     chat: Chat | None = None,
     chosen: Sequence[str] = (),
 ) -> tuple[RankingReport, ...]:
-    """A table for specific questions and one for broad ones; BM25, vectors, both fused, and the last of these reordered."""
+    """Make a table for specific questions and one for broad ones: BM25, vectors, both fused, and the last of these reordered."""
     lacking = next((one for asked in questions for one in asked.papers if one not in library.cites), None)
     if lacking is not None:
         raise BadInput(f"A question asks for the paper {lacking}, which is not in the corpus; name the matching corpus.")

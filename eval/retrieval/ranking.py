@@ -1,4 +1,4 @@
-"""How good rankings are, by ir_measures, with bootstrap intervals over the queries and paired differences."""
+"""The quality of rankings, by ir_measures, with bootstrap intervals over the queries and paired differences."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from eval.measures.resampling import Resampler
 from eval.retrieval.collection import Qrels
 
 Run = Mapping[str, Sequence[str]]
-"""For each query the documents found, best first."""
+"""For each query, the documents found, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankingRow:
-    """A method: each measure's mean over the queries with its 95 % interval, and how it differs from the first row's."""
+    """A method: each measure's mean over the queries with its 95 % interval, and its difference from the first row's."""
 
     method: str
     figures: Mapping[str, Figure]
@@ -28,7 +28,7 @@ class RankingRow:
 
 @dataclass(frozen=True, slots=True)
 class RankingReport:
-    """What was measured, on how many queries, and with what."""
+    """The measurements, the number of queries, and the provenance."""
 
     title: str
     queries: int
@@ -37,11 +37,11 @@ class RankingReport:
 
 
 def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[float]]:
-    """Each measure for each query of `qrels`, in its order; 0 for a query that found nothing.
+    """Each measure for each query of `qrels`, in its order; 0 for a query without hits.
 
     Measures are named as ir_measures does (nDCG@10, R@100, RR); trec_eval computes them.
     """
-    # A score that falls with the rank stands for the order, so that equal scores are never put in another one.
+    # Scores that decrease with rank encode the order, so that ties are never reordered.
     scored = {query: {one: float(-rank) for rank, one in enumerate(run.get(query, ()))} for query in qrels}
     scored = {query: found for query, found in scored.items() if found}
     parsed = [ir_measures.parse_measure(name) for name in measures]
@@ -53,7 +53,7 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
 
 
 def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> RankingReport:
-    """Every run by every measure; bootstrap samples are of queries and the same for all runs."""
+    """Measure every run; bootstrap samples are over queries and the same for all runs."""
     resampler = Resampler(len(qrels))
     rows: list[RankingRow] = []
     first: dict[str, Tally] = {}

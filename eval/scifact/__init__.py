@@ -1,1 +1,1 @@
-"""SciFact: its files, its official measures, and what is found out of one claim."""
+"""SciFact: its files, its official measures, and the observations for one claim."""

@@ -1,6 +1,6 @@
 """From results to figures: each measure as a tally over claims, so that it can be resampled and compared.
 
-`eval.scifact.measures` says in words what `tallies` counts; a test holds the two to the same keys.
+`eval.scifact.measures` describes what `tallies` counts; a test checks that both have the same keys.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OFFICIAL = {
     "sentence_label": "sentence level, selection and label: and if its document's label is right",
 }
 Rankings = Sequence[Mapping[Stance, Sequence[str]]]
-"""Of each claim, in order: a ranking for each stance."""
+"""For each claim, in order: a ranking for each stance."""
 
 
 def tallies(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], retrieved: Mapping[Stance, int]) -> dict[str, Tally]:
@@ -52,7 +52,7 @@ def tallies(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], ret
 
 
 def ranking_tallies(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict[str, Tally]:
-    """The paper's measure of rankings, which is blind to stance, of whole rankings and cut."""
+    """The paper's measure of rankings, which is blind to stance, for whole and for cut rankings."""
     return {**_mrr("mrr.whole", claims, rankings, None), **_mrr("mrr.at3", claims, rankings, CUT)}
 
 
@@ -119,7 +119,7 @@ def official_tallies(claims: Sequence[LabelledClaim], predicted: Sequence[Predic
 
 
 def official_figures(claims: Sequence[LabelledClaim], predicted: Mapping[str, Predicted]) -> dict[str, float]:
-    """The official figures of predictions by claim id; every claim must be there, and no other, as the evaluator asks.
+    """The official figures of predictions by claim id; every claim must be there, and no other, as the evaluator requires.
 
     Raises `BadInput` where claims are missing or unknown.
     """
@@ -137,7 +137,7 @@ def official_figures(claims: Sequence[LabelledClaim], predicted: Mapping[str, Pr
 def _retrieval(stance: Stance, results: Sequence[ClaimResult], retrieved: int) -> dict[str, Tally]:
     found = {}
     for depth in DEPTHS:
-        # Deeper than the branch looks there is nothing to measure.
+        # Beyond the branch's own depth there is nothing to measure.
         reached = depth <= retrieved
         found[f"retrieval.{stance}.{depth}"] = Tally.of(
             (

@@ -1,4 +1,4 @@
-"""SciFact's files: claims with the documents that bear on them, and where they lie (Wadden et al. 2020, arXiv 2004.14974)."""
+"""SciFact's files: claims with the documents that bear on them, and how to find them (Wadden et al. 2020, arXiv 2004.14974)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LABELS: Mapping[str, Stance] = {
     "CONTRADICT": "contradict",
     "CONTRADICTS": "contradict",
 }
-"""The data set says CONTRADICT, its earlier release REFUTE, its kin have the plurals."""
+"""The data set uses CONTRADICT, its earlier release REFUTE, and related data sets the plurals."""
 _ORIGIN = "the data are at https://github.com/allenai/scifact (data.tar.gz: corpus.jsonl and claims_dev.jsonl)"
 _RECORD = "expected a SciFact claim with id, claim and evidence"
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What a document says about a claim, and the sets of its sentences (counted from 0) each of which proves it."""
+    """A document's stance on a claim, and its rationales: sets of sentences (counted from 0), each of which proves the stance."""
 
     stance: Stance
     rationales: tuple[tuple[int, ...], ...]
@@ -48,16 +48,16 @@ class LabelledClaim:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The claims to evaluate on and the documents to look in."""
+    """The claims to evaluate on and the documents to search."""
 
     claims: Path
     corpus: Path
 
 
 def find(data: str | Path | None, claims: Path | None = None, corpus: Path | None = None) -> Files:
-    """The dev claims and the corpus of a folder that holds SciFact's files (or holds `scifact`); a file that is named stands.
+    """The dev claims and the corpus in a folder of SciFact's files (or its subfolder `scifact`); files given take precedence.
 
-    Raises `BadInput` where no folder is named.
+    Raises `BadInput` where a folder is needed and none is given.
     """
     if claims and corpus:
         return Files(claims, corpus)
@@ -78,7 +78,7 @@ def _in(root: Path, name: str) -> Path:
 def read_claims(path: Path) -> list[LabelledClaim]:
     """The claims of a file, plain or gzipped, in its order.
 
-    Raises `BadInput` for a file that cannot be used and `BadRecord` for a wrong line.
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid line.
     """
     claims: dict[str, LabelledClaim] = {}
     for number, record in read_records(path, _RECORD):
@@ -94,7 +94,7 @@ def read_claims(path: Path) -> list[LabelledClaim]:
 def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
     """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `expected` says what each should be.
 
-    Raises `BadInput` for a file that cannot be read and `BadRecord` for a wrong line.
+    Raises `BadInput` for a file that cannot be read and `BadRecord` for an invalid line.
     """
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What a variant found for each claim, kept claim by claim."""
+"""A variant's results, kept claim by claim."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
 
 
 class ClaimJournal:
-    """The finished claims of one variant. A claim is known by its text and its gold documents: a file of claims may grow."""
+    """The finished claims of one variant. A claim is identified by its text and gold documents, so a file may grow."""
 
     def __init__(self, folder: Path, name: str, origin: Origin) -> None:
         self._journal = Journal.of(origin, folder, name)
 
     def get(self, claim: LabelledClaim) -> ClaimResult | None:
-        """The result of a claim, where it is there already."""
+        """The result of a claim, or None where there is none yet."""
         try:
             return _RESULT.validate_python(self._journal.get(_key(claim)))
         except ValidationError:

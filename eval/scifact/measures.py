@@ -1,4 +1,4 @@
-"""What each figure of a variant is, in words, in the order in which they are best read."""
+"""Descriptions of the figures of a variant, in the order in which they are best read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF = {"support": "claims with supporting evidence", "contradict": "claims with 
 
 
 def measures() -> tuple[Measure, ...]:
-    """What every figure is; the keys are those of `eval.scifact.figures.tallies`."""
+    """The description of every figure; the keys are those of `eval.scifact.figures.tallies`."""
     parts = (_rank_measures, _right_stance_measures, _listed_rank_measures, _pair_measures, _listed_measures, _silence_measures)
     return tuple(one for part in (*parts, _official_measures, _retrieval_measures) for one in part())
 

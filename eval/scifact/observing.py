@@ -1,4 +1,4 @@
-"""One claim grounded by one variant, and what is kept of it: all that any measure reads, and nothing that needs a model."""
+"""One claim grounded by one variant, and what is kept of the result: all that the measures read, so that none needs a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class GoldFate:
-    """A gold document: its rank in what its branch retrieved (None where it is not there), and what became of it."""
+    """A gold document: its rank in its branch's retrieval (None where it was not retrieved), and what became of it."""
 
     pmid: str
     depth: int | None
@@ -36,9 +36,9 @@ class GoldFate:
 
 @dataclass(frozen=True, slots=True)
 class ObservedSide:
-    """One branch for one claim: what it returned and what it calls uncertain, best first; how much it looked at; and, where the
-    claim has gold documents of this stance, `whole`, all it would return if it were not cut, down to the last of them, and what
-    became of each."""
+    """One branch for one claim: what it returned and what it calls uncertain, best first; how much it examined; and, where the
+    claim has gold documents of this stance, what became of each and `whole`, all it would return without a cut, down to the last
+    gold document."""
 
     returned: tuple[Returned, ...]
     counts: BranchCounts
@@ -60,7 +60,7 @@ class ClaimResult:
         return self.support if stance == "support" else self.contradict
 
     def predicted(self) -> Predicted:
-        """What the variant says of the claim, in SciFact's terms."""
+        """The variant's predictions for the claim, in SciFact's terms."""
         return {
             one.pmid: Prediction(stance, () if one.sentence is None else (one.sentence,))
             for stance in ("contradict", "support")
@@ -69,7 +69,7 @@ class ClaimResult:
 
 
 def observe(grounder: Grounder, labelled: LabelledClaim) -> ClaimResult:
-    """Ground a claim as a user would, then see what became of its gold documents."""
+    """Ground a claim as a user would, then find out what became of its gold documents."""
     once = Grounder(grounder.index, grounder.config, grounder.models.with_caches())
     grounding = once.ground(labelled.claim)
     evidence = {"support": grounding.supporting, "contradict": grounding.contradicting}

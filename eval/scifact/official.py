@@ -18,8 +18,8 @@ MAX_ABSTRACT_SENTENCES = 3
 
 @dataclass(frozen=True, slots=True)
 class ClaimCounts:
-    """Of one claim: its gold documents, the predicted ones, those of the right stance, and those also rightly rationalized; its
-    gold sentences, the predicted ones, those rightly selected, and those also in a document of the right stance."""
+    """For one claim: its gold documents, the predicted ones, those with the right stance, and those also correctly rationalized;
+    its gold sentences, the predicted ones, those correctly selected, and those also in a document with the right stance."""
 
     documents: int = 0
     predicted_documents: int = 0

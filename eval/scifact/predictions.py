@@ -1,4 +1,4 @@
-"""SciFact's format of predictions, read and written: one claim a line, its documents best first, each with sentences and a label.
+"""SciFact's format of predictions, read and written: one claim per line, its documents best first, with sentences and a label.
 
 The format is that of the official evaluator (https://github.com/allenai/scifact-evaluator), which wants every claim of the
 labelled file, in its order, and knows the labels SUPPORT and CONTRADICT.
@@ -21,18 +21,18 @@ _LABEL: Mapping[Stance, str] = {"support": "SUPPORT", "contradict": "CONTRADICT"
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A stance said of a document, and the sentences (counted from 0) that are to prove it, the best first."""
+    """A stance predicted for a document, and the sentences (counted from 0) offered as its rationale, best first."""
 
     stance: Stance
     sentences: tuple[int, ...]
 
 
 Predicted = Mapping[str, Prediction]
-"""Of one claim: by PMID, best first within a stance."""
+"""For one claim: predictions by PMID, best first within a stance."""
 
 
 def read_predictions(path: Path) -> dict[str, Predicted]:
-    """What is predicted for each claim, by its id. Raises `BadRecord` for a wrong line."""
+    """The predictions for each claim, by its id. Raises `BadRecord` for an invalid line."""
     found: dict[str, Predicted] = {}
     for number, record in read_records(path, _RECORD):
         try:

@@ -1,8 +1,7 @@
-"""What a branch did for a claim, seen from outside: the branch is run again with some of its steps left out or its end moved.
+"""What a branch did for a claim, seen from outside: the branch is run again with some steps left out or with a different cut-off.
 
-Only the claim's gold documents are looked for, and only after the claim was grounded: nothing here reaches what is returned.
-With models that remember (service.configuration.models), running a branch again costs little: it asks them mostly what was asked
-before.
+Only the claim's gold documents are looked for, and only after the claim was grounded: nothing here affects what is returned.
+With models that cache (service.configuration.models), running a branch again costs little: most requests were made before.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from service.grounding.ground import Grounder
 
 
 class NotingJudge:
-    """A judge that notes what it is asked about: (title, text)."""
+    """A judge that records what it is asked about: (title, text)."""
 
     def __init__(self, judge: Judge, heard: set[tuple[str, str]]) -> None:
         self.name, self.decision = judge.name, judge.decision
@@ -38,7 +37,7 @@ class NotingJudge:
 
 
 class NotingReader(NotingJudge):
-    """The same for a reader: an abstract's sentences are noted as asked about."""
+    """The same for a reader: an abstract's sentences are recorded as asked about."""
 
     def __init__(self, reader: Reader, heard: set[tuple[str, str]]) -> None:
         super().__init__(reader, heard)
@@ -52,7 +51,7 @@ class NotingReader(NotingJudge):
 
 
 def note_questions(judge: Judge, heard: set[tuple[str, str]]) -> Judge:
-    """The judge, noting what it is asked about."""
+    """The judge, wrapped to record what it is asked about."""
     return NotingReader(judge, heard) if isinstance(judge, Reader) else NotingJudge(judge, heard)
 
 
@@ -83,9 +82,9 @@ def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]
 
 
 def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
-    """The branch, judging no document behind the last gold one: in the `first` rule these cannot change its rank.
+    """The branch, judging no document after the last gold one: under the `first` rule these cannot change its rank.
 
-    Where the profile bounds what is asked (skim), fewer documents would mean other sentences: all are read as always.
+    Where the profile limits what is asked (skim), fewer documents would mean other sentences, so all are read as usual.
     """
     step = branch.judge
     if step is None or branch.select.rule != "first" or (step.skim and grounder.models.profile.skim):
@@ -102,9 +101,9 @@ def _with_noting_judges(grounder: Grounder, heard: set[tuple[str, str]]) -> Grou
 def _labels(
     grounder: Grounder, claim: Claim, stance: Stance, branch: Branch, found: tuple[Evidence, ...], asked: frozenset[str]
 ) -> dict[str, Label]:
-    """What the judge, by the branch's rule, calls the documents that it was asked about."""
+    """The judge's labels, by the branch's rule, for the documents that it was asked about."""
     if branch.select.rule == "penalised":
-        # This rule returns every document; those under its floor are backfill.
+        # This rule returns every document; those below its floor are backfill.
         verdicts = {one.document.pmid: one.verdict for one in found if one.verdict}
         floor = branch.select.penalty.floor
         return {pmid: "contradict" if one.contradict >= floor else one.label for pmid, one in verdicts.items() if pmid in asked}
@@ -142,7 +141,7 @@ def _run(
     label: Stance | None = None,
     **steps: Any,
 ) -> tuple[Evidence, ...]:
-    """What the branch returns with some steps changed; which sentence it would show is never asked of a model."""
+    """What the branch returns with some steps changed; no model is asked which sentence to show."""
     ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
     changed = branch.model_copy(update={**steps, "select": ending, "evidence": None})
     config = grounder.config.model_copy(update={stance: changed})

@@ -1,1 +1,1 @@
-"""Variants measured side by side on SciFact: one pass of each, the report, published figures."""
+"""Variants measured side by side on SciFact: one pass per variant, the report, and published figures."""

@@ -1,4 +1,4 @@
-"""The evaluation: one index, and one pass of every variant over all claims, kept claim by claim."""
+"""The evaluation: one index, and one pass of every variant over all claims, with results kept claim by claim."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from service.grounding.ground import Grounder
 from service.trec.journal import code_of
 
 _REMEMBERED_MB = 600
-"""The vectors of all of SciFact's abstracts."""
+"""Enough for the vectors of all of SciFact's abstracts."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The report, and what each variant says of each claim."""
+    """The report, and each variant's predictions for each claim."""
 
     report: Report
     ids: tuple[str, ...]
@@ -38,9 +38,9 @@ class Evaluation:
 
 
 def configurations(names: Sequence[str]) -> list[GroundingConfig]:
-    """The variants of these names (or paths); `all` stands for every shipped one. Each once, and no two of one name.
+    """The variants with these names (or paths), without duplicates; `all` stands for every shipped one.
 
-    Raises `BadInput` where two variants have one name.
+    Raises `BadInput` where two variants have the same name.
     """
     wanted = dict.fromkeys(name for given in names for name in (list_shipped("configs") if given == "all" else [given]))
     configs: dict[str, GroundingConfig] = {}
@@ -55,14 +55,14 @@ def configurations(names: Sequence[str]) -> list[GroundingConfig]:
 def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str) -> Evaluation:
     """Index the corpus once, ground every claim with every variant, and measure.
 
-    `folder` keeps the index and the result of each claim: the same evaluation goes on there where it was stopped, and another
-    over the same corpus finds in it what it shares with this one. `command` is told in the report.
+    `folder` keeps the index and the result of each claim: the same evaluation resumes there after a stop, and another one over
+    the same corpus reuses what it shares with this one. `command` is stated in the report.
     """
     claims = read_claims(files.claims)
     shelf = _LoadedModels(_give_room(load_profile(profile)))
     with translate_write_errors("the evaluation's results", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
-        # Before the vectors are made: what the shipped encoder reads for them, the reranker that is there by then keeps.
+        # Load the models before the vectors are made: the reranker then keeps what the shipped encoder computes for them.
         models = [shelf.models(config) for config in configs]
         index = open_index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())], format="scifact")
         try:
@@ -76,7 +76,7 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
 
 
 def _give_room(profile: Profile) -> Profile:
-    """The profile with a shipped reranker that remembers more vectors: claims come back to the same documents."""
+    """The profile with a shipped reranker that caches more vectors, because claims share many documents."""
 
     def roomy(options: RerankerOptions) -> RerankerOptions:
         if not isinstance(options, EmbeddedRerankerOptions):
@@ -87,13 +87,13 @@ def _give_room(profile: Profile) -> Profile:
 
 
 class _LoadedModels:
-    """The models of one profile, each once for all variants: what a reranker keeps of documents serves them all."""
+    """The models of one profile, each loaded once for all variants, so that all share a reranker's cached documents."""
 
     def __init__(self, profile: Profile) -> None:
         self.all = Models(profile, {}, {})
 
     def models(self, config: GroundingConfig) -> Models:
-        """What a variant needs; from then on it is among `all`."""
+        """The models that a variant needs; from then on they are among `all`."""
         every, new = self.all, load_models(config, self.all.profile)
         return Models(
             every.profile,
@@ -108,7 +108,7 @@ def _run_variants(
 ) -> list[VariantRun]:
     """One pass over all claims, each grounded by every variant before the next, so that no model is asked the same thing twice.
 
-    `models` are all that any of the variants needs. What an earlier try finished is taken from it.
+    `models` are all that any of the variants needs. Results of an earlier, stopped run are reused.
     """
     journals = [journal_of(grounder, folder) for grounder in grounders]
     todo = len(claims) * len(grounders)
@@ -136,7 +136,7 @@ def _run_variants(
 
 
 def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
-    """What a grounder's configuration and models, by this code, have found over its index so far, kept in a folder."""
+    """The journal in `folder` of results so far for a grounder's configuration, models and index, and this code."""
     settings = {
         "config": grounder.config.model_dump(mode="json"),
         "profile": grounder.models.profile.model_dump(mode="json"),
@@ -149,6 +149,6 @@ def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
 def grounding_code() -> str:
     """The hash of the source that a grounding runs through.
 
-    All kinds of models are in it: one whose verdicts are kept stands behind another class, which does not show its source.
+    It covers all kinds of models, because a model with cached verdicts is wrapped in another class, which hides its source.
     """
     return code_of("service.grounding.ground", "eval.scifact.observing")

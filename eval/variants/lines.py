@@ -1,4 +1,4 @@
-"""A report as tables for people, short enough for a terminal; the whole of it is in the JSON."""
+"""A report as short tables for a terminal; the JSON has the whole of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what every variant said of every claim to the report."""
+"""From every variant's results for every claim to the report."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> Claims:
 
 
 def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Tally]:
-    """Plain BM25, deep and without any look at stance: what every table of rankings must be read beside."""
+    """Plain BM25, deep and blind to stance: the baseline with which every table of rankings must be compared."""
     rankings: list[dict[Stance, list[str]]] = []
     for one in claims:
         ranking = [hit.pmid for hit in index.search(one.claim.text, BLIND_DEPTH)] if one.gold else []

@@ -1,1 +1,1 @@
-"""Who writes an answer: quotations from the papers, a chat server, a model run here."""
+"""The generators of answers: quotations from the papers, a chat server, a model run locally."""

@@ -1,4 +1,4 @@
-"""A language model of the Hugging Face hub, run here, writes the answer: any causal one with a chat template."""
+"""Answers from a language model of the Hugging Face hub, run locally: any causal one with a chat template."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from retrieval.core.values import Topic
 from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
 
 _SMALLEST = 20
-"""Words of each abstract below which an answer is not worth asking for."""
+"""The fewest words of each abstract with which an answer is worth asking for."""
 
 
 class CausalGenerator:
     """A `Generator`: greedy decoding of at most `max_tokens` tokens, so that the same inputs give the same answer.
 
-    Of each abstract `document_words` are given, fewer where the prompt would not fit the model's window. The sampling that a
-    model's own settings ask for is left out.
+    The prompt holds `document_words` of each abstract, fewer if it would not fit the model's context window. The sampling that
+    a model's own settings ask for is not used.
     """
 
     extractive = False
@@ -48,7 +48,7 @@ class CausalGenerator:
         return self._ask(lambda words: fill_prompt(prompt, topic, sources, words), self._max_tokens)
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
-        """The sentence as the model corrects it; an empty draft where it says that it cannot."""
+        """The sentence as the model corrects it; an empty draft if it says that it cannot."""
         return self._ask(lambda words: fill_prompt("rewrite", topic, sources, words, sentence), min(self._max_tokens, 200))
 
     def _ask(self, prompt: Callable[[int], Prompt], max_tokens: int) -> Draft:
@@ -77,7 +77,7 @@ class CausalGenerator:
         )
 
     def _apply_template(self, prompt: Prompt) -> list[int]:
-        """The tokens of the chat; where a template knows no system message the instructions lead the user's."""
+        """The tokens of the chat; if a template has no system message, the instructions begin the user's."""
         tokenizer = self._runtime.with_template
         system, user = {"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}
         try:

@@ -1,4 +1,4 @@
-"""A language model behind an OpenAI-compatible server writes the answer (retrieval.runtime.chat)."""
+"""Answers from a language model behind an OpenAI-compatible server (retrieval.runtime.chat)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 
 
 class ChatGenerator:
-    """A `Generator`: one request an answer, and one for each sentence that is to be rewritten.
+    """A `Generator`: one request per answer, and one for each sentence to be rewritten.
 
-    `max_tokens` bounds a reply, `document_words` what it is given of each abstract; `temperature`, `seed`, `stop` and `stream`
-    are the server's own options. The rest is the connection's (retrieval.runtime.chat.Chat).
+    `max_tokens` bounds a reply, `document_words` what the prompt holds of each abstract; `temperature`, `seed`, `stop` and
+    `stream` are the server's own options. The rest is the connection's (retrieval.runtime.chat.Chat).
     """
 
     extractive = False
@@ -53,11 +53,11 @@ class ChatGenerator:
         self.usage = self._chat.usage
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """The model's answer; raises `ChatUnanswered` where there is none."""
+        """The model's answer; raises `ChatUnanswered` if there is none."""
         return self._ask(fill_prompt(prompt, topic, sources, self._document_words), self._max_tokens)
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
-        """The sentence as the model corrects it; an empty draft where it says that it cannot."""
+        """The sentence as the model corrects it; an empty draft if it says that it cannot."""
         return self._ask(fill_prompt("rewrite", topic, sources, self._document_words, sentence), min(self._max_tokens, 200))
 
     def _ask(self, prompt: Prompt, max_tokens: int) -> Draft:

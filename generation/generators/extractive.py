@@ -1,6 +1,6 @@
 """The embedded generator: an answer quoted from the papers. No network, no language model, the same bytes every time.
 
-From the sentences that can stand alone (generation.sentences.candidates) those are chosen that are relevant to question and
+From the sentences that can stand alone (generation.sentences.candidates) it chooses those that are relevant to question and
 narrative, central among what the other papers say, and not said already (retrieval.rerank.diverse). They stand in the order
 context → mechanism → significance → intervention.
 """
@@ -76,14 +76,14 @@ class ExtractiveGenerator:
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
         """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models.
 
-        Where the sources were read for the question, what each found is told and nothing else.
+        If the sources were read for the question, the answer states what each found and nothing else.
         """
         if any(source.finding for source in sources):
             return Draft(sentences=tuple(write_findings(sources, self._sentences, min(self._words, limits.words))))
         wanted = find_subject(topic.question)
         able_to = find_all_candidates(sources)
         if not _ASKS_BACKGROUND.search(topic.question):
-            # What a paper says of others, or before it begins, carries no statement.
+            # What a paper says about others, or before its own results, supports no statement.
             able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
         shares = [(one, weigh_share(wanted, find_terms(one.text))) for one in able_to]
         most = max((held for _, held in shares), default=0.0)

@@ -1,6 +1,6 @@
 """From a claim to the yes-or-no question that asks about it: "X lowers Y" becomes "Does X lower Y?".
 
-By rule, with the words of generation/leads/grammar.txt; None where no rule is sure, or the question is not read back.
+By rule, with the words of generation/leads/grammar.txt; None if no rule is sure, or the question does not parse back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DO = {"does", "do", "did"}
 
 
 def write_question(claim: str) -> str | None:
-    """The question that a claim answers with yes, or with no where it is a denial; None where no rule is sure."""
+    """The question that a claim answers with yes, or with no if it is a denial; None if no rule is sure."""
     words = claim.strip().rstrip(".").split()
     asked = _invert(words)
     if asked is None:
@@ -43,7 +43,7 @@ def _invert(words: list[str]) -> list[str] | None:
 
 
 def _lowered(subject: list[str]) -> list[str]:
-    """The subject inside a sentence: its first letter small, unless the word has other capitals or stands for a name."""
+    """The subject for use inside a sentence: its first letter in lower case, unless the word has other capitals or is a name."""
     first = subject[0]
     plain = first[:1].isupper() and first[1:].islower()
     return [first[:1].lower() + first[1:] if plain else first, *subject[1:]]
@@ -51,7 +51,7 @@ def _lowered(subject: list[str]) -> list[str]:
 
 @cache
 def _forms() -> dict[str, tuple[str, str]]:
-    """Each finite form of a verb that is no base form: its base and the auxiliary that asks with it."""
+    """Each finite form of a verb that is not its base form, with the base and the auxiliary for a question."""
     found: dict[str, tuple[str, str]] = {}
     for base in list_verbs():
         found[make_third_person(base)] = (base, "Does")

@@ -1,6 +1,6 @@
 """Whether a finding only compares two treatments: "no difference between zeta and eta" does not deny that zeta helps.
 
-Where a study had no untreated group, a finding of no difference between its arms does not tell whether either works, unless
+If a study had no untreated group, a finding of no difference between its arms does not show whether either works, unless
 the question compares them. The cues are data (generation/sentences/phrases.txt).
 """
 
@@ -13,16 +13,16 @@ from retrieval.words.synonyms import weigh_shared_terms
 _NO_DIFFERENCE, _UNTREATED = compile_phrases("no difference"), compile_phrases("untreated")
 _ASKS, _OUTDOES = compile_phrases("asks comparison"), compile_phrases("outdoes")
 _COMPARED = 8
-"""Words behind a comparison in which what is compared with stands."""
+"""The number of words after a comparison in which the comparator is looked for."""
 
 
 def is_draw(finding: str, question: str, paper: str) -> bool:
-    """Whether a finding tells of no difference between treatments, in a `paper` (title, abstract) without an untreated group."""
+    """Whether a finding reports no difference between treatments, in a `paper` (title, abstract) without an untreated group."""
     return bool(_NO_DIFFERENCE.search(finding) and not _ASKS.search(question) and not _UNTREATED.search(paper))
 
 
 def is_outdone(finding: str, question: str, subject: str) -> bool:
-    """Whether a finding says that something else does better than the subject: that does not tell whether the subject helps."""
+    """Whether a finding says that something else does better than the subject: that does not show whether the subject helps."""
     wanted = find_subject(subject)
     if _ASKS.search(question) or not wanted:
         return False

@@ -21,6 +21,6 @@ def is_denial(text: str, claim: str, about: Callable[[str], float]) -> bool:
     if _AFFIRMED.search(claim) or not _DENIES.search(text):
         return False
     clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
-    # Of clauses that are as much about it the last one stands: what is said last counts.
+    # Of clauses equally about it, the last one counts.
     best = max(range(len(clauses)), key=lambda place: (about(clauses[place]), place), default=0)
     return bool(clauses) and _DENIES.search(clauses[best]) is not None

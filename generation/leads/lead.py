@@ -9,9 +9,9 @@ from generation.leads.question import YesNoQuestion
 from retrieval.core.answers import LeadVerdict
 
 SURE, LIKELY = 0.8, 0.6
-"""From these certainties on a verdict is said outright, and as probable; below it is only possible."""
+"""The least certainty for stating a verdict outright, and as probable; below both it is only possible."""
 _MOST_WORDS = 40
-"""A claim of more words is not repeated."""
+"""A claim with more words is not repeated."""
 
 
 def describe_certainty(certainty: float) -> str:

@@ -1,7 +1,7 @@
 """From a yes-or-no question to the claim that it asks about: "Does X lower Y?" becomes "X lowers Y" and "X does not lower Y".
 
-By rule, with the words of generation/leads/grammar.txt. Where no rule finds the end of the subject the claim is the question less
-its auxiliary, which a model reads well enough, and `sound` is False: such a claim is never shown as English.
+By rule, with the words of generation/leads/grammar.txt. If no rule finds the end of the subject, the claim is the question less
+its auxiliary, which a model reads well enough, and `sound` is False: such a claim is never shown to a reader.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class YesNoQuestion:
     """The claim of a yes-or-no question and its denial; `sound` says that both are English that can be shown.
 
     `subject` and `predicate` are what the claim speaks of (an intervention, say) and what it says of it (outcome and population);
-    both are "" where no rule finds where the one ends.
+    both are "" if no rule finds where the subject ends.
     """
 
     claim: str
@@ -45,7 +45,7 @@ class YesNoQuestion:
 
 
 def parse_question(question: str) -> YesNoQuestion | None:
-    """What a question asks to be said yes or no to; None where it asks for something else ("What …", "How …")."""
+    """The claim that a question asks to confirm or deny; None if it asks for something else ("What …", "How …")."""
     text = _ASIDE.sub("", " ".join(question.split()).strip(' "“”?.!'))
     parts = [part.strip(' "“”') for part in _TURN.split(text) if part.strip(' "“”')]
     for place in reversed(range(len(parts))):
@@ -57,7 +57,7 @@ def parse_question(question: str) -> YesNoQuestion | None:
 
 
 def _parse_elliptic(parts: list[str]) -> YesNoQuestion | None:
-    """A question without a verb, as titles ask: "The nurse cystoscopist: a feasible option?"."""
+    """A question without a verb, as in titles: "The nurse cystoscopist: a feasible option?"."""
     words = {word.lower().strip(",") for part in parts for word in part.split()}
     if not parts or words & (_DO | _BE | _HAVE | _MODAL | _ASKING):
         return None
@@ -113,7 +113,7 @@ def _make_question(claim: str, denial: str, context: str, subject: str, predicat
 
 
 def _frame(claim: str, context: str) -> str:
-    """The claim behind what it is about, where the question says that apart."""
+    """The claim with its context in front, if the question states the context separately."""
     return f"{context}: {claim}" if context else claim
 
 
@@ -124,7 +124,7 @@ def _names_most(topic: str, rest: list[str]) -> bool:
 
 
 def _find_verb(words: list[str], participle: bool = False) -> int:
-    """Where the verb stands behind its subject; 0 where none is found."""
+    """The position of the verb after its subject; 0 if none is found."""
     verbs, nouns, prepositions = _load_section("verbs"), _load_section("also nouns"), _load_section("prepositions")
     if participle:
         forms = {past for _, _, past in _load_irregular().values()} | {"been"}
@@ -157,7 +157,7 @@ def _stands_as_noun(words: list[str], place: int) -> bool:
 
 
 def _find_predicate(words: list[str]) -> int:
-    """Where what is said of the subject begins; 0 where no word tells."""
+    """The position where the predicate begins; 0 if no word shows it."""
     known, prepositions = _load_section("predicates"), _load_section("prepositions")
     for place, word in enumerate(words):
         low, before = word.lower().strip(","), words[place - 1].lower() if place else ""
@@ -176,7 +176,7 @@ def _find_predicate(words: list[str]) -> int:
 
 
 def _is_attributive(words: list[str], place: int) -> bool:
-    """Whether the adjective or participle belongs to a noun of the subject: another predicate follows soon behind it."""
+    """Whether the adjective or participle belongs to a noun of the subject: another predicate follows soon after it."""
     known = _load_section("predicates")
     low = words[place].lower()
     if low.endswith("ly") or place + 1 >= len(words):
@@ -219,7 +219,7 @@ def make_past(verb: str) -> str:
 
 
 def list_verbs() -> frozenset[str]:
-    """The base forms of the verbs that questions about medicine ask with."""
+    """The base forms of the verbs used in medical questions."""
     return _load_section("verbs")
 
 

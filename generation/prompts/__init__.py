@@ -1,1 +1,1 @@
-"""What language models are told, one file each, and what fills it in."""
+"""The prompts for language models, one file each, and the code that fills them in."""

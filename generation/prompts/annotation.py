@@ -22,7 +22,7 @@ from retrieval.runtime.chat import Chat, ChatUnanswered
 AspectKind = Literal["methods", "results"]
 KINDS: tuple[AspectKind, ...] = get_args(AspectKind)
 SHOWN_AT_ONCE = 12
-"""Sentences of one request: few, or a model overlooks some."""
+"""Sentences per request: few, since a model overlooks some of many."""
 MOST_ASPECTS = 40
 _TOKENS = {"hypothesis": 200, "aspects": 1500, "sentences": 800}
 _BREAK = "\n---\n"
@@ -63,7 +63,7 @@ class _Alignment(_Form):
 
 
 def _form_for(count: int) -> type[_Alignment]:
-    """The form for so many sentences: its schema asks for all of them, since a model that may leave some out leaves out all."""
+    """The form for `count` sentences: its schema requires all of them, since a model that may leave some out leaves out all."""
     shown: Any = Field(max_length=2 * SHOWN_AT_ONCE, json_schema_extra={"minItems": count})
     return create_model("Alignment", __base__=_Alignment, shown=(list[_Shown], shown))
 
@@ -76,7 +76,7 @@ def ask_for_hypothesis(chat: Chat, summary: str) -> str:
 
 
 def ask_for_aspects(chat: Chat, hypothesis: str, summary: str) -> list[Aspect]:
-    """The facts that the review tells of the study, each once; raises `ChatUnanswered` where the model names none."""
+    """The facts that the review states about the study, each once; raises `ChatUnanswered` if the model names none."""
     prompt = _fill("annotate-aspects", hypothesis=strip_markup(hypothesis), summary=strip_markup(summary))
     found = chat.complete_structured(prompt.system, prompt.user, _Aspects, _TOKENS["aspects"]).aspects
     aspects = {" ".join(one.text.split()): one.kind for one in found}
@@ -87,7 +87,7 @@ def ask_for_aspects(chat: Chat, hypothesis: str, summary: str) -> list[Aspect]:
 
 
 def split_paper(paper: Paper) -> Iterator[tuple[PaperSentence, ...]]:
-    """The sentences that can be evidence, so many at a time and no two sections together."""
+    """The sentences that can be evidence, at most `SHOWN_AT_ONCE` at a time, and never from two sections together."""
     part: list[PaperSentence] = []
     for sentence in paper.body:
         if part and (len(part) == SHOWN_AT_ONCE or (sentence.kind, sentence.section) != (part[0].kind, part[0].section)):

@@ -24,7 +24,7 @@ MAX_TOKENS = 1500
 _BREAK = "\n---\n"
 _ANSWER = re.compile(r"ANSWER\s*:?\**\s*([^\n]*)", re.IGNORECASE)
 _BARE_LINE = re.compile(r"[\s\d,;.\[\]]*\d[\s\d,;.\[\]]*")
-"""A last line of nothing but numbers: what a model writes that forgets the word."""
+"""A last line of nothing but numbers: what a model writes if it forgets the word ANSWER."""
 _NUMBER = re.compile(r"\d+")
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
 _WANTED = {
@@ -44,7 +44,7 @@ class ChosenByModel:
 def ask_for_evidence(
     chat: Chat, strategy: Strategy, hypothesis: str, paper: Paper, k: int, results_only: bool = False
 ) -> ChosenByModel:
-    """At most `k` sentences of the paper; raises `ChatUnanswered` where the model names none that can be read."""
+    """At most `k` sentences of the paper; raises `ChatUnanswered` if the model names none that can be read."""
     if strategy == "sections":
         return _ask_by_sections(chat, hypothesis, paper, k, results_only)
     name = "evidence-shots" if strategy == "shots" else "evidence-plain"
@@ -54,7 +54,7 @@ def ask_for_evidence(
 def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> ChosenByModel:
     """Up to `k` of every section, then the best `k` of all these; the paper must have one.
 
-    A section whose answer cannot be read has none, and where the last choice cannot be read what was noted first stands.
+    A section whose answer cannot be read yields none; if the last choice cannot be read, the first `k` found stand.
     """
     found: list[PaperSentence] = []
     requests = 0
@@ -75,7 +75,7 @@ def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_
 def _try_for_numbers(
     chat: Chat, name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool
 ) -> tuple[int, ...]:
-    """The numbers, none where the answer cannot be read; a server that is gone or too busy is told all the same."""
+    """The numbers, none if the answer cannot be read; still raises if the server is gone or too busy."""
     try:
         return _ask_for_numbers(chat, name, hypothesis, sentences, k, results_only, may_be_none=True)
     except ChatUnanswered as error:
@@ -104,7 +104,7 @@ def _ask_for_numbers(
 def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
     """The numbers of the last ANSWER line that are sentences, in its order, each once; None where there is no such line.
 
-    Without that word a last line of numbers alone is read. An answer of "none" is no number: an empty tuple.
+    Without that word, a last line of only numbers is read. An answer of "none" gives an empty tuple.
     """
     last = reply.strip().rsplit("\n", 1)[-1]
     lines = _ANSWER.findall(reply) or ([last] if _BARE_LINE.fullmatch(last) else [])

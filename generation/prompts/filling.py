@@ -1,4 +1,4 @@
-"""Filling in a prompt: a file of instructions, and beneath its line of dashes what the task puts in.
+"""Filling in a prompt: a file of instructions and, below its line of dashes, the template of the task.
 
 Documents are data: each stands between marks that its own text cannot close, so that an abstract that gives orders is only
 quoted.
@@ -25,7 +25,7 @@ _ORDER = re.compile(
     r"|\b(?:and nothing else|instead of (?:the|your) answer)\b|\b(?:in|of) your (?:answer|reply|output)\b",
     re.IGNORECASE,
 )
-"""Words by which a document speaks to a language model; in 24,806 abstracts of PubMed none says any of them."""
+"""Words with which a document addresses a language model; none of 24,806 PubMed abstracts contains any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int |
 
 
 def read_instructions(name: str) -> str:
-    """What the prompt of this name tells a model whatever the task, its worked example included.
+    """The instructions of the prompt of this name, the same for every task, with its worked example.
 
-    Raises `BadConfig` where there is no such prompt.
+    Raises `BadConfig` if there is no such prompt.
     """
     return _read(name)[0]
 
@@ -85,7 +85,7 @@ def fence(source: Source, words: int | None = None) -> str:
 
 
 def is_order(text: str) -> bool:
-    """Whether a text of a document speaks to a language model that reads it; such a sentence is not handed on."""
+    """Whether a document's text addresses the language model that reads it; such a sentence is not passed on."""
     return _ORDER.search(text) is not None
 
 

@@ -17,17 +17,17 @@ from retrieval.runtime.chat import Chat, ChatUnanswered
 
 WINDOW, STEP = 20, 10
 WORDS = 200
-"""Of each abstract, so that twenty fit into what a small model reads."""
+"""Words of each abstract, so that twenty fit into a small model's context window."""
 MAX_TOKENS = 600
 _BREAK = "\n---\n"
 Order = Callable[[str, Sequence[Document]], Sequence[int]]
-"""A question and papers to their order: places in what was given, best first."""
+"""Maps a question and papers to their order: indices into the papers given, best first."""
 
 
 def ask_for_order(chat: Chat, question: str, papers: Sequence[Document]) -> tuple[int, ...]:
-    """The order that the model gives these papers, those that it leaves out behind the others as they were.
+    """The order that the model gives these papers; those that it leaves out follow in their original order.
 
-    Raises `ChatUnanswered` where it names none of them.
+    Raises `ChatUnanswered` if it names none of them.
     """
     prompt = make_prompt(question, papers)
     reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)

@@ -1,7 +1,7 @@
 """Citation marks in a language model's text, in the styles that models use, whatever style was asked for.
 
-Square brackets are what the prompts ask for: [1], [1,2], [1, 2-4], [Doc 1], 【1】. Models also write superscripts, round
-brackets, footnotes and PMIDs. The looser styles are read only in a text without square ones, since "(2)" and "cm²" are often no
+The prompts ask for square brackets: [1], [1,2], [1, 2-4], [Doc 1], 【1】. Models also write superscripts, round brackets,
+footnotes and PMIDs. The looser styles are read only in a text without square brackets, since "(2)" and "cm²" are often not
 citations.
 """
 
@@ -42,8 +42,8 @@ class Mark:
 def find_marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
     """Every citation mark of the text in order; `numbers` gives the sources' numbers by PMID.
 
-    Numbers out of range are kept, and so are PMIDs that no source has: that a sentence cites [11] of ten documents, or a paper
-    that nobody gave, is a fault to be told, not to be overlooked. "Document 2 reports" is a mark as "[2] reports" is.
+    Numbers out of range are kept, and so are PMIDs that no source has: a sentence that cites [11] of ten documents, or a paper
+    that was not given, has a fault to report, not to overlook. "Document 2 reports" is a mark just as "[2] reports" is.
     """
     found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SQUARE.finditer(text)]
     found += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _LABELLED.finditer(text)]
@@ -87,8 +87,8 @@ def _expand_ranges(listed: str) -> tuple[int, ...]:
 
 
 def _find_numbers(listed: str, numbers: Mapping[str, int], guess: bool) -> tuple[int, ...]:
-    """The numbers of the sources whose PMIDs stand in the list; where it can only be one of PMIDs (`guess`), an unknown one
-    stands for itself."""
+    """The numbers of the sources whose PMIDs are listed; if the list can only be of PMIDs (`guess`), an unknown one stands for
+    itself."""
     words = _WORD.findall(listed.replace(":", " "))
     found = [numbers.get(word) or (int(word) if guess and _UNKNOWN.fullmatch(word) else None) for word in words]
     return tuple(dict.fromkeys(number for number in found if number is not None))

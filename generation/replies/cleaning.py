@@ -1,6 +1,6 @@
-"""What language models put around an answer, taken away: headings, lists, tables, code fences, labels, another task.
+"""Removing what language models put around an answer: headings, lists, tables, code fences, labels, another task.
 
-Nothing is decided here about what a sentence says; that is the check's work (service.answering).
+Nothing is decided here about what a sentence says; that is left to the check (service.answering).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _AUTHOR = r"[A-Z][\w'’-]+(?:\s+(?:et\s+al\.?|(?:and|&)\s+[A-Z][\w'’-]+),?|,)
 _AUTHORS = re.compile(rf"\s*[\[(]{_AUTHOR}(?:\s*;\s*{_AUTHOR})*[\])]")
 _ADDRESS = re.compile(r"\s*[\[(]?\b(?:https?://|doi:\s*|10\.\d{4,9}/)[^\s\])]+[\])]?", re.IGNORECASE)
 _WORDS = re.compile(r"(?:\w+\W+){5}")
-"""What comes before the end of an answer; where there is less, the answer is still to come."""
+"""The least text that can be an answer before an end marker; if there is less, the answer is still to come."""
 _WRAPPED = ("answer", "response", "text", "content", "summary")
 """The keys under which a model that writes code puts its answer."""
 
 
 def clean_reply(text: str) -> str:
-    """The running text of a reply, one block a line, marks and sentences as they were written."""
+    """The running text of a reply, one block per line, with marks and sentences as they were written."""
     text = _DOCUMENT.sub(" ", _THINKING.sub(" ", _unwrap_json(text)))
     text = _FENCE.sub("", text)
     for ending in (_REFERENCES, _NEXT_TASK):
@@ -44,7 +44,7 @@ def clean_reply(text: str) -> str:
 
 
 def _clean_line(line: str) -> str:
-    """The line without what marks it as an item; "" for a heading, a row of a table, and words that lead in to a list."""
+    """The line without its list marker; "" for a heading, a row of a table, or words that introduce a list."""
     cited = _MARK.search(line)
     if _TABLE_ROW.match(line) or _TASK_LINE.match(line) or (_HEADING.match(line) and not cited):
         return ""
@@ -72,9 +72,9 @@ def _unwrap_json(text: str) -> str:
 
 
 def keep_whole_sentences(text: str) -> str:
-    """The text up to the last stop: what was cut off in the middle of a sentence is no sentence.
+    """The text up to the last full stop: what was cut off in mid-sentence is dropped.
 
-    A point inside a number ends nothing, nor does one at the very end behind a figure: what followed it is not known.
+    A point inside a number ends no sentence, nor does one after a digit at the very end: what followed it is not known.
     """
     ends = list(_STOP.finditer(text))
     while ends and not text[ends[-1].end() :].strip() and re.search(r"\d\.$", text[: ends[-1].end()]):

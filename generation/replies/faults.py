@@ -1,7 +1,7 @@
-"""What is wrong with a sentence of a language model before anybody looks at its sources: it repeats, it copies the prompt.
+"""Faults of a language model's sentence that show without its sources: it repeats itself, or copies the prompt.
 
-A small model that loses its way says the same again and again, answers the worked example of its prompt in place of the question,
-or recites its instructions. Such a sentence may well be true and cited, so that no check of citations would find it.
+A small model that loses its way says the same thing again and again, answers the worked example in its prompt instead of the
+question, or recites its instructions. Such a sentence may well be true and cited, so no check of citations would find it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 _WORD = re.compile(r"\w+")
 _RUN = 5
-"""Words in a row: so many the same are no accident."""
+"""Words in a row: this many the same are no accident."""
 _COPIED = 0.5
 _SAME = 0.9
 _LOOPS = 3
@@ -19,16 +19,16 @@ _PMID = re.compile(r"\bPMIDs?\s*:?\s*(\d{5,9})", re.IGNORECASE)
 
 
 class Faults:
-    """Looks at the sentences of one answer in order; `remember` tells it which of them stand."""
+    """Checks the sentences of one answer in order; call `remember` for each one that is kept."""
 
     def __init__(self, prompt: str, pmids: Sequence[str]) -> None:
-        """`prompt` is the part of the prompt that belongs to no task, `pmids` are the sources'."""
+        """`prompt` is the part of the prompt that is the same for every task, `pmids` are those of the sources."""
         self._prompt = _runs(_split(prompt))
         self._pmids = set(pmids)
         self._kept: list[frozenset[str]] = []
 
     def find(self, sentence: str) -> str:
-        """Why the sentence may not stand, as the reason that a reader is told; "" where nothing is wrong with it."""
+        """Why the sentence may not stand, as the reason shown to the reader; "" if nothing is wrong with it."""
         words = _split(sentence)
         if _loops(words):
             return "it says the same words again and again"
@@ -43,7 +43,7 @@ class Faults:
         return ""
 
     def remember(self, sentence: str) -> None:
-        """A sentence that stands, so that none says the same again."""
+        """Remember a sentence that is kept, so that no later one repeats it."""
         self._kept.append(frozenset(_split(sentence)))
 
 
@@ -56,7 +56,7 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def _loops(words: Sequence[str]) -> bool:
-    """Whether a word comes five times in a row, or a run of two to five words three times."""
+    """Whether a word occurs five times in a row, or a run of two to five words three times."""
     for length in range(1, _RUN + 1):
         need = length * _LOOPS if length > 1 else _RUN
         for at in range(len(words) - need + 1):

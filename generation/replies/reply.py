@@ -1,4 +1,4 @@
-"""From a language model's reply to draft sentences: its marks read and taken out, its text split, its extras dropped."""
+"""From a language model's reply to draft sentences: reading and removing its marks, splitting its text, dropping its extras."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from retrieval.core.values import Span
 
 Splitter = Callable[[str], Sequence[Span]]
 
-# A mark is carried through the splitting as one private character and its number in the list of marks.
+# A mark is carried through the splitting as its number in the list of marks, between two private-use characters.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _HELD = re.compile(rf"\s*{_OPEN}(\d+){_CLOSE}")
 _BEHIND = re.compile(rf"([.?!][”\"’')]?)((?:\s*{_OPEN}\d+{_CLOSE})+)(?=\s*(?:$|[A-Z0-9À-ÖØ-Þ“\"(]))", re.MULTILINE)
-# Behind these words, or at the beginning, a mark stands for the paper itself: "[1] reports that …, while [2] found no …".
+# After these words, or at the beginning, a mark stands for the paper itself: "[1] reports that …, while [2] found no …".
 _BEFORE_NOUN = re.compile(
     r"(?:^|[.;:!?]\s+|\b(?:while|whereas|although|though|but|and|or|in|by|from|per|to|of|with|against|unlike|that)\s+)$",
     re.IGNORECASE,
@@ -31,7 +31,7 @@ _REPORTS = re.compile(
 )
 _TRAILING = re.compile(r"[\s,;:]*\b(?:while|whereas|although|though|but|and|in contrast to|unlike)?[\s,;:]*$", re.IGNORECASE)
 _FEWEST = 3
-"""A line of fewer words without a mark and a stop is a heading."""
+"""A line of fewer words and without a citation is taken for a heading."""
 
 
 def parse_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> list[DraftSentence]:
@@ -46,7 +46,7 @@ def parse_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> li
 
 
 def _replace_marks(text: str, found: Sequence[Mark], pmids: dict[int, str]) -> str:
-    """The text with each mark as a held number; marks that stand for a paper leave its PMID in their place."""
+    """The text with each mark replaced by its number; marks that stand for a paper also leave its PMID in their place."""
     parts, at = [], 0
     for place, mark in enumerate(found):
         before = text[at : mark.start]
@@ -83,7 +83,7 @@ def _names_paper(sentence: str, match: re.Match[str]) -> bool:
 
 
 def _cut_part(sentence: str, places: Sequence[re.Match[str]], order: int) -> str:
-    """What the sentence reports of the paper: its words up to the next paper, without the verb that reports."""
+    """What the sentence reports of the paper: its words up to the next paper, without the reporting verb."""
     for later in range(order, len(places)):
         end = next((m.start() for m in places[later + 1 :] if _names_paper(sentence, m)), len(sentence))
         said = re.sub(r"PMID \S+\s*$", "", _HELD.sub("", sentence[places[later].end() : end]))

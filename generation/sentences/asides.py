@@ -1,4 +1,4 @@
-"""Sentences that tell something else than what a study found on its question: subgroups, single patients, safety, earlier work.
+"""Sentences that do not state what a study found on its question: subgroups, single patients, safety, earlier work.
 
 The cues are data (generation/sentences/phrases.txt). A cue that the question itself holds is no aside.
 """

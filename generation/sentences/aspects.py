@@ -1,6 +1,6 @@
 """What an open question asks for: how common, how accurate, which is better, what helps, what causes it, what harms.
 
-A sentence that holds none of the words that tell this may be about the same things and answers nothing. The words are data
+A sentence without any of an aspect's words may be about the same things and still answer nothing. The words are data
 (generation/sentences/phrases.txt).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from generation.sentences.phrases import compile_phrases
 
 _ASPECTS = ("frequency", "harm", "which is better", "accuracy", "cause", "treatment")
-"""The first whose words a question holds is what it asks for."""
+"""In order of precedence: a question asks for the first aspect whose words it contains."""
 _ASKS = {one: compile_phrases(f"asks {one}") for one in _ASPECTS}
 _ADVICE, _ADVISES = compile_phrases("advice"), {"treatment", "harm", "which is better"}
 _TELLS = {one: compile_phrases(f"tells {one}") for one in _ASPECTS}
@@ -21,7 +21,6 @@ def find_aspect(question: str) -> str:
 
 
 def tells_aspect(aspect: str, text: str) -> bool:
-    """Whether a text holds words that tell this, and is no advice where none is asked for; any text does where the question does
-    not say what it asks for."""
+    """Whether a text contains an aspect's words, and is not advice unless advice is asked for; always true without an aspect."""
     advised = aspect not in _ADVISES and _ADVICE.search(text) is not None
     return not aspect or (not advised and _TELLS[aspect].search(text) is not None)

@@ -1,7 +1,7 @@
 """Sentences of abstracts that can stand alone in an answer: findings and statements, not aims, methods, questions or fragments.
 
-A sentence is shown from its first telling word on: a section's label, a connective ("However,") or a phrase that only says who
-found it ("We found that") is cut off, and what is left stands word for word in the abstract. A phrase that weakens ("suggest
+A sentence is shown from its first informative word on: a section's label, a connective ("However,") or a phrase that only says
+who found it ("We found that") is cut off, and what is left stands word for word in the abstract. A phrase that weakens ("suggest
 that") goes only where the rest is hedged itself. The phrases are data: generation/sentences/phrases.txt.
 """
 
@@ -18,7 +18,7 @@ from retrieval.core.paper import Role
 from retrieval.core.values import Sentence
 
 SHORTEST, LONGEST = 8, 48
-"""Words that a sentence must and may have."""
+"""The fewest and the most words that a sentence may have."""
 
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
@@ -42,7 +42,7 @@ _HEDGED = compile_phrases("hedge")
 _HEDGE_WITHIN = 7
 """A hedge must stand within so many words, before any comma, to weaken the statement itself and not a remark behind it."""
 _LEANING = [compile_phrases(section) for section in ("anaphoric (opening)", "unanchored", "method (opening)", "method")]
-"""A sentence that holds any of these leans on what stood around it, or tells how and not what was found."""
+"""A sentence that contains any of these depends on its context, or says how something was found rather than what."""
 _BEGINS = re.compile(r"[“\"(\[]?(?:[A-ZÀ-ÖØ-Þα-ωΑ-Ω]|\d+(?:\.\d+)?\s?%|[a-z]{1,4}-?[A-Z0-9])")
 _DAMAGED = re.compile(r"[\u00ad•�]|\\u[0-9a-f]{4}|&\w+;")
 _JOINT = re.compile(r"(?<=[.!?]);\s+")
@@ -103,7 +103,7 @@ def _read_label(words: str) -> Role | None:
 
 
 def trim_sentence(sentence: str) -> str:
-    """A sentence from its first telling word on, with a capital and a stop."""
+    """A sentence from its first informative word on, with a capital and a full stop."""
     text = " ".join(sentence.split())
     text = text[len(find_label(text)) :]
     for _ in range(2):
@@ -118,7 +118,7 @@ def trim_sentence(sentence: str) -> str:
 
 
 def stands_alone(text: str) -> bool:
-    """Whether the text can be read without what stood around it, and says something that is not about how it was found."""
+    """Whether the text can be read without its context, and says more than how something was found."""
     words = text.split()
     return bool(
         SHORTEST <= len(words) <= LONGEST
@@ -131,14 +131,14 @@ def stands_alone(text: str) -> bool:
 
 
 def score_plainness(text: str) -> float:
-    """1 for plain prose, less the more of the words are figures, brackets or acronyms, 0 to 1."""
+    """A score from 0 to 1: 1 for plain prose, lower the more of the words are figures, brackets or acronyms."""
     words = text.split()
     heavy = sum(bool(_FIGURE.search(word)) + 0.7 * bool(_ACRONYM.search(word)) + ("(" in word) for word in words)
     return max(0.0, 1.0 - 1.5 * heavy / len(words))
 
 
 def find_all_candidates(sources: Sequence[Source]) -> list[QuotableSentence]:
-    """Those of all sources, no text twice."""
+    """The candidates of all sources, no text twice."""
     found: dict[str, QuotableSentence] = {}
     for source in sources:
         for one in find_candidates(source):

@@ -1,4 +1,4 @@
-"""Telling what papers found in their own words: a sentence that can stand alone as it is, any other as a quotation.
+"""Stating what papers found in their own words: a sentence that can stand alone as it is, any other as a quotation.
 
 A finding that leans on what stood before it ("This trial found no benefit") is no less a finding: it is quoted whole, and the
 frame around it says what kind of study says so.
@@ -22,8 +22,8 @@ _BY_CONTRAST = "By contrast, "
 def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[DraftSentence]:
     """A sentence for each source that has a finding, in their order, at most `most` and of at most `words` words in all.
 
-    The first that takes the other side than the first source does is told as a contrast; whatever the others take, it has its
-    place.
+    The first that takes the opposite side to the first source is introduced as a contrast; it is included before any of the
+    others.
     """
     telling = [source for source in sources if source.finding]
     leading = next((source.finding.stance for source in telling if source.finding), None)
@@ -56,7 +56,7 @@ def write_finding(source: Source, finding: Finding, contrast: bool = False) -> D
 
 
 def explain_acronyms(quote: str, source: Source) -> str:
-    """A quotation with the long form, in square brackets, behind each acronym that its abstract introduces elsewhere."""
+    """A quotation with the long form, in square brackets, after each acronym that its abstract introduces elsewhere."""
     for acronym, words in find_acronyms(source.document.abstract):
         if words.lower() not in quote.lower():
             quote = re.sub(rf"(?<![\w-]){re.escape(acronym)}(?![\w-])", f"{acronym} [{words}]", quote, count=1)
@@ -64,7 +64,7 @@ def explain_acronyms(quote: str, source: Source) -> str:
 
 
 def choose_quotable(sentence: str) -> str:
-    """Of several sentences that a source runs together, the last that says something: there the finding stands."""
+    """Of several sentences that a source runs together, the last of usable length: it holds the finding."""
     written = [" ".join(piece.split()) for piece in split_pieces(sentence)]
     telling = [piece for piece in written if SHORTEST // 2 <= len(piece.split()) <= LONGEST + 12]
     return telling[-1] if telling else " ".join(sentence.split())

@@ -1,7 +1,7 @@
 """Building an index on a cluster and updating it.
 
-A build goes into an index of a new name, which nothing searches before it is whole; then the address's name, an alias, is
-switched to it. An update writes document by document into the index that is searched.
+A build goes into an index with a new name, which nothing searches before it is complete; then the address's name, an alias, is
+switched to it. An update writes document by document into the index that is being searched.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def build_on_cluster(
 ) -> BuildReport:
     """Build an index of these files (each with its format) under an address.
 
-    A build that was killed goes on where it stopped when it is started again with the same sources. Raises `BadInput` where the
-    address has an index already (unless `overwrite`).
+    A build that was killed resumes where it stopped when it is started again with the same sources. Raises `BadInput` if the
+    address already has an index (unless `overwrite`).
     """
     with translate_faults(address):
         name, version = choose_name(address, overwrite)
@@ -60,7 +60,7 @@ def build_on_cluster(
 def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, while searches go on; each sees whole documents, old or new.
 
-    An update that was killed goes on where it stopped when it is started again with the same sources.
+    An update that was killed resumes where it stopped when it is started again with the same sources.
     """
     name = read_state(address).name
     with WriteLock(address, name) as lock:
@@ -80,7 +80,7 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
 
 @contextmanager
 def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock) -> Iterator[ClusterWriter]:
-    """A writer whose last batch is in when the block ends well."""
+    """A writer whose last batch is in when the block ends without an error."""
     writer = ClusterWriter(address, name, progress, lock)
     try:
         yield writer
@@ -90,7 +90,7 @@ def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock
 
 
 def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
-    """The real name of an index to build, and its version; raises `BadInput` where the address may not be used."""
+    """The real name of an index to build, and its version; raises `BadInput` if the address may not be used."""
     client = connect(address)
     held = client.indices.get_alias(name=address.name, ignore=[404])
     current = [] if "error" in held else list(held)
@@ -109,7 +109,7 @@ def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
 
 
 def open_or_restart(address: Address, name: str, fingerprint: str, version: int) -> Progress:
-    """The progress of an earlier try at the same build, else that of a new one, in an index made for it."""
+    """The progress of an earlier attempt at the same build, else that of a new one, in an index made for it."""
     client = connect(address)
     if client.indices.exists(index=name):
         progress = read_progress(address, name)
@@ -138,7 +138,7 @@ def _resume_update(address: Address, name: str, old: Manifest, files: Files, col
 
 
 def finish_copies(address: Address, name: str) -> None:
-    """Let searches see an index that was built: merged, with its copies, refreshed every second."""
+    """Make a built index ready for searches: merge it, add its replicas, and refresh it every second."""
     with translate_faults(address):
         client, access = connect(address), read_access()
         merge_segments(address, name)
@@ -148,9 +148,9 @@ def finish_copies(address: Address, name: str) -> None:
 
 
 def merge_segments(address: Address, name: str) -> None:
-    """Merge each shard into one segment, so that documents which were replaced or deleted no longer count in statistics.
+    """Merge each shard into one segment, so that replaced or deleted documents no longer count in statistics.
 
-    A cluster keeps the last half minute's for copies of the shard that may lag behind.
+    A cluster keeps those of the last half minute for replicas of the shard that may lag behind.
     """
     with translate_faults(address):
         client = connect(address)
@@ -160,7 +160,7 @@ def merge_segments(address: Address, name: str) -> None:
 
 
 def put_in_place(address: Address, name: str) -> None:
-    """Let the address's name stand for this index, at once for all; only the index before it is kept."""
+    """Point the address's name to this index, atomically; of the older indexes only the previous one is kept."""
     with translate_faults(address):
         client = connect(address)
         held = client.indices.get_alias(name=address.name, ignore=[404])
@@ -168,7 +168,7 @@ def put_in_place(address: Address, name: str) -> None:
         actions = [{"remove": {"index": other, "alias": address.name}} for other in before]
         actions.append({"add": {"index": name, "alias": address.name}})
         client.indices.update_aliases(body={"actions": actions}, params={"request_timeout": 60})
-        # A service has the index before open until it looks again.
+        # A service has the previous index open until it looks again.
         others = client.indices.get(index=f"{address.name}-v*", ignore=[404])
         for other in others if "error" not in others else []:
             if _VERSION.fullmatch(other.removeprefix(address.name)) and other not in (name, *before):

@@ -1,7 +1,7 @@
-"""Documents sent to a cluster in bulk, on several threads, until each has been taken.
+"""Sending documents to a cluster in bulk, on several threads, until each has been accepted.
 
 Every write carries its place in the order of all writes as its external version. So a write that is sent again changes nothing,
-one that comes late never undoes a later one, and a node that dies in between costs only the time until its shards are back.
+one that arrives late never undoes a newer one, and a node that dies in between costs only the time until its shards are back.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from retrieval.cluster.faults import ClusterBusy, translate_faults
 from retrieval.core.errors import IndexUnusable, OutOfSpace
 
 Action = tuple[dict[str, Any], dict[str, Any] | None]
-"""What is done to one document, and its source where it is written."""
+"""What is done to one document, and its source if it is written."""
 
 _CHUNK = 250
 _THREADS = 4
 _PATIENCE = 180.0
-"""Seconds for which a part that a cluster does not take is sent again."""
+"""Seconds for which a part that a cluster does not accept is sent again."""
 _TIMEOUT = 90
 _CONFLICT, _GONE = 409, 404
 
 
 def index_action(id: str, source: dict[str, Any], order: int, again: bool = False) -> Action:
-    """Write a document; with `again`, in place of the one that has this very place in the order."""
+    """Write a document; with `again`, it may replace the one at the same place in the order."""
     kind = "external_gte" if again else "external"
     return {"index": {"_id": id, "version": order, "version_type": kind}}, source
 
@@ -40,7 +40,7 @@ def delete_action(id: str, order: int) -> Action:
 
 
 class BulkSender:
-    """Sends parts of one batch beside each other; `wait` is told what went wrong with any of them."""
+    """Sends the parts of one batch in parallel; `wait` raises what went wrong with any of them."""
 
     def __init__(self, address: Address, name: str) -> None:
         self.address, self.name = address, name
@@ -48,13 +48,13 @@ class BulkSender:
         self._pending: list[Future[None]] = []
 
     def send(self, actions: Sequence[Action]) -> None:
-        """Begin to send a batch, once the one before has been taken."""
+        """Begin to send a batch, once the previous one has been accepted."""
         self.wait()
         parts = [actions[at : at + _CHUNK] for at in range(0, len(actions), _CHUNK)]
         self._pending = [self._threads.submit(self._send_part, part) for part in parts]
 
     def wait(self) -> None:
-        """Wait until all that was sent has been taken; raises what the cluster refused."""
+        """Wait until everything sent has been accepted; raise the error if the cluster refused any of it."""
         pending, self._pending = self._pending, []
         faults = [error for one in pending if (error := one.exception())]
         if faults:
@@ -79,7 +79,7 @@ class BulkSender:
                 pause = min(2 * pause, 10.0)
 
     def _try(self, part: Sequence[Action]) -> list[Action]:
-        """Those of a part that should be sent again."""
+        """Send a part once; return those actions that should be sent again."""
         lines = "".join(_write_lines(action, source) for action, source in part)
         with translate_faults(self.address):
             found = connect(self.address).bulk(body=lines, index=self.name, params={"request_timeout": _TIMEOUT})
@@ -89,7 +89,7 @@ class BulkSender:
         return [action for action, one in zip(part, outcomes, strict=True) if self._failed(one)]
 
     def _failed(self, outcome: dict[str, Any]) -> bool:
-        """Whether a write should be sent again; one that is in already counts as done. Raises for one that never can be."""
+        """Whether a write should be sent again; one already in counts as done. Raises for one that can never succeed."""
         if outcome["status"] < 300 or outcome["status"] in (_CONFLICT, _GONE):
             return False
         error = outcome.get("error") or {}

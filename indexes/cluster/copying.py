@@ -1,4 +1,4 @@
-"""An index copied from a folder to a cluster and back, as it is: no text is split or scanned again."""
+"""Copying an index from a folder to a cluster and back, unchanged: no text is split or scanned again."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _BATCH = 1000
 
 
 def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> Manifest:
-    """Copy an embedded index to a cluster, without its vectors; a copy that was stopped goes on where it was.
+    """Copy an embedded index to a cluster, without its vectors; a stopped copy resumes where it was.
 
-    Raises `IndexUnusable` for an index of an older format or with another analysis, and where the copy differs in the end.
+    Raises `IndexUnusable` for an index of an older format or with another analysis, and if the copy differs in the end.
     """
     manifest = read_manifest(folder)
     _check_settings(manifest, str(folder))
@@ -55,7 +55,7 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         try:
             for rows in _read_rows(store, progress.last):
                 sender.send([index_action(row[0], make_source(row, written, 1), 1) for row, written in rows])
-                # What was sent before is in now; the batch just sent is sent again by a copy that goes on.
+                # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
                 progress.write(address, name)
                 progress.last = rows[-1][0][0]
                 lock.renew()
@@ -114,7 +114,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
 
 
 def _check_settings(manifest: Manifest, place: str) -> None:
-    """Raise unless texts are searched alike on both sides; another cue list is copied as it is, and refused by an update."""
+    """Raise unless both sides search texts alike; a different cue list is copied unchanged, and refused by an update."""
     wanted = plan.list_settings()
     if manifest.format < FORMAT or any(manifest.settings.get(key) != wanted[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
@@ -133,7 +133,7 @@ def _check_same(made: Manifest, found: tuple[Any, str], place: str) -> None:
 
 
 def _read_rows(store: sqlite3.Connection, last: str) -> Iterator[list[tuple[Row, int]]]:
-    """The rows of a store by PMID from one on, each with the version that wrote it."""
+    """The rows of a store by PMID, in batches, from after `last`, each with the version that wrote it."""
     statement = f"SELECT {COLUMNS}, written FROM documents WHERE pmid > ? ORDER BY pmid LIMIT {_BATCH}"
     while rows := store.execute(statement, (last,)).fetchall():
         yield [(row[:-1], int(row[-1])) for row in rows]

@@ -1,4 +1,4 @@
-"""What ends a build or update on a cluster: retractions marked, documents counted, the manifest written."""
+"""The end of a build or update on a cluster: marking retractions, counting documents, writing the manifest."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def refresh(address: Address, name: str) -> None:
 
 
 def mark_retractions(address: Address, name: str) -> None:
-    """Mark what notices in the index point to, whichever came first, and no longer what none does.
+    """Mark the documents that notices in the index point to, whichever came first, and unmark those that none points to.
 
-    A document's own word for its retraction (1) stays. Needs a refresh before, and makes one after.
+    A document's own statement that it is retracted (1) stays. Needs a refresh before, and makes one after.
     """
     retracting = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
     pointed = {target for source in retracting for target in derive_targets(source)}
@@ -53,7 +53,7 @@ def derive_targets(source: Mapping[str, Any]) -> list[str]:
 
 
 def count(address: Address, name: str) -> tuple[IndexCounts, str]:
-    """The counts of an index and the hash of its texts, added up by the cluster; what is not refreshed does not count."""
+    """The counts of an index and the hash of its texts, added up by the cluster; unrefreshed writes do not count."""
     fields = ["sentence_count", "cue_count", "cue_sentence_count", *(f"limbs.l{place}" for place in range(LIMBS))]
     body = {
         "query": {"exists": {"field": "pmid"}},
@@ -71,7 +71,7 @@ def count(address: Address, name: str) -> tuple[IndexCounts, str]:
 
 
 def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: Mapping[int, str]) -> None:
-    """Put the manifest in place: from now on this is what the index says of itself."""
+    """Put the manifest in place: from now on it describes the index."""
     source = {"manifest": json.dumps(asdict(manifest)), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
     with translate_faults(address):
         connect(address).index(index=name, id=MANIFEST, body=source, params={"request_timeout": 60})
@@ -96,7 +96,7 @@ def _split(ids: list[str]) -> Iterator[list[str]]:
 
 
 def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], retracted: int) -> None:
-    """Write documents again with another mark, in their own place in the order of writes."""
+    """Write documents again with another mark, at their own place in the order of writes."""
     changed = [one | {"retracted": retracted} | derive(one) for one in sources]
     sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in changed])
     sender.wait()

@@ -30,10 +30,10 @@ def read_interval(text: str) -> float:
 
 
 def follow(index: Path, source: Path, every: float, tell: Tell, skip_bad: int = 0, once: bool = False) -> int:
-    """Apply what is new in a folder, then look again each `every` seconds; with `once`, stop after the first look.
+    """Apply the new files in a folder, then look again every `every` seconds; with `once`, stop after the first look.
 
-    Returns how many files were applied. A file that is damaged or out of order ends it with the reason (`BadInput`); a cluster
-    that does not answer is waited for.
+    Returns how many files were applied. A damaged or out-of-order file ends it with the reason (`BadInput`); if a cluster does
+    not answer, it waits.
     """
     applied = 0
     while True:
@@ -49,7 +49,7 @@ def follow(index: Path, source: Path, every: float, tell: Tell, skip_bad: int = 
 
 
 def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
-    """Apply every new file in its order, one update each, so that each is in the manifest when it is in the index."""
+    """Apply every new file in order, one update each, so that each is in the manifest once it is in the index."""
     applied = 0
     for file in find_new_files(source, read_index_manifest(index).sources):
         check_whole(file)
@@ -59,5 +59,5 @@ def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
 
 
 def describe(report: BuildReport) -> str:
-    """What an update changed, and what the index is now."""
+    """What an update changed, and what the index holds now."""
     return f"{report.changes}; version {report.manifest.version}, {report.manifest.counts.documents:,} documents"

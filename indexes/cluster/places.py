@@ -1,4 +1,4 @@
-"""Building and updating an index wherever it lies: in a folder, or on a cluster."""
+"""Building and updating an index wherever it is: in a folder or on a cluster."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def merge_at(index: Path) -> None:
 
 
 def check_target(out: Path, overwrite: bool) -> None:
-    """Raise `BadInput` where no index can be built at `out`, as `build_at` would."""
+    """Raise `BadInput`, as `build_at` would, if no index can be built at `out`."""
     if not is_address(out):
         embedded.check_target(out, overwrite)
         return

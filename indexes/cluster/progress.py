@@ -1,4 +1,4 @@
-"""How far a build or update on a cluster has come, kept in the index itself; and its lock, which one writer at a time holds."""
+"""How far a build or update on a cluster has come, kept in the index itself; and the lock that one writer at a time holds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from retrieval.core.errors import BadInput
 
 PROGRESS, LOCK = "__progress__", "__lock__"
 _LEASE = 300.0
-"""Seconds after which the lock of a writer that is silent is another's to take."""
+"""Seconds after which another writer may take the lock of a silent one."""
 
 
 @dataclass
 class Progress:
-    """What a job is made from, its version, and per source how many records are in and which of them repeated an id."""
+    """A job's inputs and version, and for each source how many records are in and which of them repeated an id."""
 
     fingerprint: str
     version: int
@@ -31,27 +31,29 @@ class Progress:
     last: str = ""
 
     def write(self, address: Address, name: str) -> None:
-        """Keep it in the index of this real name."""
+        """Save the progress in the index with this real name."""
         with translate_faults(address):
             connect(address).index(index=name, id=PROGRESS, body={"progress": asdict(self)}, params={"request_timeout": 60})
 
 
 def read_progress(address: Address, name: str) -> Progress | None:
-    """What a job that did not end has left, None where there is none."""
+    """The progress of an unfinished job; None if there is none."""
     with translate_faults(address):
         found = connect(address).get(index=name, id=PROGRESS, ignore=[404])
     return Progress(**found["_source"]["progress"]) if found.get("found") else None
 
 
 def drop_progress(address: Address, name: str) -> None:
-    """Forget it: the job is done."""
+    """Delete the progress: the job is done."""
     with translate_faults(address):
         connect(address).delete(index=name, id=PROGRESS, ignore=[404])
 
 
 class WriteLock:
-    """Keeps a second build or update off an index; a writer that died loses it at once to its own machine, else when its lease
-    ends."""
+    """Keeps a second build or update off an index.
+
+    A writer on the same machine may take a dead writer's lock at once, one on another machine when the lease ends.
+    """
 
     def __init__(self, address: Address, name: str) -> None:
         self._address, self._name = address, name
@@ -67,7 +69,7 @@ class WriteLock:
             connect(self._address).delete(index=self._name, id=LOCK, ignore=[404])
 
     def renew(self) -> None:
-        """Say that the writer is alive."""
+        """Show that the writer is alive."""
         if time.monotonic() - self._renewed > _LEASE / 10:
             with translate_faults(self._address):
                 connect(self._address).index(index=self._name, id=LOCK, body={"lock": self._describe()})
@@ -103,14 +105,14 @@ class WriteLock:
 
 
 def _is_dead(holder: dict[str, Any]) -> bool:
-    """Whether the holder of a lock has ended: known of this machine's processes, taken for granted when the lease is over."""
+    """Whether the holder of a lock has ended: certain for this machine's processes, assumed for others once the lease is over."""
     if holder["host"] == socket.gethostname() and Path("/proc").is_dir():
         return bool(_tell_start(holder["pid"]) != holder["began"])
     return time.time() > float(holder["until"])
 
 
 def _tell_start(pid: int) -> str:
-    """When a process began, in the kernel's own count, "" where it has ended: numbers of processes are used again."""
+    """When a process began, in the kernel's clock ticks; "" if it has ended. Tells apart processes that reuse a number."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""Records written to an index on a cluster, sentences and cues found, so that a killed job can go on where it stopped."""
+"""Writing records to an index on a cluster, with their sentences and cues, so that a killed job can resume where it stopped."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from retrieval.core.values import Document
 
 _SOURCE_BITS, _RECORD_BITS = 13, 32
 _MARKED = 2
-"""`retracted` of a document that another's notice points to."""
+"""The value of `retracted` for a document that another's notice points to."""
 
 
 def list_cue_names() -> dict[int, str]:
-    """The names of the cues by the numbers that a document keeps of them."""
+    """The names of the cues by the numbers that documents store for them."""
     return {number: entry.name for number, entry in enumerate(load_cue_list().cues, 1)}
 
 
@@ -38,7 +38,7 @@ def make_order(version: int, source: int, done: int) -> int:
 
 
 class ClusterWriter:
-    """An index being written (`indexes.reading.Target`): while a batch is indexed there, the next is read and prepared here."""
+    """An index being written (`indexes.reading.Target`): while the cluster indexes a batch, the next is prepared here."""
 
     def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
         self.address, self.name, self.progress = address, name, progress
@@ -51,11 +51,11 @@ class ClusterWriter:
         return self.progress.done.get(str(source), 0)
 
     def repeats_done(self, source: int) -> list[tuple[int, str]]:
-        """The records among them, by number, that were left out because their id came before."""
+        """The records among them, by number and id, that were left out because their id had occurred before."""
         return [(number, pmid) for number, pmid in self.progress.repeats.get(str(source), [])]
 
     def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
-        """Those documents that this job has written in earlier batches; an earlier try at this very batch does not count."""
+        """Those documents that this job has written in earlier batches; an earlier attempt at this batch does not count."""
         self.settle()
         order = make_order(self.progress.version, source, done)
         held = self._find_held(pmids)
@@ -82,9 +82,9 @@ class ClusterWriter:
         repeats: Sequence[tuple[int, str]] = (),
         newest: bool = True,
     ) -> Change:
-        """Begin to write a batch; with the next call, or `settle`, it is in and counted as read.
+        """Begin to write a batch; the next call, or `settle`, waits until it is in and counts it as read.
 
-        With `newest`, of two versions of one PMID the higher stands (PubMed's rule), else the later record.
+        With `newest`, the higher of two versions of one PMID stands (PubMed's rule), else the later record.
         """
         self.settle()
         self._lock.renew()
@@ -99,7 +99,7 @@ class ClusterWriter:
         return Change([pmid for pmid in state if pmid in held], written)
 
     def settle(self) -> None:
-        """Wait until the batch under way is in, and keep how far its source has been read."""
+        """Wait until the current batch is in, and save how far its source has been read."""
         self._sender.wait()
         if self._unsaved:
             source, done, repeats = self._unsaved
@@ -118,12 +118,12 @@ class ClusterWriter:
             return delete_action(pmid, order)
         source = make_source(annotate(document, self._cue_ids), self.progress.version, order)
         if held and held["retracted"] == _MARKED and not source["retracted"]:
-            # Until the notices are looked through at the end of the job, what they said still holds.
+            # Until the notices are checked at the end of the job, their previous marks still hold.
             source["retracted"] = _MARKED
         return index_action(pmid, source, order)
 
     def _find_held(self, pmids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """What the index holds of these, however newly written: version, retracted, written, order."""
+        """What the index holds for these, even if just written: version, retracted, written, order."""
         if not pmids:
             return {}
         params = {"_source_includes": "version,retracted,written,order", "request_timeout": 60}

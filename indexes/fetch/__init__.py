@@ -1,1 +1,1 @@
-"""Papers brought from PubMed and Europe PMC over their public interfaces."""
+"""Fetching papers from PubMed and Europe PMC over their public interfaces."""

@@ -1,4 +1,4 @@
-"""Europe PMC's REST service (https://europepmc.org/RestfulWebService): preprints and more beside PubMed's papers, in JSON."""
+"""Europe PMC's REST service (https://europepmc.org/RestfulWebService): PubMed's papers, preprints and more, in JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PER_SECOND = 5
 
 
 class EuropePMC:
-    """Europe PMC, which asks for no key."""
+    """Europe PMC, which needs no key."""
 
     name, suffix = "Europe PMC", ".jsonl.gz"
 
@@ -29,11 +29,11 @@ class EuropePMC:
         return Search("europepmc", query, most, found, min(found, most), {"cursor": "*"})
 
     def fetch_part(self, search: Search) -> bytes | None:
-        """The next results, an object a line."""
+        """The next results, one JSON object per line."""
         left, cursor = search.wanted - search.fetched, search.at["cursor"]
         if left <= 0 or not cursor:
             return None
-        # One size for all pages: a cursor goes on from a page of its own size.
+        # One size for all pages: a cursor continues only from a page of the same size.
         answer = self._ask(search.query, cursor, min(PAGE, search.wanted))
         results = answer["resultList"]["result"][:left]
         following = answer.get("nextCursorMark", "")

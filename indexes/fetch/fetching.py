@@ -1,6 +1,6 @@
-"""A search brought to disk, part by part, so that a fetch that was stopped goes on where it was.
+"""Saving a search's papers to disk, part by part, so that a stopped fetch resumes where it was.
 
-The parts lie in a folder beside the index, in the form in which the source gave them; `counterpoint index build` reads it, too.
+The parts lie in a folder beside the index, as the source delivered them; `counterpoint index build` can read it, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from indexes.guard import hold_lock, report_interrupt
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import write_atomically
 
-# Hidden, so that an index built of the folder does not take it for a source.
+# Hidden, so that a build from the folder does not take it for a source.
 STATE = ".search.json"
 _TIMES_FORGOTTEN = 3
 
@@ -31,11 +31,11 @@ def name_papers_folder(out: Path) -> Path:
 
 
 def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Callable[[str], None]) -> Search:
-    """Bring the first `most` papers that `query` finds into `folder`, and say how it goes.
+    """Fetch the first `most` papers that `query` finds into `folder`, and report progress.
 
-    A fetch of the same search that was stopped goes on; once an index was built of it (`mark_built`), the search is made anew.
-    Raises `BadInput` where the query cannot be used, finds nothing, or `folder` holds another search that was stopped,
-    `Unfinished` where the source gives no answer, `Interrupted` where the user stops it.
+    A stopped fetch of the same search resumes; once an index was built from it (`mark_built`), the next call searches again.
+    Raises `BadInput` if the query cannot be used or finds nothing, or `folder` holds another search that was stopped,
+    `Unfinished` if the source does not answer, `Interrupted` if the user stops it.
     """
     if not query.strip():
         raise BadInput("The query is empty; write what you would type into the search box of PubMed.")
@@ -48,7 +48,7 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
                 try:
                     _fetch_parts(folder, source, search)
                 except Expired:
-                    say(f"{source.name} no longer has this search: it is made anew.")
+                    say(f"{source.name} no longer has this search, so it is run again.")
                     _clear(folder)
                 else:
                     return search
@@ -56,13 +56,13 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
 
 
 def mark_built(folder: Path, search: Search) -> None:
-    """Note that an index was built, so that the next fetch searches anew."""
+    """Record that an index was built, so that the next fetch searches again."""
     search.built = True
     _save(folder, search)
 
 
 def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[str], None]) -> Search | None:
-    """The search that was stopped in `folder`; None where there is none."""
+    """The search that was stopped in `folder`; None if there is none."""
     try:
         search = Search(**json.loads((folder / STATE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -74,7 +74,7 @@ def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[
             f"{folder} holds another search that was stopped (“{search.query}”, --source {search.source}, --max {search.most}); "
             "finish that one, delete the folder, or name another --out."
         )
-    say(f"Going on with the search of {search.began}: {search.fetched:,} of {search.wanted:,} papers are here.")
+    say(f"Resuming the search of {search.began}: {search.fetched:,} of {search.wanted:,} papers are here.")
     return search
 
 
@@ -99,7 +99,7 @@ def _fetch_parts(folder: Path, source: Source, search: Search) -> None:
     with bar:
         while (part := source.fetch_part(search)) is not None:
             search.parts += 1
-            # The state last: a part that it does not know of is fetched again under the same name.
+            # The state is written last: a part that it does not list is fetched again under the same name.
             write_atomically(folder / f"part-{search.parts:05d}{source.suffix}", gzip.compress(part, mtime=0))
             _save(folder, search)
             bar.update(search.fetched - bar.n)

@@ -1,8 +1,8 @@
 """PubMed through NCBI's E-utilities (https://www.ncbi.nlm.nih.gov/books/NBK25501): ESearch keeps a result on NCBI's history
-server, EFetch brings it in parts.
+server, EFetch delivers it in parts.
 
-PubMed gives no more than the first 9,999 papers of a result. A larger one is asked for in parts by the date on which papers came
-into PubMed, the latest first.
+PubMed gives no more than the first 9,999 papers of a result. A larger one is requested in parts by the date on which papers
+entered PubMed, the latest first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FORGOTTEN = ("unable to obtain query", "webenv", "history", "query_key")
 
 
 class PubMed:
-    """NCBI, with the key and the e-mail address that it asks its heavier users for."""
+    """NCBI, with the key and the e-mail address that it asks heavy users for."""
 
     name, suffix = "PubMed", ".xml.gz"
 
@@ -58,7 +58,7 @@ class PubMed:
         return Search("pubmed", query, most, found, wanted, {"slices": slices, "slice": 0, "start": 0}, notes)
 
     def fetch_part(self, search: Search) -> bytes | None:
-        """The next records as PubMed's XML; raises `Expired` where NCBI no longer has the result."""
+        """The next records as PubMed XML; raises `Expired` if NCBI no longer has the result."""
         at = search.at
         if at["slice"] == len(at["slices"]):
             return None
@@ -120,7 +120,7 @@ def _check_search(body: bytes) -> None:
 
 
 def _read_error(body: bytes) -> str:
-    """What NCBI says in place of a result."""
+    """The error that NCBI returns instead of a result."""
     try:
         return str(json.loads(body).get("error", ""))
     except (ValueError, AttributeError):
@@ -128,7 +128,7 @@ def _read_error(body: bytes) -> str:
 
 
 def _count_records(body: bytes) -> int:
-    """How many records an answer of EFetch holds; raises `NotWhole` where it breaks off or holds none."""
+    """How many records an EFetch response holds; raises `NotWhole` if it breaks off or holds none."""
     parser = etree.XMLParser(load_dtd=False, no_network=True, resolve_entities=False, huge_tree=True)
     try:
         root = etree.fromstring(body, parser)
@@ -148,7 +148,7 @@ def _count_records(body: bytes) -> int:
 
 
 def _list_notes(result: dict[str, Any]) -> list[str]:
-    """What PubMed could not use of a query."""
+    """The parts of a query that PubMed could not use."""
     errors, warnings = result.get("errorlist") or {}, result.get("warninglist") or {}
     lists = {
         "not found": [*errors.get("phrasesnotfound", []), *warnings.get("quotedphrasesnotfound", [])],

@@ -1,7 +1,7 @@
-"""A service on the web that gives papers: asked at its own pace, asked again after a fault, its errors told in one sentence.
+"""A web service for papers: requests keep to its rate limit, are retried after a fault, and errors take one sentence.
 
-httpx-retries does the back-off and the waiting that a server asks for (Retry-After), also where an answer breaks off or is not
-what was asked for. Keys travel in the body of a request, never in an address, so that no log holds them.
+httpx-retries does the back-off and the waiting that a server asks for (Retry-After), also when an answer breaks off or is not
+what was asked for. Keys travel in the body of a request, never in a URL, so that no log holds them.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.runtime.pace import Pace
 
 TRIES = 6
-"""How often one request is made, at most."""
+"""The most attempts at one request."""
 _AGAIN = "what was fetched so far is saved: run the same command again to resume"
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _SHOWN = 200
 
 
 class NotWhole(Exception):
-    """An answer that is no answer to the question: cut off, or an error in its place. The request is worth another try."""
+    """The response is cut off, or holds an error instead of the answer. The request is worth another try."""
 
 
 class Remote:
-    """The service called `name` at `address`, asked at most `per_second` times a second.
+    """The service called `name` at `address`, with at most `per_second` requests a second.
 
-    After a fault a request is made again, `TRIES` times in all, after `backoff` seconds, twice that, and so on. `secrets` are cut
-    out of whatever the service says before it is shown.
+    After a fault a request is repeated, up to `TRIES` times in all, after `backoff` seconds, twice that, and so on. `secrets` are
+    removed from whatever the service says before it is shown.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Remote:
     def ask(
         self, method: Literal["GET", "POST"], path: str, fields: Mapping[str, str], check: Callable[[bytes], object]
     ) -> bytes:
-        """The body of the answer to a request; `check` raises `NotWhole` for one that should be asked for again.
+        """The body of the response to a request; `check` raises `NotWhole` for one that should be requested again.
 
-        Raises `BadInput` where the service refuses the request, `Unfinished` where it gives no answer.
+        Raises `BadInput` if the service refuses the request, `Unfinished` if it gives no answer.
         """
 
         def validate(response: httpx.Response) -> None:
@@ -85,16 +85,16 @@ class Remote:
             raise Unfinished(f"{self.name} answered {TRIES} times with the error {answer.status_code}; {_AGAIN}.")
         if not answer.is_success:
             with suppress(NotWhole):
-                check(answer.content)  # raises its own error where the body says more than the status
+                check(answer.content)  # raises its own error if the body says more than the status
             raise BadInput(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
         return answer.content
 
     def refuse(self, said: str, advice: str) -> BadInput:
-        """The error for a request that the service understood and will not do."""
+        """The error for a request that the service understood but refused."""
         return BadInput(f"{self.name} refuses the search ({self._clean(said)}); {advice}.")
 
     def _clean(self, text: str) -> str:
-        """What a service said, short, on one line, and without a key."""
+        """What a service said, shortened, on one line, and without keys."""
         for secret in self._secrets:
             text = text.replace(secret, "…")
         line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
@@ -106,7 +106,7 @@ class Remote:
 
 
 class _Paced(httpx.BaseTransport):
-    """Every try counts, not every request."""
+    """Limits the rate of attempts, retries included, not of requests."""
 
     def __init__(self, transport: httpx.BaseTransport, per_second: int) -> None:
         self._transport, self._pace = transport, Pace(per_second, period=1.0)
@@ -120,7 +120,7 @@ class _Paced(httpx.BaseTransport):
 
 
 def _connect(address: str) -> httpx.HTTPTransport:
-    """A transport through the proxy that the environment names, which httpx itself looks for only where it makes its own."""
+    """A transport through the proxy that the environment names, which httpx looks up only when it makes its own transport."""
     url = httpx.URL(address)
     proxy = None if urllib.request.proxy_bypass(url.host) else urllib.request.getproxies().get(url.scheme)
     return httpx.HTTPTransport(proxy=proxy)

@@ -1,4 +1,4 @@
-"""What a source of papers is: a search that is begun once, and parts of its result that come one after the other."""
+"""What a source of papers offers: a search that is begun once, and the parts of its result, one after the other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 
 @dataclass(slots=True)
 class Search:
-    """A search under way, as it is kept on disk.
+    """A search in progress, as it is kept on disk.
 
-    `found` papers are in its result and `wanted` are to be fetched; `fetched` have come, in `parts` files. `at` is where the
-    source goes on, in its own words; `notes` is what it had to say of the query.
+    `found` papers are in its result and `wanted` are to be fetched; `fetched` have arrived, in `parts` files. `at` is where the
+    source continues, in its own format; `notes` is what it said about the query.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Source(Protocol):
         """Search; raises `BadInput` for a query that cannot be used or finds nothing."""
 
     def fetch_part(self, search: Search) -> bytes | None:
-        """The next part of the result, `search` being moved on behind it; None where nothing is left."""
+        """The next part of the result, with `search` moved past it; None if nothing is left."""
 
     def close(self) -> None:
         """End the connection."""

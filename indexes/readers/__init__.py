@@ -1,4 +1,4 @@
-"""Documents in, from any of ten formats, plain or gzipped: `for record in read(path): …`."""
+"""Reading documents from any of ten formats, plain or gzipped: `for record in read(path): …`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = [
 class Format:
     """A kind of source: what it is and what reads it.
 
-    JSON lines are known by their `keys`, exports by their beginning (`begins`). `repeats` says what a record means whose id came
-    before: it replaces the other, is refused as a mistake, or is counted and left out.
+    JSON lines are recognised by their `keys`, exports by their beginning (`begins`). `repeats` says what happens to a record
+    whose id came before: it replaces the earlier one, is refused as a mistake, or is counted and left out.
     """
 
     what: str
@@ -52,7 +52,7 @@ FORMATS: dict[str, Format] = {
 }
 CSV, XML = "csv", "pubmed"
 
-# A file's first record may be the bad one that the user lets pass.
+# More than the first record, which may be a bad one that the user allows to be skipped.
 _LOOKED_AT = 100
 
 
@@ -61,7 +61,7 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: C
 
     A record that cannot be read goes to `on_bad`, which raises (the default) or returns to leave it out (`SkipBad`).
     A file that cannot be read to its end raises `BadInput` when that is found, whatever `on_bad` does; a wrong name or
-    format is found at once, before the first record is asked for. `columns` names those of a CSV file.
+    format is found at once, before the first record is requested. `columns` maps the columns of a CSV file.
     """
     name = detect_format(path, columns) if format == "auto" else format
     if name not in FORMATS:

@@ -1,4 +1,4 @@
-"""Our own JSON lines: the simplest way to bring documents of any origin."""
+"""Our own JSON lines: the simplest way to supply documents of any origin."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _find_known_key(key: str) -> str | None:
 
 
 def _check_unknown(key: str) -> None:
-    """Pass over keys that are other people's business; stop at one that seems a slip, for its value would be lost."""
+    """Ignore keys that are not ours; raise for one that looks like a misspelling, since its value would be lost."""
     if meant := _find_known_key(key):
         raise RecordError(f'expected the key "{meant}", got "{clean_text(key[:40])}", which would be ignored')
 
@@ -102,7 +102,7 @@ def _read_texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _parse_author(name: str) -> Author:
-    """From "Family, Given, Suffix"; a name without a comma is a group's."""
+    """The author named as "Family, Given, Suffix"; a name without a comma is a group's."""
     return Author(*(part.strip() for part in name.split(",", 2)))
 
 

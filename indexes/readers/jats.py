@@ -1,7 +1,7 @@
 """One article in JATS XML, as PubMed Central gives it (https://jats.nlm.nih.gov/archiving/): title, abstract, body.
 
-References, tables, figures and formulas' markup are left away, as are the marks that point to references: a superscript 12 is no
-number of the study.
+References, tables, figures and formulas' markup are left out, as are the marks that point to references: a superscript 12 is not
+one of the study's numbers.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import SectionKind
 
-# Beside the paper's own words: what stands in them is no sentence of its argument.
+# Elements outside the paper's running text: they hold no sentence of its argument.
 _LEFT_AWAY = frozenset(
     "table-wrap table-wrap-group table fig fig-group ref-list disp-formula disp-formula-group supplementary-material media "
     "graphic inline-graphic fn fn-group tex-math label object-id".split()
 )
-# Abstracts beside the abstract.
+# Types of further abstracts that are not the main one.
 _OTHER_ABSTRACTS = frozenset("graphical teaser toc key-points highlights video".split())
 
 
 @dataclass(slots=True)
 class JatsArticle:
-    """What was read: a paragraph or a heading a line of `text`, and the sentences in it."""
+    """What was read: `text` with one paragraph or heading per line, and the sentences in it."""
 
     text: str = ""
     parts: list[Part] = field(default_factory=list)
@@ -34,7 +34,7 @@ class JatsArticle:
     id: str = ""
 
     def add(self, words: str, heading: bool, kind: SectionKind | None) -> None:
-        """A heading, or a paragraph split into sentences, at the end of the text."""
+        """Append a heading, or a paragraph split into sentences, to the text."""
         if not words:
             return
         start = len(self.text)
@@ -44,7 +44,7 @@ class JatsArticle:
 
 
 def read(raw: bytes, where: str) -> JatsArticle:
-    """The first article of the XML; raises `BadInput` in one sentence for XML that is cut off, broken or of another kind."""
+    """The first article of the XML; raises `BadInput`, in one sentence, if the XML is cut off, broken or of another kind."""
     root = _parse(raw, where)
     article = root if _get_tag(root) == "article" else next((one for one in root.iter() if _get_tag(one) == "article"), None)
     if article is None:
@@ -105,7 +105,7 @@ def _find_first(element: etree._Element, tag: str, deep: bool = True) -> etree._
 
 
 def _read_words(element: etree._Element | None) -> str:
-    """The text of an element in one line, less what is left away."""
+    """The text of an element on one line, without what is left out."""
     if element is None:
         return ""
     return " ".join(_make_text(element).split())

@@ -1,6 +1,6 @@
 """Reading one paper for its evidence: sentences, plain text, or the JATS XML of PubMed Central.
 
-Each format gives a text and parts of it, headings and sentences with their offsets; what a heading stands for is the same for
+Each format yields a text and its parts, headings and sentences with their offsets; what a heading stands for is the same for
 all of them (nli.text.headings).
 """
 
@@ -23,7 +23,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, SectionKind
 
 MOST_SENTENCES = 20_000
-"""A book has fewer; a file with more is no paper, and every sentence of it would be read by the models."""
+"""A book has fewer; a file with more is not a paper, and the models would read every sentence of it."""
 MOST_BYTES = 50_000_000
 
 Parts = tuple[str, list[Part]]
@@ -32,10 +32,10 @@ _MARKDOWN = re.compile(r"#{1,6}\s+")
 
 
 def read_paper(path: Path, format: str = "auto") -> Paper:
-    """The paper in a file, gzipped or not; raises `BadInput` in one sentence where the file holds none.
+    """The paper in a file, gzipped or not; raises `BadInput`, in one sentence, if the file holds none.
 
-    `format` is "list" (a JSON list of sentences), "lines" (a sentence a line), "text" or "jats"; "auto" goes by the file's name
-    and first sign: XML, a JSON list, else text.
+    `format` is "list" (a JSON list of sentences), "lines" (a sentence per line), "text" or "jats"; "auto" goes by the file's name
+    and its first character: XML, a JSON list, else text.
     """
     if format != "auto" and format not in FORMATS:
         raise BadInput(f"There is no paper format {format!r}; expected auto, {', '.join(FORMATS)}.")
@@ -55,10 +55,10 @@ def make_paper(
     where: str = "The paper",
     id: str = "",
 ) -> Paper:
-    """A paper given as its sentences, one a line of its text.
+    """A paper given as its sentences, one per line of its text.
 
-    `kinds` is what their source says of them, `headings` which of them are headings; where it is silent, a short sentence whose
-    words name a section is one.
+    `kinds` is what their source says about them, `headings` which of them are headings; if `headings` is empty, a short sentence
+    whose words name a section is one.
     """
     texts = [" ".join(sentence.split()) for sentence in sentences]
     parts, start = [], 0
@@ -72,7 +72,7 @@ def make_paper(
 
 
 def mark_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
-    """The parts, those of the abstract marked as such where no heading names it (nli.text.abstracts)."""
+    """The parts, with those of the abstract marked as such if no heading names it (nli.text.abstracts)."""
     if any(part.heading and find_heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
         return list(parts)
     end = find_abstract_end(text, parts)
@@ -137,9 +137,9 @@ def _read_lines(raw: bytes, where: str) -> Paper:
 
 
 def _read_text(raw: bytes, where: str) -> Paper:
-    """Running text; a line that stands for a heading, or begins with Markdown's #, begins a section.
+    """Running text; a line that reads as a heading, or begins with Markdown's #, begins a section.
 
-    What stands under references, thanks and the like is not the paper's argument and is left away, as it is in JATS.
+    What stands under references, acknowledgements and the like is not the paper's argument and is left out, as in JATS.
     """
     text = _decode(raw, where).replace("\r\n", "\n")
     parts: list[Part] = []
@@ -170,7 +170,7 @@ def _drop_back_matter(text: str, parts: Sequence[Part]) -> list[Part]:
 
 
 def _split_paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentences of a stretch; a blank line always ends one."""
+    """The sentences of a stretch of text; a blank line always ends one."""
     found: list[tuple[int, int]] = []
     for gap in [*re.finditer(r"\n[ \t]*\n", text[start:end]), None]:
         stop = start + gap.start() if gap else end

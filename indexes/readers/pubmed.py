@@ -90,7 +90,7 @@ def _read_elements(path: Path, place: _Place) -> Iterator[etree._Element]:
         while chunk:
             chunk = _read_chunk(stream, path, place)
             flaw = _feed(parser, chunk)
-            # Articles that were complete before the flaw are good.
+            # Articles that were complete before the error are good.
             for element in _take_complete(parser):
                 _forget_before(element)
                 yield element
@@ -125,14 +125,14 @@ def _take_complete(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
 
 def _read_chunk(stream: BufferedIOBase, path: Path, place: _Place) -> bytes:
     try:
-        # read1 hands over what came before a fault, where read would lose it.
+        # read1 returns what came before a fault; read would lose it.
         return stream.read1(_CHUNK)
     except source.READ_ERRORS as error:
         raise source.make_broken_error(path, str(place), error) from error
 
 
 def _feed(parser: etree.XMLPullParser, chunk: bytes) -> etree.XMLSyntaxError | None:
-    """Parse on, or to the end where `chunk` is empty; what is wrong is returned, as events are still to be read."""
+    """Parse the next chunk, or finish if `chunk` is empty; an error is returned, not raised, as events remain to be read."""
     try:
         if chunk:
             parser.feed(chunk)

@@ -14,14 +14,14 @@ from indexes.readers.base.kinds import BOOK, CHAPTER
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Author, Document, Notice, Section
 
-# An article's reference list stood among its corrections until 2018, by the dozen: it says nothing about the article.
+# Until 2018 an article's references, dozens of them, stood among its corrections: they say nothing about the article.
 _NO_NOTICE = frozenset({"Cites"})
 _RETRACTING = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
-# What PubMed writes in ArticleTitle where a paper has a title in its own language alone.
+# What PubMed writes in ArticleTitle if a paper has a title only in its own language.
 _NO_TITLE = frozenset({"", "[Not Available].", "[Not Available]"})
-# Labels that NLM's mapping writes where the publisher gave none.
+# Labels that NLM's mapping assigns if the publisher gave none.
 _NO_LABEL = frozenset({"UNASSIGNED", "UNLABELLED"})
-# TeX and content markup beside the presentation of one formula: the same text again.
+# TeX and content markup beside a formula's presentation markup: the same text again.
 _ANNOTATION = ("}annotation", "}annotation-xml")
 
 # XML's own white space, where it is not a single space already; other Unicode spaces are kept.
@@ -31,12 +31,12 @@ _VERSION = re.compile("[0-9]{1,9}")
 
 
 def read_pmid(element: etree._Element) -> str:
-    """The record's PMID as it stands there, "" where there is none: for an error about a record that is no document."""
+    """The record's PMID as written, "" if there is none: for errors about a record that is not a usable document."""
     return clean_text(element.findtext("*/PMID") or "")
 
 
 def make_document(element: etree._Element) -> Document:
-    """The record of one element; raises RecordError where it has no usable PMID."""
+    """The document of one element; raises RecordError if it has no usable PMID."""
     return _make_book(element) if element.tag == "PubmedBookArticle" else _make_article(element)
 
 
@@ -75,7 +75,7 @@ def _make_article(element: etree._Element) -> Document:
 
 
 def _make_book(element: etree._Element) -> Document:
-    """A chapter by its own title, or a whole book by the book's."""
+    """The document of a chapter, with its own title, or of a whole book, with the book's."""
     chapter = element.find("BookDocument")
     number, version = _read_identity(chapter)
     assert chapter is not None
@@ -114,7 +114,7 @@ def flatten(element: etree._Element | None) -> str:
     if element is None:
         return ""
     text = "".join(_list_pieces(element)) if len(element) else element.text or ""
-    # Line breaks are not printable; looking first spares most texts the search.
+    # Line breaks are not printable; this check spares most texts the search.
     if not text.isprintable() or "  " in text:
         text = _BLANKS.sub(" ", text)
     return clean_text(text)
@@ -165,7 +165,7 @@ def _read_other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, 
 
 
 def _read_year(element: etree._Element | None, date: str) -> int | None:
-    """From <Year>, or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
+    """The year, from <Year> or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
     found = _YEAR.search(_find_first(element, f"{date}/Year", f"{date}/MedlineDate"))
     return int(found.group()) if found else None
 

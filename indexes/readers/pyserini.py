@@ -18,7 +18,7 @@ def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
 
 
 def _make_document(record: dict[str, Any]) -> Document:
-    """A first line is the title; contents of one line are all abstract, for nothing says where the title ends."""
+    """The document: the first line is the title; if there is only one line, it is all abstract, as no title can be told apart."""
     check_required(record, "id", "contents")
     contents = record["contents"]
     if not isinstance(contents, str):

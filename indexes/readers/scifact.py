@@ -32,7 +32,7 @@ def _make_document(record: dict[str, Any]) -> Document:
 def _join(sentences: list[str]) -> tuple[str, tuple[Span, ...]]:
     """The abstract and the span of every sentence in it.
 
-    A sentence without text keeps its place in the count, as an empty span: rationales are indices into the list.
+    A sentence without text keeps its index, as an empty span: rationales are indices into the list.
     """
     spans: list[Span] = []
     end = 0

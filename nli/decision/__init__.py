@@ -1,1 +1,1 @@
-"""From judged sentences to a decision: which to judge, what they say of a document, which document is chosen."""
+"""From judged sentences to a decision: which to judge, what they say about a document, which documents are chosen."""

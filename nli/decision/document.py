@@ -1,8 +1,8 @@
-"""From a document's sentences to the document: its strongest sentences and its relevance, joined by one small model.
+"""From a document's sentences to the document: one small model combines its strongest sentences and its relevance.
 
-The most probable sentence alone is a poor witness: among ten sentences of an abstract one is easily mistaken, a second one that
-says the same makes it likelier, one that says the opposite less, a document far behind the best match is rarely evidence, and
-one that holds few of the claim's rare words hardly ever, be it the best that there is.
+The most probable sentence alone is unreliable: among ten sentences of an abstract, the judge easily gets one wrong. A second
+sentence that says the same makes it likelier, one that says the opposite less likely. A document far behind the best match is
+rarely evidence, and one with few of the claim's rare words hardly ever is, even where it is the best match.
 Seven numbers weigh these against each other (multinomial logistic regression, symmetric in the two stances but for the biases),
 so a document's probabilities are calibrated too. They are fitted on claims that no model was trained on.
 """
@@ -20,7 +20,7 @@ from retrieval.core.probabilities import softmax
 from retrieval.core.values import Label, Verdict
 
 FARTHEST = 4.0
-"""Gaps of relevance beyond this say nothing more."""
+"""Relevance gaps beyond this carry no more information."""
 _WIDEST = 8.0
 _DECIDED = 3.0
 
@@ -28,7 +28,7 @@ _DECIDED = 3.0
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The weights of a stance's strongest and second sentence, of the other stance's strongest, of the gap and of aboutness; the
-    biases; the probability above which a document is called for a stance; and the `most` that sentences have ever been worth."""
+    biases; the probability above which a document is given a stance; and `most`, an upper bound on what sentences are worth."""
 
     strongest: float
     second: float
@@ -41,22 +41,22 @@ class Decision:
     most: float = math.inf
 
     def worth(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
-        """[documents, 2]: what the sentences of each say for it and against it, relevance and biases left out."""
+        """[documents, 2]: what the sentences of each say for it and against it, without relevance and biases."""
         s1, s2, c1, c2 = marks.T[:4]
         for_it = self.strongest * s1 + self.second * s2 + self.against * c1
         against = self.strongest * c1 + self.second * c2 + self.against * s1
         return np.stack([for_it, against], axis=1)
 
     def reach(self, gap: float, about: float) -> float:
-        """The highest probability that a document so relevant could get for either stance if its sentences were worth `most`.
+        """The highest probability that a document of this relevance could reach for either stance, with sentences worth `most`.
 
-        It tells before any sentence is judged which documents cannot be called.
+        It shows, before any sentence is judged, which documents cannot get a stance.
         """
         relevance = self.gap * min(max(gap, 0.0), FARTHEST) + self.about * about
         return 1 / (1 + math.exp(-(self.most + relevance + max(self.support, self.contradict))))
 
     def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
-        """[documents, 3] from what `make_features` made of each [documents, 6]."""
+        """[documents, 3] from the features [documents, 6], each row made by `make_features`."""
         gap, about = marks.T[4:]
         relevance = self.gap * gap + self.about * about
         for_it, against = self.worth(marks).T + relevance
@@ -72,7 +72,7 @@ class Decision:
 
     def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
         """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's, `about`
-        the share of the claim's rare words that it holds (retrieval.words.aboutness)."""
+        the share of the claim's rare words that it contains (retrieval.words.aboutness)."""
         support, neutral, contradict = self.probabilities(make_features(compute_margins(verdicts), gap, about)[None, :])[
             0
         ].tolist()
@@ -80,13 +80,13 @@ class Decision:
 
 
 PLAIN = Decision(strongest=1.0, second=0.0, against=0.0, gap=0.0, support=0.0, contradict=0.0)
-"""For judges without a fitted decision: the most probable sentence speaks for its document."""
+"""For judges without a fitted decision: the most probable sentence decides for its document."""
 
 
 def compute_margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
     """[sentences, 2]: the log odds of support and of contradict against neutral.
 
-    Where a judge decided against its own probabilities (a language model over a small one), its decision counts as clear.
+    Where a verdict's decision overrides its probabilities (a language model over a small one), the decision counts as clear.
     """
     found = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
     found = np.log(np.maximum(found, 1e-9))

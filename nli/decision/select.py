@@ -1,4 +1,4 @@
-"""What documents are chosen by: a verdict's probability of a stance, and the paper's penalised score."""
+"""The criteria by which documents are chosen: a verdict's probability of a stance, and the paper's penalised score."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def get_probability(verdict: Verdict, stance: Stance) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """The constants of the penalised score, by default the paper's: λ, γ, C, and the P(con) above which a document leads."""
+    """The constants of the penalised score, by default the paper's: λ, γ, C, and the P(con) from which a document ranks first."""
 
     entailment: float = 0.5
     cues: float = 0.1
@@ -23,7 +23,7 @@ class Penalty:
     floor: float = 0.35
 
     def score(self, contradict: float, support: float, cues: int) -> float:
-        """S(d) = P(con) - λ·P(ent) + γ·min(cues, C)/C, the probabilities means over both directions.
+        """S(d) = P(con) - λ·P(ent) + γ·min(cues, C)/C, where the probabilities are means over both directions.
 
         arXiv 2603.17580, appendix B.
         """

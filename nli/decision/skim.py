@@ -1,9 +1,9 @@
-"""Skimming: of very many premises, the few worth a slow judge's time.
+"""Skimming: of very many premises, choose the few worth a slow judge's time.
 
-A branch that reads a thousand abstracts holds thousands of sentences, nearly all of which share nothing with the claim. Where a
-judge can only be asked so often, those are asked about that hold most of the claim's rare words (their own counting twice, their
-title's once) and stand high in the ranking. On 120 claims of SciFact train 85 in 100 evidence documents keep an evidence
-sentence among 32 (docs/experiments.md).
+A branch that reads a thousand abstracts has thousands of sentences, nearly all of which share nothing with the claim. Where a
+judge can only be asked so often, it is asked about those that contain most of the claim's rare words (words of the sentence count
+twice, words of its title once) and rank high. On 120 claims of SciFact train, 85 in 100 evidence documents keep an evidence
+sentence among the 32 chosen (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from retrieval.core.values import Premise
 from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 
 RANK_WEIGHT = 0.05
-"""What a doubling of the rank costs, in shares of the claim's words."""
+"""The penalty for each doubling of the rank, in shares of the claim's words."""
 LEAST = 3
-"""Sentences of a document that are telling even where they share no word with the claim: it may be told in other words."""
+"""Sentences of a document to keep even where they share no word with the claim: the finding may be in other words."""
 
 
 def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
-    """The places of the `most` premises worth asking about, ascending; each comes with its document's rank, from 0."""
+    """The places of the `most` premises most worth asking about, ascending; each comes with its document's rank, from 0."""
     if len(premises) <= most:
         return list(range(len(premises)))
     wanted = find_rare_words(claim)
@@ -36,7 +36,7 @@ def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], m
 
 
 def find_telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
-    """The places of a document's sentences that hold a rare word of the claim, ascending; the best `LEAST` whatever they hold."""
+    """The places of a document's sentences that contain a rare word of the claim, and always the best `LEAST`, ascending."""
     wanted = find_rare_words(claim)
     shares = {place: weigh_share(wanted, find_terms(premise.text)) for place, premise in sentences}
     best = sorted(shares, key=lambda place: (-shares[place], place))

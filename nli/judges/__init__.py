@@ -1,1 +1,1 @@
-"""What a sentence says about a claim: the judge's seam, and the models behind it."""
+"""What a sentence says about a claim: the judge interface and the models that implement it."""

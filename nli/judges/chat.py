@@ -1,8 +1,8 @@
 """A large language model as judge, asked only where the small one is undecided.
 
-Any OpenAI-compatible server will do (retrieval/runtime/chat.py). The model must quote the words it goes by; a quote that does not
-stand in the sentence is refused, and then, as after every other failure, the small model's verdict holds. The text of a
-paper is handed over as data between marks, and nothing in the answer but the three fields is read.
+Any OpenAI-compatible server will do (retrieval/runtime/chat.py). The model must quote the words on which it bases its answer. A
+quote that is not in the sentence is rejected; then, as after every other failure, the small model's verdict stands. A paper's
+text is passed as data between delimiters, and nothing in the answer but the three fields is read.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ SYSTEM = (
 )
 
 WORTH, SURE = 0.05, 0.9
-"""When a large model is asked: support and contradict have at least the one together, and no class has the other."""
+"""When a large model is asked: support and contradict together have at least `WORTH`, and no class reaches `SURE`."""
 
 
 class Opinion(BaseModel):
-    """What the model is asked for, in the order in which it writes it. The schema asks for a quote that is not empty, since
-    small models leave it out; an answer without one is read all the same."""
+    """What the model is asked for, in the order in which it writes the fields. The schema requires a non-empty quote, since small
+    models tend to leave it out; an answer without one is accepted all the same."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -46,16 +46,16 @@ class Opinion(BaseModel):
 
 
 class WrongQuote(ChatUnanswered):
-    """The model goes by words that are not in the sentence."""
+    """The model quotes words that are not in the sentence."""
 
 
 class ChatJudge:
     """A `Judge`: the embedded model for what it is sure of, a chat model for the rest.
 
-    A verdict is left undecided when its most probable class has less than `sure`, and is worth asking about when support and
-    contradict together have at least `worth`. At most `most` premises a claim are sent, `at_once` at a time; the probabilities
-    of a verdict stay the small model's, its decision, quote and reason are the large one's. `per_minute` and `budget` bound
-    what is sent over all claims (retrieval.runtime.chat.Chat): once the budget is spent the small model decides alone.
+    A verdict is undecided when its most probable class has less than `sure`, and is worth asking about when support and
+    contradict together have at least `worth`. At most `most` premises per claim are sent, `at_once` at a time. The probabilities
+    of a verdict remain the small model's; its decision, quote and reason are the large model's. `per_minute` and `budget` limit
+    what is sent over all claims (retrieval.runtime.chat.Chat): once the budget is spent, the small model decides alone.
     Raises `BadConfig` for options out of range.
     """
 
@@ -85,12 +85,12 @@ class ChatJudge:
         self._small = small or EmbeddedJudge()
         self._worth, self._sure, self._most, self._at_once = worth, sure, most, at_once
         self.name = f"{model} where {self._small.name} is undecided"
-        # What a language model decides may weigh more than any sentence that the small one has read.
+        # A language model's decision may weigh more than any sentence seen when the small model's bound was fitted.
         self.decision = replace(self._small.decision, most=math.inf)
         self.usage = self._chat.usage
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order, lazily."""
+        """One verdict per premise, in order, lazily."""
         left = self._most
 
         def judge(chunk: Sequence[Premise]) -> list[Verdict]:
@@ -125,9 +125,9 @@ def is_undecided(verdict: Verdict, worth: float = WORTH, sure: float = SURE) -> 
 
 
 def ask_opinion(chat: Chat, claim: str, premise: Premise) -> Opinion:
-    """What a chat model says of one sentence, its quote and its reason each on one line.
+    """A chat model's opinion of one sentence, with its quote and its reason on one line each.
 
-    Raises `ChatUnanswered` where it says nothing usable, `WrongQuote` where it goes by words that the sentence does not hold.
+    Raises `ChatUnanswered` where the answer is not usable, `WrongQuote` where it quotes words that are not in the sentence.
     """
     opinion = chat.complete_structured(SYSTEM, make_prompt(claim, premise), Opinion)
     quote = _clean_quote(opinion.quote)
@@ -137,13 +137,13 @@ def ask_opinion(chat: Chat, claim: str, premise: Premise) -> Opinion:
 
 
 def _clean_quote(quote: str) -> str:
-    """The words quoted, on one line, without what the prompt put around them and with the signs that it had replaced."""
+    """The quoted words on one line, without what the prompt put around them, and with the characters it replaced restored."""
     bare = " ".join(quote.split()).removeprefix("Sentence:")
     return bare.strip(' "“”').replace("‹", "<").replace("›", ">")
 
 
 def make_prompt(claim: str, premise: Premise) -> str:
-    """Claim, title and sentence, the paper's words fenced; a fence inside them is taken apart."""
+    """Claim, title and sentence, with the paper's words fenced; a fence inside them is made harmless."""
 
     def fenced(text: str) -> str:
         return " ".join(text.split()).replace("<", "‹").replace(">", "›")

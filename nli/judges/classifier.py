@@ -1,9 +1,9 @@
 """Stance by any Hugging Face sequence classifier with the three labels of natural language inference.
 
-Such as MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli (Laurer et al. 2024,
-https://doi.org/10.1017/pan.2023.20) or jedick/DeBERTa-v3-base-mnli-fever-anli-scifact-citint. The premise comes
-first and the hypothesis, here the claim, second. Every model orders and names its labels as it likes, so they are
-read from its `id2label` and never assumed.
+Examples are MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli (Laurer et al. 2024,
+https://doi.org/10.1017/pan.2023.20) and jedick/DeBERTa-v3-base-mnli-fever-anli-scifact-citint. The premise comes
+first and the hypothesis, here the claim, second. Models order and name their labels differently, so the labels are
+read from `id2label` and never assumed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def _simplify(name: object) -> str:
 def find_columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, str] | None = None) -> tuple[int, int, int]:
     """Which of the model's outputs are support, neutral and contradict, by the names of its labels.
 
-    `labels` maps the model's own names to our three, for models whose names say nothing, and comes before `NAMES`.
-    Raises `BadConfig` or `ModelUnusable` where the names do not tell.
+    `labels` maps the model's own names to our three, for models whose names say nothing, and takes precedence over
+    `NAMES`. Raises `BadConfig` or `ModelUnusable` where the names do not identify the three classes.
     """
     own = {_simplify(name) for name in id2label.values()}
     for name, label in (labels or {}).items():
@@ -67,7 +67,7 @@ class ClassifierJudge:
 
     `context` is what is read as the premise: its text alone ("sentence"), or "Title. Text" ("title"). `max_tokens`
     counts premise, claim and special tokens. Premises are consumed `window` at a time and run `batch_size` at a
-    time: a window is what a rule that stops early may pay for in vain.
+    time: a caller that stops early wastes at most one window.
     Raises `BadConfig` for options out of range.
     """
 
@@ -97,7 +97,7 @@ class ClassifierJudge:
         self._batch_size, self._window = batch_size, window
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order, lazily."""
+        """One verdict per premise, in order, lazily."""
         return judge_lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
 
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:

@@ -24,7 +24,7 @@ LABELS = ["support", "neutral", "contradict"]
 
 
 def make_premise_text(premise: Premise) -> str:
-    """The second text of a pair: the judged text, then its title. The neighbouring sentences are not read."""
+    """The second text of a pair: the judged text, then its title. Neighbouring sentences are not included."""
     return f"{' '.join(premise.text.split())}{TITLE_BREAK}{' '.join(premise.title.split())}"
 
 
@@ -32,8 +32,8 @@ def make_premise_text(premise: Premise) -> str:
 class Calibration:
     """How logits become probabilities: softmax(scale * logits + bias).
 
-    Temperature scaling with a bias a class (Guo et al. 2017, "On Calibration of Modern Neural Networks", arXiv 1706.04599,
-    section 4.2), fitted on train-side claims.
+    Temperature scaling with one bias per class (Guo et al. 2017, "On Calibration of Modern Neural Networks", arXiv 1706.04599,
+    section 4.2), fitted on claims from the train split.
     """
 
     scale: float
@@ -45,7 +45,7 @@ class Calibration:
 
 
 def read_decision(card: dict[str, Any], setting: str) -> Decision:
-    """The decision fitted for a setting: "open" (any document of the index), "given" (it is known to be cited), "lay"."""
+    """The decision fitted for a setting: "open" (any document of the index), "given" (a document known to be cited) or "lay"."""
     written = dict(card["decision"][setting])
     return Decision(**{**written, "thresholds": tuple(written["thresholds"])})
 
@@ -72,12 +72,12 @@ class EmbeddedJudge:
 
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3], before calibration."""
-        # How a word is written decides nothing (retrieval.words.forms).
+        # Spelling variants must not change the verdict (retrieval.words.forms).
         claim = unify_text(" ".join(claim.split()))
         return self._encoder.logits([(claim, unify_text(make_premise_text(premise))) for premise in premises])
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order."""
+        """One verdict per premise, in order."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             rows = self.calibration.probabilities(self.logits(claim, chunk)).tolist()

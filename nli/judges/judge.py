@@ -1,7 +1,7 @@
-"""The judge's seam: what a sentence says about a claim.
+"""The judge interface: what a sentence says about a claim.
 
-A judge is anything that turns a claim and premises into verdicts, in order and lazily, so that a rule that needs only the
-first three contradictions stops paying after the third.
+A judge is anything that turns a claim and premises into verdicts, in order and lazily, so that a caller that needs only the
+first three contradictions does not pay for more after the third.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from retrieval.core.shared_cache import Cache
 from retrieval.core.values import Premise, Verdict
 
 WINDOW = 64
-"""Premises judged at a time: enough to sort by length, few enough that a rule that stops early saves work."""
+"""Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""
 _TWO_WAY_WINDOW = 16
-"""Premises that are read both ways at a time."""
+"""Premises read at a time where each is read in both directions."""
 _BYTES = struct.Struct("<3d")
-"""A verdict on disk: its three probabilities, to the last bit."""
+"""A verdict on disk: its three probabilities, at full precision."""
 
 
 class Judge(Protocol):
-    """`name` identifies model and weights, so that every verdict can be traced to them; `decision` says what a document holds
+    """`name` identifies model and weights, so that every verdict can be traced to them; `decision` derives a document's stance
     from the verdicts on its sentences (`nli.decision.document.PLAIN` where none was fitted for the model)."""
 
     name: str
     decision: Decision
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order; consumes premises only as verdicts are asked for (a window ahead)."""
+        """One verdict per premise, in order; consumes premises only as verdicts are requested (at most a window ahead)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abstract:
-    """What a reader reads at once: a title and the sentences behind it, in order."""
+    """What a reader reads in one pass: a title and the sentences that follow it, in order."""
 
     title: str
     sentences: tuple[str, ...]
 
 
 def drop_question(title: str) -> str:
-    """A title as a reader is given it: one that asks says nothing, and is read too easily as if it had answered yes."""
+    """The title as a reader sees it: empty for a question, which states nothing but is easily read as if it answered yes."""
     return "" if title.rstrip(" .]").endswith("?") else title
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader makes of one document: a verdict on the whole, and one on each sentence (None for one that it left out)."""
+    """A reader's result for one document: a verdict on the whole, and one on each sentence (None for a sentence not read)."""
 
     document: Verdict
     sentences: tuple[Verdict | None, ...]
@@ -63,21 +63,21 @@ class Reading:
 
 @runtime_checkable
 class Reader(Judge, Protocol):
-    """A judge that reads whole abstracts as well: the stance of the paper in one pass with the part each sentence has in it."""
+    """A judge that also reads whole abstracts: the stance of the paper and that of each sentence, in one pass."""
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        """One reading a document, in order."""
+        """One reading per document, in order."""
 
 
 class CachingJudge:
-    """A judge that is asked once for each (claim, premise); for the length of one request, since nothing is ever forgotten."""
+    """A judge that is asked once for each (claim, premise). Use it for one request only, since it never evicts anything."""
 
     def __init__(self, judge: Judge) -> None:
         self.name, self.decision, self._judge = judge.name, judge.decision, judge
         self._known: dict[tuple[str, Premise], Verdict] = {}
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order, lazily."""
+        """One verdict per premise, in order, lazily."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             new = [premise for premise in dict.fromkeys(chunk) if (claim, premise) not in self._known]
@@ -96,7 +96,7 @@ class CachingReader(CachingJudge):
         self._readings: dict[tuple[str, Abstract], Reading] = {}
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        """One reading a document, in order."""
+        """One reading per document, in order."""
         asked = list(documents)
         new = [one for one in dict.fromkeys(asked) if (claim, one) not in self._readings]
         self._readings.update(
@@ -106,14 +106,14 @@ class CachingReader(CachingJudge):
 
 
 def cache_verdicts(judge: Judge) -> Judge:
-    """The judge, asked once for the same thing."""
+    """The judge with a cache, so that it is never asked the same thing twice."""
     return CachingReader(judge) if isinstance(judge, Reader) else CachingJudge(judge)
 
 
 class DiskCachingJudge:
-    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `kept` holds it.
+    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `kept` holds its verdict.
 
-    Only for judges that give a pair the same verdict whatever else they are asked about.
+    Only for judges that give a pair the same verdict whatever else they judge with it.
     """
 
     def __init__(self, judge: Judge, kept: Cache) -> None:
@@ -121,7 +121,7 @@ class DiskCachingJudge:
         self._made_by = (judge.name, hash_code([type(judge).__module__]))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order, lazily."""
+        """One verdict per premise, in order, lazily."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             keys = [make_key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
@@ -137,14 +137,14 @@ class DiskCachingJudge:
 
 
 class DiskCachingReader(DiskCachingJudge):
-    """The same for a reader: a reading of an abstract is kept as the verdicts on the whole and on each sentence."""
+    """The same for a reader: a reading of an abstract is stored as the verdicts on the whole and on each sentence."""
 
     def __init__(self, reader: Reader, kept: Cache) -> None:
         super().__init__(reader, kept)
         self._reader = reader
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        """One reading a document, in order."""
+        """One reading per document, in order."""
         asked = list(documents)
         keys = [make_key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
         known = {k: _unpack(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
@@ -157,7 +157,7 @@ class DiskCachingReader(DiskCachingJudge):
 
 
 def cache_verdicts_on_disk(judge: Judge, kept: Cache) -> Judge:
-    """The judge with its verdicts kept on disk."""
+    """The judge with its verdicts cached on disk."""
     return DiskCachingReader(judge, kept) if isinstance(judge, Reader) else DiskCachingJudge(judge, kept)
 
 
@@ -174,17 +174,17 @@ def _unpack(found: bytes) -> Reading:
 
 
 class BothWays:
-    """A judge that reads each pair in both directions, premise to claim and claim to premise, and gives the mean.
+    """A judge that reads each pair in both directions, premise to claim and claim to premise, and returns the mean.
 
-    The paper's two-way scoring (arXiv 2603.17580, appendix B). Each premise is the hypothesis of a call of its own, so this costs
-    more than twice as much.
+    This is the paper's two-way scoring (arXiv 2603.17580, appendix B). In the reverse direction each premise is the hypothesis of
+    a separate call, so this costs more than twice as much.
     """
 
     def __init__(self, judge: Judge) -> None:
         self.name, self.decision, self._judge = judge.name, judge.decision, judge
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One mean verdict a premise, in order."""
+        """One mean verdict per premise, in order."""
         stated = Premise(claim)
 
         def back(premise: Premise) -> Verdict:

@@ -3,11 +3,11 @@
 SciFive (Phan et al. 2021, https://arxiv.org/abs/2106.03598) fine-tuned on MedNLI reads "mednli: sentence1: PREMISE
 sentence2: HYPOTHESIS" within 256 tokens and writes "entailment", "neutral" or "contradiction".
 
-**From a word to probabilities.** The word decides: it is `Verdict.label`, always. The probabilities are the softmax
+**From a word to probabilities.** The word decides: it is always `Verdict.label`. The probabilities are the softmax
 over the logits, at the first decoding step, of the three words' first tokens: greedy decoding chose among exactly
-these, so they rank sentences as surely as the model can. Where they do not agree with the word (the step was won by
-another spelling, or two words share their first token), they are not usable, and the whole mass lies on the word's
-class. A word that is none of the three is neutral, with the whole mass: it is no evidence for either side.
+these, so they rank sentences as reliably as the model can. Where they do not agree with the word (another spelling
+won that step, or two words share their first token), they are not usable, and the word's class gets probability 1.
+A word that is none of the three counts as neutral with probability 1: it is no evidence for either side.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ def make_verdict(word: str, logits: Sequence[float] | None) -> Verdict:
 
 
 def drop_tail(offsets: Sequence[Span], span: Span, excess: int) -> list[int]:
-    """Positions of the tokens that stay when the last `excess` tokens inside the characters `span` go."""
+    """Positions of the tokens that remain when the last `excess` tokens inside the character span `span` are removed."""
     inside = [i for i, (start, end) in enumerate(offsets) if span[0] <= start < end <= span[1]]
     gone = set(inside[max(0, len(inside) - excess) :])
     return [i for i in range(len(offsets)) if i not in gone]
 
 
 class T5Judge:
-    """A `Judge`: greedy decoding of at most `decode_tokens` tokens; the premise is truncated, never claim nor prompt.
+    """A `Judge`: greedy decoding of at most `decode_tokens` tokens. The premise is truncated to fit, the prompt never,
+    and the claim only where it takes more than half of `max_tokens`.
 
     `prefix` is the whole prompt, with {premise} and {hypothesis} (the claim) once each. Premises are consumed
     `window` at a time and run `batch_size` at a time. `unknown_words` counts answers that were none of the three
@@ -86,7 +87,7 @@ class T5Judge:
         self._runtime = Runtime(model, "Seq2SeqLM", device, precision, revision)
         self.name = self._runtime.name
         self._room = min(max_tokens, self._runtime.limit)
-        # Half the room is the most that a claim may take; a quarter for the prompt leaves a quarter to the premise.
+        # A claim may take at most half of the room and the prompt a quarter, which leaves a quarter for the premise.
         words = len(self._runtime.tokenizer.encode("".join(self._parts[::2])))
         if words > self._room // 4:
             raise BadConfig(f"The prefix {prefix!r} takes {words} of {self._room} tokens; it may take at most a quarter.")
@@ -96,7 +97,7 @@ class T5Judge:
         self.unknown_words = 0
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order, lazily."""
+        """One verdict per premise, in order, lazily."""
         return judge_lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
 
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
@@ -108,7 +109,7 @@ class T5Judge:
         return verdicts
 
     def _tokenize(self, claim: str, premises: Sequence[Premise]) -> list[TokenRow]:
-        """Each prompt as tokens, at most `max_tokens` of them, the tail of the premise cut out where there are more."""
+        """Each prompt as at most `max_tokens` tokens; where there are more, the tail of the premise is cut out."""
         tokenizer = self._runtime.tokenizer
         read = tokenizer.encode(claim, add_special_tokens=False)
         if len(read) > self._room // 2:
@@ -128,7 +129,7 @@ class T5Judge:
         return before + given[first] + between + given[second] + after, (start, start + len(premise))
 
     def _decode(self, rows: Sequence[TokenRow]) -> list[tuple[str, list[float] | None]]:
-        """The word that each prompt is answered with, and the logits of the three words' first tokens where usable."""
+        """The word with which the model answers each prompt, and the logits of the three words' first tokens where usable."""
         runtime = self._runtime
         with runtime.run_exclusively():
             written = runtime.network.generate(

@@ -1,4 +1,4 @@
-"""The document reader: a claim and a whole abstract in one pass, to the paper's stance and each sentence's part in it.
+"""The document reader: it reads a claim and a whole abstract in one pass, and gives the stance of the paper and of each sentence.
 
-`abridge` chooses the sentences that fit, `encode` lays them out as tokens, `judge` runs the shipped model on them.
+`abridge` chooses the sentences that fit, `encode` turns them into tokens, `judge` runs the shipped model on them.
 """

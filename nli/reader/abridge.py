@@ -1,7 +1,7 @@
-"""Which sentences of an abstract are read where it is too long to read whole: its conclusion, and those nearest to the claim.
+"""Choose which sentences to read of an abstract that is too long to read whole: its conclusion, and those nearest to the claim.
 
-On 800 ordinary claims a budget of 256 tokens keeps an evidence sentence in 97.5 % of the papers and 87 % of all evidence
-sentences; by shared words alone it is 90 % and 68 % (docs/experiments.md).
+On 800 ordinary claims, a budget of 256 tokens keeps an evidence sentence in 97.5 % of the papers and 87 % of all evidence
+sentences; choosing by shared words alone keeps 90 % and 68 % (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 
 RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")
 RESULTS_WEIGHT, CONCLUSION_WEIGHT = 0.2, 0.3
-"""What being a result or a conclusion is worth, in shares of the claim's rare words."""
+"""The weight of being a result or a conclusion, in shares of the claim's rare words."""
 LAST, BEFORE_LAST = 0.2, 0.12
-"""What standing last, or last but one, is worth: there the authors say what they found."""
+"""The bonus for being last, or last but one: there the authors say what they found."""
 
 
 def score_for_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
-    """[sentences]: how much each one should be read for the claim; comparable within one abstract only."""
+    """[sentences]: the priority of reading each one for the claim; comparable within one abstract only."""
     wanted, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
     found = np.zeros(count)
     for row, sentence in enumerate(sentences):
@@ -36,10 +36,10 @@ def score_for_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float6
 
 
 def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
-    """[sentences]: how fit each is to be shown as what the paper found: a result or conclusion, about what the claim is about.
+    """[sentences]: how suitable each is to be shown as what the paper found: a result or conclusion on the subject of the claim.
 
-    The reader's own score for a sentence is multiplied by it: background that names the claim's words often scores as high as the
-    finding, and is not what the paper found.
+    The reader's own score for a sentence is multiplied by this: background that uses the claim's words often scores as high as
+    the finding, but is not what the paper found.
     """
     wanted, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
     found = np.zeros(count)
@@ -50,9 +50,9 @@ def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
 
 
 def choose_fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
-    """The places of the sentences of most `worth` [sentences] whose `lengths` add up to at most `room` (tokens), ascending.
+    """The places of the sentences of highest `worth` [sentences] whose `lengths` add up to at most `room` (tokens), ascending.
 
-    At least one.
+    At least one sentence is chosen, even where none fits.
     """
     kept: list[int] = []
     for place in np.argsort(-worth, kind="stable").tolist():

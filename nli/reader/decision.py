@@ -1,8 +1,8 @@
 """From a reading of an abstract to a verdict on the paper: its stance, strongest sentences and relevance, weighed together.
 
-The weights are a `Decision`'s (multinomial logistic regression, symmetric in the two stances but for the biases); what it reads
-as strongest is the document's own stance, as second the sentence that speaks most for it. Where that sentence and the document
-take opposite sides, nobody is believed: the document stays neutral and, if probable enough, is listed as uncertain.
+The weights are a `Decision`'s (multinomial logistic regression, symmetric in the two stances but for the biases). In place of the
+strongest sentence it uses the document's own stance, and in place of the second the strongest sentence. Where that sentence and
+the document take opposite sides, neither is trusted: the document stays neutral and, if probable enough, is listed as uncertain.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from nli.judges.judge import Reading
 from retrieval.core.values import Label, Verdict
 
 DISAGREEMENT = "the paper as a whole and its strongest sentence take opposite sides"
-"""Why a document that is probable enough is called for no side."""
+"""Why a document that is probable enough is given no side."""
 SILENT = -8.0
-"""The log odds of a stance in a document of which no sentence was read."""
+"""The log odds of a stance for the strongest sentence of a document of which no sentence was read."""
 
 
 def make_marks(reading: Reading, gap: float, about: float) -> NDArray[np.float64]:
-    """[6]: log odds of support of the document and of its strongest sentence, the same of contradiction, the gap, aboutness."""
+    """[6]: log odds of support for the document and its strongest sentence, the same for contradiction, the gap, aboutness."""
     document = compute_margins([reading.document])[0]
     read = [verdict for verdict in reading.sentences if verdict is not None]
     sentence = compute_margins(read).max(axis=0) if read else np.full(2, SILENT)
@@ -29,7 +29,7 @@ def make_marks(reading: Reading, gap: float, about: float) -> NDArray[np.float64
 
 
 def decide(decision: Decision, reading: Reading, gap: float = 0.0, about: float = 0.0) -> Verdict:
-    """The document's calibrated verdict; `gap` and `about` are those of `nli.decision.document.Decision`."""
+    """The document's calibrated verdict; `gap` and `about` are as in `nli.decision.document.Decision`."""
     found = make_marks(reading, gap, about)
     support, neutral, contradict = decision.probabilities(found[None])[0].tolist()
     label = decision.label(support, contradict)
@@ -39,7 +39,7 @@ def decide(decision: Decision, reading: Reading, gap: float = 0.0, about: float 
 
 
 def is_at_odds(label: Label, found: NDArray[np.float64]) -> bool:
-    """Whether the strongest sentence speaks for the opposite of the label; `found` [6] as `make_marks` gives it."""
+    """Whether the strongest sentence supports the opposite of the label; `found` [6] is as `make_marks` returns it."""
     sentence_for, sentence_against = float(found[1]), float(found[3])
     if label == "contradict":
         sentence_for, sentence_against = sentence_against, sentence_for

@@ -1,8 +1,8 @@
 """How a claim and an abstract become tokens: <s> claim </s> title </s> sentence </s> sentence </s> …
 
-The token that closes a sentence stands for it, the first one for the document. Each part is cut to its own length, so that a long
-title or sentence never pushes out another. Words are read in American
-spelling and Greek letters by their names, so that how one is written never changes a stance.
+The token that closes a sentence stands for the sentence, the first token for the document. Each part is cut to its own limit, so
+that a long title or sentence never pushes out another. Words are read in American spelling and Greek letters by their names, so
+that a spelling never changes a stance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ START, CLOSE = "<s>", "</s>"
 CLAIM, TITLE, SENTENCE = range(3)
 """Token types: which part a token belongs to."""
 MOST_CLAIM, MOST_TITLE, MOST_SENTENCE = 72, 40, 96
-"""Tokens of each part that are read."""
+"""The most tokens of each part that are read."""
 _CHARACTERS_A_TOKEN = 24
 
 
@@ -46,7 +46,7 @@ class DocumentTokenizer:
     def __call__(
         self, claim: str, title: str, sentences: Sequence[str], must: Sequence[int] = (), max_tokens: int = 0
     ) -> EncodedDocument:
-        """One document for one claim. `must` are sentences that are read before all others (training alone names any)."""
+        """Encode one document for one claim. `must` are the sentences that come before all others (only training names any)."""
         most = [MOST_CLAIM, MOST_TITLE, *[MOST_SENTENCE] * len(sentences)]
         cut = [
             unify_text(text[: limit * _CHARACTERS_A_TOKEN]) for text, limit in zip((claim, title, *sentences), most, strict=True)

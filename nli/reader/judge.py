@@ -19,12 +19,12 @@ from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_na
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
 CLOSING = 3
-"""Sentences at the end of an abstract, where its authors say what they found, that are read once more by themselves."""
+"""Sentences at the end of an abstract, where its authors say what they found, that are read again on their own."""
 CLEARLY_SILENT = -1.0
-"""The log odds of a side against neither, before calibration, below which the abstract's end is not read once more: no paper was
-lost by that, and a fifth of the tokens is saved (docs/experiments.md)."""
+"""The log odds of a side against neither, before calibration, below which the abstract's end is not read again: this lost no
+paper and saves a fifth of the tokens (docs/experiments.md)."""
 BATCH, BATCH_TOKENS = 8, 512
-"""Texts and tokens of one batch at most: an abstract is a batch of its own, short texts are read eight at a time."""
+"""The most texts and tokens in a batch: an abstract is a batch of its own, short texts are read eight at a time."""
 
 
 class DocumentReader:
@@ -51,13 +51,13 @@ class DocumentReader:
             ) from error
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        """One reading a document, in order."""
+        """One reading per document, in order."""
         waiting = list(documents)
         for logits in self.logits(claim, waiting):
             yield make_reading(self.calibration, logits)
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict a premise, in order: the document's, of a premise's sentences. The sentences around it are not read."""
+        """One verdict per premise, in order: the document verdict on the premise's sentences. Its neighbours are not read."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             texts = [Abstract(one.title, tuple(one.text[start:end] for start, end in sentence_spans(one.text))) for one in chunk]
@@ -69,9 +69,9 @@ class DocumentReader:
     def logits(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
         """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read.
 
-        What stands at the end is read twice, with all before it and by itself, and what is said of it is the mean of both: a
-        finding that the whole was read against is often read rightly without it. An abstract that clearly takes no side is read
-        once.
+        The end of the abstract is read twice, with the rest and on its own, and the logits of the two readings are averaged: a
+        finding that is misread within the whole abstract is often read correctly on its own. An abstract that clearly takes no
+        side is read once.
         """
         told = " ".join(claim.split())
         found = self._read(told, documents)

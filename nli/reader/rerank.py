@@ -1,4 +1,4 @@
-"""The reader as a reranker: a paper that takes a side on a claim answers it better than one that only shares its words.
+"""The reader as a reranker: a paper that takes a side on a claim is a better hit than one that only shares its words.
 
 After ParagraphJoint and MultiVerS, where one reading gives stance and relevance (Wadden et al. 2022, arXiv 2112.01640).
 """
@@ -19,35 +19,35 @@ from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.engine import Engine
 
 READ = 10
-"""Texts that are read for a query, the best by the first reranker."""
+"""How many texts are read for a query: the best ones by the first reranker."""
 WEIGHT = 0.8
-"""What the log odds of a stance count beside the first reranker's score: fitted on claims of SciFact train that training left
-away (docs/experiments.md)."""
+"""The weight of a stance's log odds relative to the first reranker's score, fitted on claims of SciFact train held out of
+training (docs/experiments.md)."""
 LEAST = 1e-6
-"""Probabilities below this count as this."""
+"""Probabilities are clipped to at least this."""
 
 
 class ReaderReranker:
-    """Another reranker's order, its best texts read and moved by how likely each takes a side; the others stay behind them."""
+    """Another reranker's order, with its best texts read and moved by how likely each takes a side; the others stay behind."""
 
     def __init__(self, reader: DocumentReader, first: Reranker, read: int = READ, weight: float = WEIGHT) -> None:
         self.name = f"{reader.name}+{first.name}"
         self._reader, self._first, self._read, self._weight = reader, first, read, weight
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order."""
+        """One score per text, in order."""
         scores = np.array(self._first(query, texts), dtype=np.float64)
         best = np.argsort(-scores, kind="stable")[: self._read]
         if not len(best):
             return []
         odds = self.stance_odds(query, [texts[place] for place in best])
-        # A text that is not read counts as the least likely of those that are, and so stands behind them.
+        # A text that is not read gets the lowest log odds of those that are, and so stays behind them.
         moved = np.full(len(scores), odds.min())
         moved[best] = odds
         return [float(score) for score in scores + self._weight * moved]
 
     def stance_odds(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """[texts]: the log odds that a text takes a side on the query, against its saying nothing about it."""
+        """[texts]: the log odds that a text takes a side on the query rather than none."""
         read = self._reader.read_abstracts(query, [_split_passage(text) for text in texts])
         shares = np.array([[one.document.support + one.document.contradict, one.document.neutral] for one in read])
         logs = np.log(np.maximum(shares, LEAST))
@@ -66,6 +66,6 @@ class ShippedReaderReranker(ReaderReranker):
 
 
 def _split_passage(text: str) -> Abstract:
-    """A reranker's passage, "Title. Abstract", taken apart; of a single sentence no title."""
+    """Split a reranker's passage, "Title. Abstract"; a single sentence has no title."""
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     return Abstract(sentences[0], tuple(sentences[1:])) if len(sentences) > 1 else Abstract("", tuple(sentences))

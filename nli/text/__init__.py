@@ -1,1 +1,1 @@
-"""The text of a paper: its sentences, sections, abstract and negations, and what each sentence does."""
+"""The text of a paper: its sentences, sections, abstract and negations, and the role of each sentence."""

@@ -1,8 +1,8 @@
-"""Finding the abstract of a paper whose source does not mark it: a list of sentences, or text without the heading.
+"""Find the abstract of a paper whose source does not mark it: a list of sentences, or text without the heading.
 
-The authors' own summary decides most of what is chosen as evidence, so a paper should not lose it for want of a heading. Three
-shapes are known: a structured abstract, which runs through the kinds of section once before the paper does; sentences before the
-introduction's heading; and sentences before the first other heading, of which the first are the abstract and the rest is an
+The authors' own summary provides most of what is chosen as evidence, so a paper should not lose it for lack of a heading. Three
+layouts are handled: a structured abstract, which goes through the kinds of section once before the paper does; sentences before
+the introduction's heading; and sentences before the first other heading, of which the first are the abstract and the rest are an
 introduction without a heading.
 """
 
@@ -16,17 +16,17 @@ from nli.text.headings import Part, find_heading_kind
 from nli.text.roles import ROLES, load_role_model, locate_stretch
 
 LONGEST = 25
-"""Sentences that an abstract may have, headings included."""
+"""The most sentences that an abstract may have, headings included."""
 _CLOSING = 2
-"""Sentences that a conclusion may have where nothing marks its end."""
+"""The most sentences that a conclusion may have where nothing marks its end."""
 SHORTEST = 3
-"""Sentences that an unmarked abstract must have."""
+"""The fewest sentences that an unmarked abstract must have."""
 _BACKGROUND = 0.17
 """The share of background among the sentences that the role model was trained on (1,959 of 11,182 in PubMedQA)."""
 
 
 def find_abstract_end(text: str, parts: Sequence[Part]) -> int:
-    """How many of the first parts are the abstract, 0 where none is told from the rest, and what stands before it counted in."""
+    """The number of parts up to the end of the abstract, including any that precede it; 0 where no abstract is recognised."""
     headings = [(row, find_heading_kind(text[part.start : part.end])) for row, part in enumerate(parts) if part.heading]
     named = [(row, kind) for row, kind in headings if kind and kind != "other"]
     if not named:
@@ -41,7 +41,7 @@ def find_abstract_end(text: str, parts: Sequence[Part]) -> int:
 
 
 def _find_structured_end(named: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
-    """The end of a structured abstract: results and a conclusion of few sentences, before any section that is marked as one."""
+    """The end of a structured abstract: results and a short conclusion, before any section that is marked as one."""
     kinds: list[str | None] = []
     for at, (row, kind) in enumerate(named):
         if row > LONGEST or parts[row].marked:
@@ -54,10 +54,10 @@ def _find_structured_end(named: Sequence[tuple[int, str | None]], parts: Sequenc
 
 
 def _find_end_before_introduction(text: str, parts: Sequence[Part]) -> int:
-    """The likeliest end of an abstract with an introduction behind it, by what each sentence does.
+    """The likeliest end of an abstract followed by an introduction, by the role of each sentence.
 
-    An abstract's sentences fit the roles of their places, an introduction's tell background; each term is a likelihood ratio to a
-    sentence of which nothing is known.
+    An abstract's sentences have the roles typical of their positions, an introduction's give background; each term is a
+    likelihood ratio against a sentence about which nothing is known.
     """
     sentences = [(row, part) for row, part in enumerate(parts) if not part.heading]
     if len(sentences) < SHORTEST:

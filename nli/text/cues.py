@@ -1,7 +1,7 @@
-"""Negation cues: finding them fast in text, when an index is built.
+"""Find negation cues fast in text, when an index is built.
 
-The list is data (cues.yaml). An Aho-Corasick automaton finds every form in one pass, at some 300,000 sentences a second; what
-a cue negates is another matter, decided sentence by sentence in `nli.text.scope` only where a sentence is judged or shown.
+The list is data (cues.yaml). An Aho-Corasick automaton finds every form in one pass, at some 300,000 sentences per second. What
+a cue negates is determined separately by `nli.text.scope`, and only for sentences that are judged or shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from retrieval.core.values import Cue, Span
 
 @dataclass(frozen=True, slots=True)
 class CueEntry:
-    """One of the 23: its forms, the side of it that it negates, and where the entry comes from."""
+    """One of the 23 cues: its forms, the side on which it negates, and the source of the entry."""
 
     name: str
     source: str
@@ -50,7 +50,7 @@ def load_cue_list() -> CueList:
 
 @cache
 def _build_automaton() -> Any:
-    """Every form and every pseudo-negation, each with its cue's name (None: it negates nothing) and its length."""
+    """Every form and every pseudo-negation, each with its cue's name (None for a pseudo-negation) and its length."""
     automaton = ahocorasick.Automaton()
     for entry in load_cue_list().cues:
         for form in entry.forms:
@@ -61,15 +61,15 @@ def _build_automaton() -> Any:
     return automaton
 
 
-# One character for one, so that offsets stay: what typesetters put for an apostrophe, a hyphen or a space. Of all characters
-# "İ" alone grows when it is lower-cased.
+# Typographic variants of the apostrophe, the hyphen and the space, replaced one for one so that offsets stay valid. "İ" is the
+# only character that grows when it is lower-cased.
 _PLAIN = {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "İ": "ı"}
 # "registration no. NCT0123", "no.: 5": a number, not a negation.
 _NUMBER = re.compile(r"\.:?\s*[A-Z]*\d")
 
 
 def simplify_characters(text: str) -> str:
-    """`text` with plain apostrophes, hyphens and spaces, each at its place: offsets into one are offsets into the other."""
+    """`text` with plain apostrophes, hyphens and spaces; offsets into the result are also offsets into `text`."""
     if not text.isascii():
         for typeset, typed in _PLAIN.items():
             text = text.replace(typeset, typed)
@@ -77,7 +77,7 @@ def simplify_characters(text: str) -> str:
 
 
 def _joins(character: str) -> bool:
-    """Whether a character makes one word with the letters beside it: another letter, a hyphen, an accent of its own."""
+    """Whether a character forms one word with the letters beside it: another letter, a digit, a hyphen or a combining accent."""
     if character.isalnum() or character in "-_":
         return True
     return not character.isascii() and unicodedata.category(character).startswith("M")
@@ -86,8 +86,8 @@ def _joins(character: str) -> bool:
 def find_cues(text: str) -> list[Cue]:
     """All cues in `text`, in order, as offsets into it: whole words only, the longest match first, none overlapping.
 
-    A hyphen joins a word: "no-reflow" and "non-smoker" hold no cue. Nor do the acronyms of the list ("NO" is nitric oxide)
-    unless all the text is in capitals.
+    A hyphen joins a word: "no-reflow" and "non-smoker" contain no cue. The acronyms of the list ("NO" is nitric oxide) are not
+    cues either, unless the whole text is in capitals.
     """
     plain = simplify_characters(text)
     found: list[tuple[int, int, str | None]] = []
@@ -96,7 +96,7 @@ def find_cues(text: str) -> list[Cue]:
         if (start and _joins(plain[start - 1])) or (end < len(plain) and _joins(plain[end])):
             continue
         found.append((start, end, name))
-    # The earliest first, and of those that begin together the longest.
+    # The earliest first; of those that begin at the same place, the longest first.
     found.sort(key=lambda match: (match[0], -match[1]))
     acronyms = load_cue_list().acronyms
     cues: list[Cue] = []
@@ -114,7 +114,7 @@ def find_cues(text: str) -> list[Cue]:
 
 
 def find_cues_by_sentence(text: str, spans: Sequence[Span]) -> list[tuple[int, Cue]]:
-    """The cues of `text` with the index of the sentence each lies in; one that crosses a boundary lies in none."""
+    """The cues of `text`, each with the index of its sentence; a cue that crosses a sentence boundary is left out."""
     placed: list[tuple[int, Cue]] = []
     index = 0
     for cue in find_cues(text):

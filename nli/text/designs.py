@@ -1,6 +1,6 @@
-"""How a paper studied its question: systematic review, trial, cohort, case … by its publication types, or by its own words.
+"""The study design of a paper (systematic review, trial, cohort, case …), by its publication types or by its own words.
 
-The kinds and their words are data (designs.yaml), with what each counts beside the others and the words that name it.
+The designs are data (designs.yaml): each has its weight relative to the others and the words that name it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from retrieval.core.values import Document
 
 _FILE = Path(__file__).with_name("designs.yaml")
 ANIMAL = "animal"
-"""The kind of studies in animals, in cells and in the test tube."""
+"""The design of studies in animals, in cells and in vitro."""
 _STRONG = frozenset({"review", "trial"})
-"""The groups whose word counts most, and may stand against each other's: systematic reviews and randomised trials."""
+"""The groups that count most, and whose papers may disagree with each other's: systematic reviews and randomised trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A kind of study: what a paper of it counts (0 to 1), whom it may disagree with (`group`), and the words that name it."""
+    """A study design: the weight of its papers (0 to 1), the `group` it can disagree with, and the words that name it."""
 
     name: str
     weight: float
@@ -38,7 +38,7 @@ class Design:
 
 
 def find_design(document: Document) -> Design:
-    """The kind of study that a paper is; types tell before words, and among words the kinds' own order."""
+    """The study design of a paper: publication types take precedence over words, and the order of designs decides among words."""
     kinds = _load_kinds()
     if is_notice(document):
         return kinds[0].design
@@ -53,14 +53,14 @@ def find_design(document: Document) -> Design:
 
 
 def has_findings(document: Document) -> bool:
-    """Whether a paper can have found anything: a notice about another paper cannot, nor the protocol of a study still to come."""
+    """Whether a paper can have findings: a notice about another paper cannot, nor can the protocol of a future study."""
     return find_design(document).weight > 0
 
 
 def is_notice(document: Document) -> bool:
-    """Whether it only says of another paper that it was retracted or corrected, or that there is concern about it.
+    """Whether it only says that another paper was retracted or corrected, or that there is concern about it.
 
-    Told by its types, its links to that paper, or its title, whatever it quotes of that paper's findings.
+    This is decided by its types, its links to that paper, or its title, whatever it quotes of that paper's findings.
     """
     notice = _load_kinds()[0]
     by_record = not notice.types.isdisjoint(document.types) or any(one.kind in notice.links for one in document.notices)
@@ -68,12 +68,12 @@ def is_notice(document: Document) -> bool:
 
 
 def names_animals(text: str) -> bool:
-    """Whether a text speaks of animals or cells."""
+    """Whether a text mentions animals or cells."""
     return any(kind.design.name == ANIMAL and (_holds(kind.title, text) or _holds(kind.text, text)) for kind in _load_kinds())
 
 
 def are_comparable(one: Design, other: Design) -> bool:
-    """Whether two papers of these designs can disagree: trials and reviews with each other, observations among themselves."""
+    """Whether papers of these designs can disagree: trials and reviews with each other, observational studies with their like."""
     return one.group != "none" and (one.group == other.group or (one.strong and other.strong))
 
 

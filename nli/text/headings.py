@@ -1,4 +1,4 @@
-"""What a heading stands for: its kind of section, by the words in headings.yaml."""
+"""The kind of section that a heading begins, by the words in headings.yaml."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _HEADINGS = Path(__file__).parent / "headings.yaml"
 _NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[ivx]{1,5}(?=[.)\s])|[a-h](?=[.)]))[.):]?\s+")
 _BELOW = re.compile(r"\d+\.\d+")
 _LONGEST = 8
-"""Words of a line that may be a heading on a line of its own."""
+"""The most words that a heading on a line of its own may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a paper as a source gives it, before it has its place: a heading, or a sentence with its offsets.
+    """A piece of a paper as its source gives it, before it is assigned to a section: a heading, or a sentence with its offsets.
 
-    `kind` is what the source itself says of it (an <abstract>), None where headings have to tell. A heading that is `marked`
-    as one (Markdown's #) begins a section of the paper: it is no label within an abstract.
+    `kind` is what the source itself says about it (an <abstract>), None where headings have to decide. A heading that is `marked`
+    as one (Markdown's #) begins a section of the paper: it is not a label within an abstract.
     """
 
     start: int
@@ -38,7 +38,7 @@ class Part:
 
 @cache
 def _load_table() -> tuple[tuple[SectionKind, frozenset[str], tuple[str, ...]], ...]:
-    """For each kind its whole entries and its beginnings."""
+    """For each kind, its entries and those that also match as prefixes."""
     data: dict[SectionKind, list[str]] = yaml.safe_load(_HEADINGS.read_text("utf-8"))
     return tuple(
         (
@@ -66,9 +66,9 @@ def find_heading_kind(heading: str) -> SectionKind | None:
 
 
 def looks_like_heading(line: str) -> bool:
-    """Whether a line that stands alone is a heading: few words that name a kind of section, and no sentence.
+    """Whether a line on its own is a heading: a few words that name a kind of section and do not form a sentence.
 
-    "Results." is one and "Results improved." is not: a line that ends in a stop must be an entry as a whole.
+    "Results." is one and "Results improved." is not: a line that ends in a full stop must match an entry as a whole.
     """
     words = _NUMBERING.sub("", line.strip().lower())
     bare = words.rstrip(":.")
@@ -86,8 +86,8 @@ _KEEPS: frozenset[SectionKind] = frozenset({"methods", "results", "discussion", 
 def continue_section(heading: str, above: SectionKind) -> SectionKind:
     """The kind of what follows a heading when the section so far was `above`.
 
-    A heading that the words do not know is a subheading of methods, results, discussion or conclusion; a title has none
-    ("other"), nor have abstract and introduction. One numbered below a section ("2.2 Outcomes") stays in it whatever its words.
+    An unknown heading is a subheading within methods, results, discussion or conclusion; elsewhere (after a title, an abstract or
+    an introduction) it begins "other". One numbered below a section ("2.2 Outcomes") stays in it whatever its words.
     """
     if above in _KEEPS and _BELOW.match(heading.strip()):
         return above
@@ -97,7 +97,7 @@ def continue_section(heading: str, above: SectionKind) -> SectionKind:
 def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
     """The parts of a paper as sentences with section, kind and position.
 
-    What follows an abstract that the source marks, without a heading, is the introduction: few journals print one over it.
+    Text without a heading after an abstract that the source marks is the introduction: few journals print a heading over it.
     """
     sections: list[tuple[str, SectionKind]] = []
     section: str = ""
@@ -108,7 +108,7 @@ def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ..
             section = text[part.start : part.end]
             running = part.kind or continue_section(section, running)
         elif part.kind:
-            # What stood over another section, or over the abstract, is not this one's heading.
+            # The heading of another section, or of the abstract, is not this one's heading.
             section = section if part.kind == running else ""
             running = part.kind
         elif before == "abstract":

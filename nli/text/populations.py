@@ -1,4 +1,4 @@
-"""Whether two studies were done in different people: children and adults, women and men, healthy people and patients."""
+"""Whether two studies were done in different populations: children or adults, women or men, healthy people or patients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILE = Path(__file__).with_name("populations.yaml")
 
 
 def differ_in_people(one: str, other: str) -> bool:
-    """Whether two titles name groups of people that do not overlap on one axis; a title that names none differs from nothing."""
+    """Whether two titles name groups that do not overlap on some axis; a title that names no group differs from nothing."""
     for groups in _load_axes().values():
         named = [{name for name, words in groups.items() if words.search(text)} for text in (one, other)]
         if all(named) and not named[0] & named[1]:

@@ -1,4 +1,4 @@
-"""Signs that a sentence reports something measured: figures, and the words of reporting.txt."""
+"""Signs that a sentence reports a measurement: numbers, and the words of reporting.txt."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _FIGURE = re.compile(r"\d+(?:[.,·]\d+)*")
 
 
 def count_figures(text: str) -> int:
-    """How many numbers the text holds; "0.85 (0.65-1.12)" is three, "1,250" one."""
+    """How many numbers the text contains; "0.85 (0.65-1.12)" is three, "1,250" one."""
     return len(_FIGURE.findall(text))
 
 
 def is_report(text: str) -> bool:
-    """Whether the text holds words by which findings are reported."""
+    """Whether the text contains words that report findings."""
     return _compile_pattern().search(text.lower()) is not None
 
 

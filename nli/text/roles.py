@@ -1,7 +1,7 @@
 """The role of each sentence in a paper (retrieval.core.paper), by a model.
 
 A linear model over words and pairs of words, trained on abstracts whose publishers label their sections (nli.training.roles).
-Within an abstract the place tells more than any word, so there a table of places is multiplied in.
+Within an abstract, position is more informative than any word, so there the probabilities are multiplied by a table of positions.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from retrieval.core.probabilities import softmax
 ROLES: tuple[Role, ...] = get_args(Role)
 ROLES_MODEL = Path(__file__).parent.parent / "models" / "roles" / "roles.npz"
 PLACES = 6
-"""An abstract is cut into so many stretches; each has its own shares of the roles."""
+"""The number of stretches into which an abstract is cut; each has its own shares of the roles."""
 FINDING = 0.4
-"""The probability of being a result or a conclusion from which a sentence counts as what the paper found."""
+"""The least probability of being a result or a conclusion at which a sentence counts as a finding of the paper."""
 _LABELLED = 0.95
-"""How sure a label over the sentence is: publishers put an aim under BACKGROUND, a finding under CONCLUSIONS."""
+"""How reliable a label over the sentence is: publishers put some aims under BACKGROUND and some findings under CONCLUSIONS."""
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[%=<>±]")
 _SAYS = re.compile(
     r"(?:(?:The|Our|These) )?(?:results|findings|data) (?:\w+ )?(?:show|indicate|suggest|demonstrate|confirm)"
     r"|We (?:found|observed)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that tells what was found, wherever it stands."""
+"""How a sentence that reports a finding begins, wherever it stands."""
 _LABEL = re.compile(r"^([A-Z][A-Za-z’',/&() -]{2,60}?)\s*[:.]\s+(?=\S)")
 
 
@@ -55,7 +55,7 @@ def locate_stretch(position: int, length: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoleModel:
-    """`weights` [words, roles], `bias` [roles]: logits of the words alone; `places` [PLACES, roles]: what a place adds."""
+    """`weights` [words, roles] and `bias` [roles] give logits from words alone; `places` [PLACES, roles] is added by position."""
 
     words: dict[str, int]
     weights: NDArray[np.float32]
@@ -74,7 +74,7 @@ class RoleModel:
         return cls(words, weights, bias, places)
 
     def probabilities(self, sentences: Sequence[PaperSentence]) -> NDArray[np.float64]:
-        """[sentences, roles]: what each does in its paper, in the order of `ROLES`."""
+        """[sentences, roles]: the probability of each role, in the order of `ROLES`."""
         found = np.zeros((len(sentences), len(ROLES)))
         for row, sentence in enumerate(sentences):
             place = locate_stretch(sentence.position, sentence.length) if sentence.kind == "abstract" else None
@@ -85,7 +85,7 @@ class RoleModel:
         return found
 
     def score_text(self, text: str, place: int | None = None) -> NDArray[np.float64]:
-        """[roles] of one sentence, in the stretch `place` of an abstract or in a body."""
+        """[roles]: probabilities for one sentence, in the stretch `place` of an abstract or (None) in the body of a paper."""
         rows = [self.words[token] for token in sorted(find_role_tokens(text)) if token in self.words]
         logits = self.bias.astype(np.float64) + self.weights[rows].sum(axis=0)
         if place is not None:
@@ -94,7 +94,7 @@ class RoleModel:
 
 
 def _read_label(sentence: PaperSentence) -> Role | None:
-    """What the label over or in a sentence of an abstract says it does: "RESULTS", "Conclusions: …"."""
+    """The role named by a label over or in a sentence of an abstract: "RESULTS", "Conclusions: …"."""
     if sentence.kind != "abstract":
         return None
     kind = find_heading_kind(sentence.section) if sentence.section else None
@@ -104,7 +104,7 @@ def _read_label(sentence: PaperSentence) -> Role | None:
 
 
 def find_findings(sentences: Sequence[str]) -> list[int]:
-    """The places of the sentences that tell what came out or what follows; of an abstract without any, the last."""
+    """The places of the sentences that state results or conclusions; the last sentence where an abstract has none."""
     roles, count = load_role_model(), len(sentences)
     shares = np.array([roles.score_text(text, locate_stretch(row, count)) for row, text in enumerate(sentences)]).reshape(
         count, len(ROLES)
@@ -116,5 +116,5 @@ def find_findings(sentences: Sequence[str]) -> list[int]:
 
 @cache
 def load_role_model() -> RoleModel:
-    """The model that ships, read once."""
+    """The shipped model, read once."""
     return RoleModel.read()

@@ -1,8 +1,8 @@
-"""What a cue negates, by NegEx's rules, through negspacy on a blank spaCy pipeline (no model to download).
+"""What a cue negates, by NegEx's rules, using negspacy on a blank spaCy pipeline (no model to download).
 
 NegEx (Chapman et al. 2001): a cue negates what follows it (or, for a few, what precedes it) up to a termination term or the
 sentence's end. negspacy finds and cleans the cues and cuts the sentence; the spans between are the scopes. This costs some
-0.2 ms a sentence, so it is asked only of sentences that are shown.
+0.2 ms per sentence, so it runs only for sentences that are shown.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from retrieval.runtime.without_torch import without_torch
 if TYPE_CHECKING:
     from negspacy.negation import Negex
 
-# spaCy's vocabulary grows while it reads: one sentence at a time.
+# spaCy's vocabulary grows as it reads, so only one thread may read at a time.
 _lock = threading.Lock()
-# A "sentence" as long as this is a table or a list that lost its stops: no reader is helped by a scope in it.
+# A "sentence" as long as this is a table or a list that lost its full stops: marking a scope in it helps no one.
 _LONGEST = 10_000
 _PUNCTUATION = " .,;:!?…"
 
 
 def make_termset() -> dict[str, list[str]]:
-    """The cue list as negspacy wants it."""
+    """The cue list in the form that negspacy expects."""
     listed = load_cue_list()
     return {
         "pseudo_negations": list(listed.pseudo),
@@ -46,9 +46,9 @@ def _load_negex() -> Negex:
 
 
 def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
-    """The scope of each stored cue of a sentence, offsets into the abstract; a cue that NegEx sets aside has none.
+    """The scope of each stored cue of a sentence, as offsets into the abstract; a cue that NegEx discards has none.
 
-    A scope ends before the punctuation behind it, and is never empty.
+    A scope ends before any punctuation that follows it, and is never empty.
     """
     if not sentence.cues or len(sentence.text) > _LONGEST:
         return ()
@@ -75,7 +75,7 @@ def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
     scopes: list[NegationScope] = []
     for cue in sentence.cues:
         start, end = cue.start - sentence.start, cue.end - sentence.start
-        # spaCy cuts "didn't" in two tokens and matches both; overlap, not equality, says which match is this cue's.
+        # spaCy splits "didn't" into two tokens and matches both; overlap, not equality, decides which match is this cue's.
         own = [s for s in stretches if s[0] < end and start < s[1]]
         if own:
             best = max(own, key=lambda s: (min(s[1], end) - max(s[0], start), s[1] - s[0]))

@@ -1,7 +1,7 @@
 """Where sentences begin and end.
 
 A rule and a short list of abbreviations: on abstracts it finds the same boundaries as spaCy's sentencizer at many times the
-speed (docs/indexing.md has both figures), which decides the matter for 27 million abstracts. It runs when an index is built and
+speed (docs/indexing.md has both figures), which is decisive for 27 million abstracts. It runs when an index is built and
 never when a claim is grounded.
 """
 
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from retrieval.core.values import Document, Span
 
-# A stop, whatever closes behind it, space, and something that can begin a sentence: a capital, a digit, a sign, or a name
-# that starts small and goes on otherwise ("miR-21", "mTOR", "p53"). Where sections were joined, ";" follows the stop, or the
-# space is missing and a capitalised word follows at once ("…over two years.Methods: …").
+# A stop, any closing quotes or brackets after it, space, and something that can begin a sentence: a capital, a digit, a sign,
+# or a name that begins in lower case and then changes ("miR-21", "mTOR", "p53"). Where sections were joined, ";" follows the
+# stop, or the space is missing and a capitalised word follows at once ("…over two years.Methods: …").
 _BEGINNING = r"""(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]))"""
 _STOP = re.compile(rf"""([.?!…]['"”’)\]]*)(?:;?\s+{_BEGINNING}|(?<=[a-z)%]\.)(?=[A-Z](?:[a-z]{{2}}|[A-Z]{{2}})))""")
-# What no space belongs behind: parts of an address on the web, and of a name with stops.
+# Text after which a missing space is correct: parts of a web address, and of a name with stops.
 _ADDRESS = re.compile(r"""[/@_]|www|\..*\.$""")
 _DOMAINS = frozenset("Com Edu Gov Net Org".split())
 _LAST_TOKEN = re.compile(r"[^\s(\[,;]+$")
@@ -27,22 +27,22 @@ _ABBREVIATIONS = frozenset(
     """e.g i.e cf vs v al ca approx resp fig figs tab eq eqs no nos ref refs vol pp ed eds dr prof mr mrs ms st jr
     spp sp subsp var cv str ssp viz incl excl max min avg est dept univ inc ltd co corp u.s u.k""".split()
 )
-# These words begin a new sentence even behind a lone capital ("vitamin C. The …"), where other words continue a name
+# These words begin a new sentence even after a lone capital ("vitamin C. The …"), where other words continue a name
 # ("S. Typhimurium").
 _OPENERS = frozenset(
     """The A An In We Our This These It Its However Results Methods Conclusion Conclusions Background Objective There To For
     Here Although Thus Therefore Moreover Furthermore Both After Among At As By From During Patients Of On With When While No
     Most All Compared""".split()
 )
-# A token that fills this much cannot be an abbreviation, nor a lone capital.
+# A token as long as this can be neither an abbreviation nor a lone capital.
 _WINDOW = 1 + max(map(len, _ABBREVIATIONS))
-# Before a stop without space: of at least so many characters is a word or a closed bracket, of so many it is looked at.
+# Before a stop without space: the text before it must be longer than `_SHORTEST`; `_LONGEST` characters of it are examined.
 _SHORTEST, _LONGEST = 3, 80
 _NEXT_WORD = re.compile(r"[A-Za-z]+")
 
 
 def _ends_sentence(text: str, stop: int, following: int) -> bool:
-    """Whether the stop at offset `stop` ends a sentence when the next visible character stands at `following`."""
+    """Whether the stop at offset `stop` ends a sentence when the next visible character is at `following`."""
     if following == stop + 1:
         return _joins_sections(text, stop, following)
     if text[stop] != "." or not text[stop - 1].isalpha():
@@ -59,7 +59,7 @@ def _ends_sentence(text: str, stop: int, following: int) -> bool:
 
 
 def _joins_sections(text: str, stop: int, following: int) -> bool:
-    """Whether a stop without space behind it stands between two sentences, and not within an address or a name."""
+    """Whether a stop with no space after it separates two sentences, rather than lying within an address or a name."""
     before = text[max(0, stop - _LONGEST) : stop + 1].split()[-1]
     word = _NEXT_WORD.match(text, following)
     behind = text[word.end() : word.end() + 1] if word else ""
@@ -87,7 +87,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
 
 
 def split_document(document: Document) -> Sequence[Span]:
-    """A document's sentence boundaries: the source's own where it fixes them, else found section by section."""
+    """A document's sentence boundaries: those given by the source where it has them, else found section by section."""
     if document.spans is not None:
         return document.spans
     if not document.sections:

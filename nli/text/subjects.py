@@ -1,4 +1,4 @@
-"""Whom a paper studied: people, or animals and cells, by its design and by the words that tell of people (people.txt)."""
+"""Whom a paper studied: people, or animals and cells, by its design and by words that indicate people (people.txt)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FILE = Path(__file__).with_name("people.txt")
 
 
 def find_subjects(document: Document) -> Subjects:
-    """Whom a paper studied, "unknown" where neither its design nor its words tell."""
+    """Whom a paper studied; "unknown" where neither its design nor its words say."""
     if find_design(document).name == ANIMAL:
         return "animals"
     return "humans" if _load_people().search(f"{document.title} {document.abstract}") else "unknown"

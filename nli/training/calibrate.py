@@ -1,4 +1,4 @@
-"""Making probabilities mean something: a scale and a bias a class, fitted on claims held out of training."""
+"""Calibrate probabilities: one scale and a bias per class, fitted on claims held out of training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fit_calibration(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> C
 
     def loss() -> float:
         optimizer.zero_grad()
-        # The small pull to 0 fixes what softmax leaves open: one number added to every bias.
+        # The small pull to 0 fixes what softmax leaves open: a constant added to every bias.
         value = functional.cross_entropy(scale * values + bias, gold) + 1e-4 * (bias**2).sum()
         value.backward()  # type: ignore[no-untyped-call]
         return float(value.detach())

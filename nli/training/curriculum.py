@@ -1,4 +1,4 @@
-"""What the stance model reads, in which order: language and rules first, then biomedical claims, in rounds."""
+"""What the stance model is trained on, and in which order: language and rules first, then biomedical claims, in rounds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ GENERAL = {"negation_nli": 3000, "conjnli": 2000, "breaking_nli": 2000, "fever_s
 FINDINGS, TITLES, PROMPTS, NUMBERS, FRAMED = 7_000, 2_000, 5_000, 1_500, 1_500
 """Pairs made by rule in the first stage (of FRAMED, the claims that frames are put around)."""
 AGAIN = {"findings": 2000, "prompts": 1300, "numbers": 400, "framed": 500}
-"""How many more in each later round, so that what the rules taught is not forgotten."""
+"""How many more of these each later round has, so that what the rules taught is not forgotten."""
 ROUNDS = 2
 BOTH = (SUPPORT, CONTRADICT)
 
 
 def draw_pairs(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
-    """At most `wanted` of the pairs with one of the labels, as even over those labels as there are."""
+    """At most `wanted` of the pairs with one of the labels, spread over those labels as evenly as the pairs allow."""
     kinds = [[pair for pair in pairs if pair.label == label] for label in labels]
     left, found = wanted, []
     for place, kind in enumerate(sorted(kinds, key=len)):
@@ -33,7 +33,7 @@ def draw_pairs(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: S
 
 
 class Curriculum:
-    """Draws the stages; every draw comes from the one seed, so another seed brings other findings and other neutrals."""
+    """Draws the stages; every draw comes from one seed, so another seed gives other findings and other neutrals."""
 
     def __init__(self, data: Path, without: frozenset[str], seed: int) -> None:
         self._data, self._without = data, without
@@ -43,7 +43,7 @@ class Curriculum:
     def stages(self, rounds_alone: bool = False) -> list[list[Pair]]:
         """The first stage, then `ROUNDS` rounds over the biomedical sets.
 
-        `rounds_alone`, for weights that have seen a first stage: the rounds, its findings spread over them.
+        `rounds_alone`, for weights that have seen a first stage: only the rounds, with that stage's findings spread over them.
         """
         rng, flips = self._rng, self._flips
         findings = make_finding_pairs(self._data, FINDINGS + ROUNDS * AGAIN["findings"], flips, rng)
@@ -78,7 +78,7 @@ class Curriculum:
         return [] if dataset in self._without else read_labelled(self._data, dataset, neutrals, self._rng)
 
     def _make_biomedical_round(self) -> list[Pair]:
-        """One round: the labelled sets with fresh neutrals, and their claims turned round."""
+        """One round: the labelled sets with fresh neutrals, and their claims reversed."""
         rng, flips = self._rng, self._flips
         healthver, covid = self._read("healthver", 2), self._read("check_covid", 2)
         citint, scifact = draw_pairs(self._read("citint", 0), 1800, rng, BOTH), self._read("scifact", 4)
@@ -90,7 +90,7 @@ class Curriculum:
             *draw_pairs(covid, 1500, rng), *draw_pairs(turn_pairs(covid, flips, rng), 300, rng, BOTH),
             *citint, *taught, *taught, *turn_pairs([*taught, *taught], flips, rng),
             *draw_pairs(scifact, 2200, rng, [NEUTRAL]),
-            # A claim turned round is as little the business of a paper about something else.
+            # A paper about something else says as little about the reversed claim.
             *(
                 Pair(turned_claims.get(pair.claim, pair.claim), pair.text, pair.title, NEUTRAL, pair.source)
                 if rng.random() < 0.4 else pair for pair in strangers

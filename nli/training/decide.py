@@ -1,4 +1,4 @@
-"""Fitting a `Decision`: seven numbers, on documents judged for claims that no model was trained on."""
+"""Fit the seven numbers of a `Decision` on documents judged for claims that no model was trained on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.nn import functional
 from nli.decision.document import Decision
 
 MARGIN = 0.5
-"""How far above all that was seen a document's sentences are still thought possible."""
+"""How far above the highest worth seen in fitting the worth of a document's sentences is assumed to go."""
 GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(25))
 
 
@@ -22,7 +22,7 @@ def fit_decision(
 ) -> Decision:
     """The most likely weights for documents' features [documents, 6] and labels [documents].
 
-    `counts` [documents] is what each document counts, 1 unless given; `pull` draws the weights to 0.
+    `counts` [documents] is the weight of each document, 1 unless given; `pull` is the strength of the pull of weights to 0.
     """
     marks, gold = torch.from_numpy(features), torch.from_numpy(labels)
     shares = torch.from_numpy(counts / counts.sum() if counts is not None else np.full(len(labels), 1 / len(labels)))
@@ -48,13 +48,13 @@ def fit_decision(
 
 
 def fit_threshold(decision: Decision, score: Callable[[Decision], float]) -> Decision:
-    """The decision with the threshold of `GRID`, one for both stances, whose `score` is highest; of equals the middle one.
+    """The decision with the threshold of `GRID`, one for both stances, whose `score` is highest; of equal ones, the middle one.
 
     The probabilities are calibrated, so one threshold is right for both (for F1 it is half of the F1 reached: Lipton et al. 2014,
     arXiv 1402.1892), and two would be fitted to the luck of some hundred claims.
     """
     scores = np.array([score(replace(decision, thresholds=(at, at))) for at in GRID])
-    # Averaged with its neighbours, so that a lucky one does not win.
+    # Each score is averaged with its neighbours, so that a lucky one does not win.
     smooth = np.convolve(np.pad(scores, 2, mode="edge"), np.full(5, 0.2), mode="valid")
     equals = np.flatnonzero(smooth >= smooth.max() - 1e-9)
     at = GRID[equals[len(equals) // 2]]
@@ -62,5 +62,5 @@ def fit_threshold(decision: Decision, score: Callable[[Decision], float]) -> Dec
 
 
 def fit_bounds(decision: Decision, features: NDArray[np.float64]) -> Decision:
-    """The decision with the most that sentences of these documents are worth, and a margin: features [documents, 6]."""
+    """The decision with `most` set to the highest worth of these documents' sentences plus a margin; features [documents, 6]."""
     return replace(decision, most=round(float(decision.worth(features).max()) + MARGIN, 4))

@@ -1,7 +1,7 @@
 """Figures of the shipped stance model on dev splits: `python -m nli.training.evaluate --data DIR`.
 
-Retrieval is BM25 in memory over SciFact's 5,183 abstracts, as the hard negatives use it, then the shipped reranker; the figures
-of the service itself are `counterpoint eval scifact`'s. A document's label is its `Decision`'s.
+Retrieval is BM25 in memory over SciFact's 5,183 abstracts, as for the hard negatives, then the shipped reranker; the figures of
+the service itself come from `counterpoint eval scifact`. A document's label comes from its `Decision`.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ class AbstractCollection:
         self._data, self._judge, self._reranker = data, judge, reranker
 
     def judged(self, name: str, wanted: Callable[[str], bool], away: bool = False) -> list[list[JudgedDocument]]:
-        """For each claim of SciFact's `name` split: the reranked best documents, and all that are gold or cited.
+        """For each claim of SciFact's `name` split: the best documents after reranking, and all that are gold or cited.
 
-        `away` takes the gold and cited ones out of the collection first: what is left should be neutral.
+        `away` first takes the gold and cited documents out of the collection: those that are left should be neutral.
         """
         claims = [claim for claim in read_rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
         return [self._judge_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
 
     def strangers(self, dataset: str, wanted: Callable[[str], bool], most: int) -> list[list[JudgedDocument]]:
-        """The best documents for `most` claims of another set's train split, of whose papers this collection holds none."""
+        """The best documents for `most` claims of another set's train split, none of whose papers is in this collection."""
         pairs = read_rows(self._data, "stance/pairs.jsonl.gz")
         texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row["claim"])}
         claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())
@@ -120,7 +120,7 @@ def _find_label(name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DecisionReader:
-    """Logits of a document's sentences to features, probabilities and label."""
+    """Turns the logits of a document's sentences into features, probabilities and a label."""
 
     calibration: Calibration
     decision: Decision
@@ -141,7 +141,7 @@ class DecisionReader:
 
 
 def compute_odds(calibration: Calibration, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-    """[sentences, 2]: log odds of support and contradict against neutral, as `nli.decision.document.margins` gives them."""
+    """[sentences, 2]: log odds of support and contradict against neutral, as in `nli.decision.document.compute_margins`."""
     shares = np.log(np.maximum(calibration.probabilities(logits), 1e-9))
     found: NDArray[np.float64] = np.clip(shares[:, [SUPPORT, CONTRADICT]] - shares[:, [NEUTRAL]], -8.0, 8.0)
     return found
@@ -158,9 +158,9 @@ def choose_opened(claims: Claims) -> list[JudgedDocument]:
 def compute_label_only_f1(
     claims: Claims, reader: DecisionReader, label: int | None = None, beside: Sequence[JudgedDocument] = (), worth: float = 1.0
 ) -> float:
-    """Abstract-level label-only F1 over all documents judged in open retrieval; of one label where one is named.
+    """Abstract-level label-only F1 over all documents judged in open retrieval; for one label only where `label` names it.
 
-    A stance given to a document `beside`, where none is right, counts `worth` of a wrong one.
+    No document in `beside` has a stance: giving it one counts as `worth` of a wrong prediction.
     """
     right, predicted = 0, worth * sum(reader.label(one.logits, one.gap, one.about) != NEUTRAL for one in beside)
     gold = sum(j.evidence and label in (None, j.gold) for claim in claims for j in claim)
@@ -173,7 +173,7 @@ def compute_label_only_f1(
 
 
 def measure_polarity(claims: Claims, reader: DecisionReader) -> float:
-    """Balanced accuracy of support or contradict on gold documents among BM25's ten best."""
+    """Balanced accuracy of support against contradict on gold documents among BM25's ten best."""
     gold, said = [], []
     for judged in (judged for claim in claims for judged in claim if judged.evidence and judged.bm25_rank < 10):
         support, _, contradict = reader.probabilities(judged.logits)
@@ -210,7 +210,7 @@ Abstract = tuple[int, NDArray[np.float32]]
 def judge_abstracts(
     data: Path, dataset: str, split: str, judge: EmbeddedJudge, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Abstract]:
-    """Every row of a stance set, judged on its whole abstract: which sentence is the evidence is not given away."""
+    """Every row of a stance set, judged on its whole abstract: the judge does not know which sentence is the evidence."""
     chosen = [
         r
         for r in read_rows(data, "stance/pairs.jsonl.gz")
@@ -229,7 +229,7 @@ def compute_lay_f1(judged: Sequence[Abstract], reader: DecisionReader) -> float:
 
 
 def list_figures(claims: Claims, calibration: Calibration, open_: Decision, given: Decision) -> Iterable[str]:
-    """One line a measure, with its 95 % interval."""
+    """One line per measure, with its 95 % interval."""
     far, near = DecisionReader(calibration, open_), DecisionReader(calibration, given)
     for name, measure in (
         ("abstract-level label-only F1", lambda c: compute_label_only_f1(c, far)),

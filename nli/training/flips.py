@@ -1,4 +1,4 @@
-"""Turning a sentence round: its direction word, its negation or its number, so that what supported it now contradicts it."""
+"""Reverse a sentence by its direction word, its negation or its number, so that what supported it now contradicts it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FLIPS = Path(__file__).with_name("flips.txt")
 
 
 class Flips:
-    """The list of opposites, ready to rewrite sentences; every choice comes from the generator handed in."""
+    """The list of opposites, ready to rewrite sentences; every random choice comes from the generator passed in."""
 
     def __init__(self) -> None:
         self._opposite: dict[str, list[str]] = {}
@@ -68,20 +68,20 @@ class Flips:
         return [match for match in _WORD.finditer(text) if match.group().lower() in self._opposite]
 
     def has_finite_verb(self, text: str) -> bool:
-        """Whether the text has a finite verb that the rules know: a title without one names a subject and claims nothing."""
+        """Whether the text has a finite verb known to the rules: a title without one names a subject and claims nothing."""
         return bool(re.search(rf"\b({_BE}|does|do|did)\b", text)) or any(
             match.group() in self._third_person for match in _WORD.finditer(text)
         )
 
     def make_opposite(self, text: str, rng: random.Random, met: str | None = None) -> str | None:
-        """One direction word replaced by an opposite, the first more often than later ones; None where there is none.
+        """Replace one direction word by an opposite, the first word more often than later ones; None where there is none.
 
-        With `met`, only a word that stands in that other text too, itself or as one that may stand for it.
+        With `met`, replace only a word that also occurs in that other text, itself or as a synonym.
         """
         return self._replace(text, self._opposite, rng, met)
 
     def replace_synonym(self, text: str, rng: random.Random) -> str:
-        """One direction word said another way, where the list knows one; the sense stays."""
+        """Replace one direction word by a synonym, where the list has one; the meaning stays the same."""
         return self._replace(text, self._same, rng) or text
 
     def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random, met: str | None = None) -> str | None:
@@ -97,7 +97,7 @@ class Flips:
         return text[: match.start()] + word + text[match.end() :]
 
     def negate(self, text: str, rng: random.Random) -> str | None:
-        """A negation taken away where there is one, else put in; None where no rule fits."""
+        """Remove a negation where there is one, else insert one; None where no rule fits."""
         for pattern, replacement in _NEGATED:
             if pattern.search(text):
                 return pattern.sub(replacement, text, count=1)
@@ -111,14 +111,14 @@ class Flips:
         return None
 
     def hedge(self, text: str, word: str) -> str | None:
-        """The first finite verb that the rules know behind `word` ("may"); None where there is none."""
+        """Put `word` ("may") before the first finite verb known to the rules; None where there is none."""
         match = next((match for match in _WORD.finditer(text) if match.group() in self._third_person), None)
         if match is None:
             return None
         return f"{text[: match.start()]}{word} {self._third_person[match.group()]}{text[match.end() :]}"
 
     def change_number(self, text: str, rng: random.Random) -> str | None:
-        """One number of the text changed clearly (at least by half); None where it holds none."""
+        """Change one number of the text clearly (by at least half); None where it contains none."""
         numbers = list(re.finditer(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", text))
         if not numbers:
             return None

@@ -18,7 +18,7 @@ NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 
 
 def measure_overlap(claim: str, text: str) -> float:
-    """The share of the claim's terms that the text holds."""
+    """The share of the claim's terms that the text contains."""
     wanted = set(split_terms(claim))
     return len(wanted & set(split_terms(text))) / max(len(wanted), 1)
 
@@ -29,7 +29,7 @@ def clean_claim(claim: str) -> str:
 
 
 def make_pairs(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterator[Pair]:
-    """The pairs of one row: each evidence sentence, and `neutrals` others, the likeliest confusions before random ones."""
+    """The pairs of one row: its first evidence sentences, and `neutrals` others, half the likeliest confusions, half random."""
     claim, title, sentences = clean_claim(row["claim"]), row.get("title") or "", row["sentences"]
     evidence = [index for index in row["evidence"] or [] if index < len(sentences)]
     label, source = NAMES[row["label"]], row["dataset"]
@@ -47,7 +47,7 @@ def make_pairs(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterat
 
 
 def read_labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random) -> list[Pair]:
-    """Every training pair of one set; of SciFact and HealthVer the held-out fold is left away."""
+    """Every training pair of one set; for SciFact and HealthVer, without the held-out fold."""
     found: list[Pair] = []
     for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
@@ -63,7 +63,7 @@ Rivals = list[tuple[str, list[dict[str, Any]]]]
 
 
 def find_scifact_rivals(folder: Path) -> Rivals:
-    """For each SciFact train claim that is not held out: BM25's top documents without those that it cites."""
+    """For each SciFact train claim that is not held out: BM25's top documents without those that the claim cites."""
     corpus = list(read_rows(folder, "scifact/corpus.jsonl.gz"))
     index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
     found: Rivals = []

@@ -1,4 +1,4 @@
-"""One labelled pair, and the labels' order."""
+"""One labelled pair, and the order of the labels."""
 
 from __future__ import annotations
 

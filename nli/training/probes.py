@@ -15,7 +15,7 @@ from retrieval.core.values import Premise
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print, for each kind, how often the most probable class is right, calibrated and not."""
+    """Print, for each kind, how often the most probable class is right, with and without calibration."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.probes", description="Accuracy on the probe set, by kind.")
     parser.add_argument(
         "--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines with claim, sentence, label and kind"

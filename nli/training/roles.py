@@ -1,4 +1,4 @@
-"""Training the role model on PubMedQA's abstracts, whose publishers label the sections: `python -m nli.training.roles`."""
+"""Train the role model on PubMedQA's abstracts, whose publishers label the sections: `python -m nli.training.roles`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from retrieval.training.data import read_rows
 
 FOLDS = 5
 RAREST = 8
-"""A token must stand in so many sentences to be worth a weight."""
+"""The fewest sentences in which a token must occur to get a weight."""
 SLACK = 0.1
 """The inverse strength of the pull of the weights to 0."""
 
@@ -47,7 +47,7 @@ def read_examples(folder: Path) -> list[Example]:
 
 
 def train_model(chosen: Sequence[Example]) -> RoleModel:
-    """The words' weights by penalised maximum likelihood; the places' share by counting, over the roles' own shares."""
+    """Fit word weights by penalised maximum likelihood, and place weights by counting, relative to the roles' overall shares."""
     counts = Counter(token for text, *_ in chosen for token in find_role_tokens(text))
     words = {token: row for row, token in enumerate(sorted(token for token, count in counts.items() if count >= RAREST))}
     cells = [(row, words[token]) for row, (text, *_) in enumerate(chosen) for token in find_role_tokens(text) if token in words]
@@ -62,7 +62,7 @@ def train_model(chosen: Sequence[Example]) -> RoleModel:
 
 
 def measure_accuracy(chosen: Sequence[Example]) -> tuple[float, float]:
-    """The share of sentences whose role is told, by the words alone and with the place; whole abstracts left out in turn."""
+    """The share of sentences with the right role, from words alone and with the place, cross-validated over whole abstracts."""
     right: list[tuple[bool, bool]] = []
     for left_out in range(FOLDS):
         model = train_model([one for one in chosen if one[3] % FOLDS != left_out])
@@ -74,7 +74,7 @@ def measure_accuracy(chosen: Sequence[Example]) -> tuple[float, float]:
 
 
 def save(model: RoleModel, path: Path) -> None:
-    """Write the model whole, in half precision."""
+    """Write the model atomically, in half precision."""
     content = io.BytesIO()
     joined = "\n".join(model.words).encode()
     weights, bias, places = (part.astype(np.float16) for part in (model.weights, model.bias, model.places))

@@ -1,14 +1,14 @@
-"""Pairs made by rule: polarity supervision at a scale that no labelled set has.
+"""Pairs made by rule: polarity supervision at a scale that no labelled set offers.
 
-Three sources, none of them labelled by hand for this:
+There are three sources, none of them labelled by hand for this purpose:
 
-* a finding of a PubMed abstract, said shorter and with other words, against its sentence (support); the same with a direction,
-  a negation or a number turned round on either side (contradict), or on both (support);
-* a title that states a finding against the sentence of its abstract that matches it best, as it is and turned round;
-* evidence_inference's prompts: claims of every direction written from (intervention, comparator, outcome).
+* a finding of a PubMed abstract, shortened and reworded, paired with its sentence (support); the same with a direction, a
+  negation or a number reversed on either side (contradict), or on both (support);
+* a title that states a finding, as it is and reversed, paired with the sentence of its abstract that matches it best;
+* evidence_inference's prompts: claims of every direction, written from (intervention, comparator, outcome).
 
-Both labels are made from the same words in equal numbers, so that no word alone gives the label away. Abstracts that are gold
-for SciFact dev claims are left out (by title).
+Both labels use the same words in equal numbers, so that no word alone gives the label away. Abstracts that are gold for SciFact
+dev claims are left out (by title).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read_abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _turn(text: str, flips: Flips, rng: random.Random) -> str | None:
-    """The text turned round by one rule: mostly direction, else negation, now and then a number."""
+    """Reverse the text by one rule: mostly its direction, else a negation, now and then a number."""
     draw = rng.random()
     order = [flips.make_opposite, flips.negate, flips.change_number]
     if draw > 0.62:
@@ -194,7 +194,7 @@ _WAY = {"significantly increased": 1, "significantly increase": 1, "significantl
 
 
 def make_prompt_pairs(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
-    """Claims of every direction about the outcomes that evidence_inference's annotators judged."""
+    """Pairs with claims of every direction about the outcomes that evidence_inference's annotators judged."""
     prompts: list[dict[str, Any]] = [
         row
         for row in read_rows(folder, "stance/pairs.jsonl.gz")

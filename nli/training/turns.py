@@ -1,7 +1,7 @@
-"""Rewordings whose effect on the label is known, beyond the opposites of `flips.txt`: labelled pairs turned round, sentences that
-deny a denial, aims and doubts that say nothing, hedges, changed numbers.
+"""Rewordings whose effect on the label is known, beyond the opposites of `flips.txt`: reversed labelled pairs, sentences that
+deny or assert a claim, aims and open questions that take no side, hedges, changed numbers.
 
-What a rule makes here is a frame around words that a person wrote; the frames are ours.
+A rule here puts one of our own frames around words that a person wrote.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.rules import read_abstracts, shorten
 
 WRITTEN_AS_COUNTERCLAIMS = frozenset({"scifact"})
-"""Sets whose refuted claims were mostly made by negating a true one: turned back they are supported."""
+"""Sets whose refuted claims were mostly made by negating a true one: reversed again, they are supported."""
 
 _DENIED = (
     "It is not true that {}.",
@@ -51,7 +51,7 @@ _OPEN = (
 
 
 def turn_pairs(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[Pair]:
-    """Labelled pairs whose claim, or whose text, says the opposite, with the label that follows."""
+    """Labelled pairs whose claim or text is reversed, with the resulting label."""
     found = []
     for pair in pairs:
         if pair.label == NEUTRAL or (pair.label == CONTRADICT and pair.source not in WRITTEN_AS_COUNTERCLAIMS):
@@ -70,7 +70,7 @@ def turn_pairs(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[
 
 
 def _make_clause(claim: str) -> str:
-    """The claim as it stands after "that": no full stop, its first word small unless it is a name or an abbreviation."""
+    """The claim as it reads after "that": no full stop, its first word in lower case unless it is a name or an abbreviation."""
     text = claim.rstrip(" .")
     first = text.split(" ", 1)[0]
     return text[:1].lower() + text[1:] if first[1:].islower() else text
@@ -99,7 +99,7 @@ def frame_claims(claims: Sequence[str], flips: Flips, rng: random.Random) -> Ite
 
 
 def hedge(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
-    """The pair with "may" in its claim, where a rule finds the verb: the stance stays."""
+    """The pair with a hedge such as "may" in its claim, where a rule finds the verb; the label stays the same."""
     claim = flips.hedge(pair.claim, rng.choice(("may", "might", "could", "can")))
     return Pair(claim, pair.text, pair.title, pair.label, pair.source) if claim else pair
 

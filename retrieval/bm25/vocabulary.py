@@ -1,7 +1,7 @@
-"""The words of a Lucene index: which it knows, and which are written much like one that it does not know.
+"""The words of a Lucene index: which it contains, and which are spelled much like one that it does not contain.
 
-Lucene finds the latter in its own dictionary of terms by an automaton, so that nothing is kept beside the index and a dictionary
-of millions of terms is no slower to look into.
+Lucene finds the latter in its own term dictionary with an automaton. So nothing is stored beside the index, and a dictionary of
+millions of terms is no slower to search.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from retrieval.core.errors import IndexUnusable
 
 _FIELD = "contents"
 _ONE_AT_A_TIME = threading.Lock()
-"""Pyjnius binds an overloaded method to its object for all threads: of two that call it at once one may reach the other's."""
+"""Pyjnius binds an overloaded method to its object for all threads: if two call it at once, one may reach the other's object."""
 _SAME_BEGINNING = 1
-"""Letters at a word's beginning that are taken to be right."""
+"""Letters at the beginning of a word that are assumed to be right."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarTerm:
-    """A term of an index (stemmed, as it lies there) near to a word: `edits` letters apart, in so many documents."""
+    """A term of an index (stemmed, as stored) that is similar to a word: `edits` letters apart, in so many documents."""
 
     term: str
     edits: int
@@ -44,7 +44,7 @@ def _run(work: Callable[[], _Result]) -> _Result:
 
 
 class Vocabulary:
-    """The terms of the Lucene index in a folder; opened at the first look, safe to use from several threads at once."""
+    """The terms of the Lucene index in a folder; opened at the first use, safe to use from several threads at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,17 +53,17 @@ class Vocabulary:
         self._opening = threading.Lock()
 
     def stem(self, words: Sequence[str]) -> list[str]:
-        """Each word as the index would hold it: lower-cased and stemmed; "" where it would be nothing or several terms."""
+        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
         return _run(lambda: [self._stem(word) for word in words])
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
-        """How many documents hold each term (a stem)."""
+        """How many documents contain each term (a stem)."""
         self._open()
         return _run(lambda: [self._count(term) if term else 0 for term in terms])
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
-        """The terms at most `edits` (1 or 2) letters apart, the nearest first, of equals the most frequent; two letters that
-        changed places count as one."""
+        """The terms at most `edits` (1 or 2) letters apart, the nearest first, then the most frequent; two transposed letters
+        count as one edit."""
         self._open()
         return sorted(
             _run(lambda: self._find_similar(term, edits)),
@@ -71,12 +71,12 @@ class Vocabulary:
         )
 
     def find_documents(self, term: str, most: int) -> list[str]:
-        """The ids of at most `most` documents that hold a term."""
+        """The ids of at most `most` documents that contain a term."""
         self._open()
         return _run(lambda: self._find_documents(term, most))
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Release the index's files."""
         if self._reader is not None:
             run_on_lucene_thread(self._reader.close)
             self._reader = None
@@ -99,7 +99,7 @@ class Vocabulary:
         return int(self._reader.docFreq(load_java_class("org.apache.lucene.index.Term")(_FIELD, term)))
 
     def _stem(self, word: str) -> str:
-        # One analyzer for all: of one made for each word Java may clear away what it holds while it is read.
+        # One analyzer for all words: with one per word, Java may collect what it holds while it is being read.
         if self._analyzer is None:
             self._analyzer = load_pyserini().analyzer(stopwords=False)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
@@ -127,7 +127,7 @@ class Vocabulary:
         found = []
         while (one := within.next()) is not None:
             other = str(one.utf8ToString())
-            # Its boost is 1 less the edits over the shorter word's letters.
+            # The boost is 1 minus edits / letters of the shorter word.
             apart = round((1 - float(within.getBoost())) * min(len(term), len(other)))
             found.append(SimilarTerm(other, apart, int(within.docFreq())))
         return found

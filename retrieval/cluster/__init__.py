@@ -1,1 +1,1 @@
-"""An index on an OpenSearch cluster: its address, the connection, searches, documents and words."""
+"""An index on an OpenSearch cluster: its address, connection, searches, documents and words."""

@@ -1,7 +1,7 @@
-"""Where an index on a cluster lies: `opensearch://host:9200/name`, wherever a folder may be named.
+"""The address of an index on a cluster: `opensearch://host:9200/name`, accepted wherever a folder is.
 
-Paths join slashes that stand beside each other, so that the address of an index is found in a `Path` of it too: every option
-that takes a folder takes an address.
+`Path` collapses adjacent slashes, so the address is recognised in that form too: every option that takes a folder also takes an
+address.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Address:
 
 
 def is_address(place: Path | str) -> bool:
-    """Whether a place is an index on a cluster, or is meant as one."""
+    """Whether a place is, or is meant to be, the address of an index on a cluster."""
     return str(place).startswith(f"{SCHEME}:/")
 
 
 def read_address(place: Path | str) -> Address:
-    """The address that is meant; raises `BadInput` for one that cannot be used."""
+    """The address that a place stands for; raises `BadInput` for one that cannot be used."""
     found = _ADDRESS.fullmatch(str(place))
     if not found:
         raise BadInput(f"{place} is not the address of an index on a cluster; expected one such as {_EXAMPLE}.")
@@ -55,12 +55,12 @@ def read_address(place: Path | str) -> Address:
 
 
 def show_place(place: Path) -> str:
-    """A folder as it was named, or an address."""
+    """A folder as it was given, or an address."""
     return str(read_address(place)) if is_address(place) else str(place)
 
 
 def name_place(place: Path) -> str:
-    """One name of an index: the whole path of its folder, or its address."""
+    """The unique name of an index: the absolute path of its folder, or its address."""
     return str(read_address(place)) if is_address(place) else str(place.resolve())
 
 

@@ -1,6 +1,6 @@
 """The connection to a cluster: opensearch-py's client, with its connection pool, retries and timeouts.
 
-How to reach a cluster (user, password, TLS) is a setting and never part of an address, a manifest or a log.
+How to reach a cluster (user, password, TLS) is a setting, never part of an address, a manifest or a log.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RETRIES = 3
 class Access:
     """How to reach a cluster: account, TLS, seconds that a search may take, and whether to ask the cluster for its other nodes.
 
-    `shards` and `replicas` are those of an index that is built.
+    `shards` and `replicas` apply to an index that is built.
     """
 
     user: str = ""
@@ -45,13 +45,13 @@ _lock = threading.Lock()
 
 
 def use_access(access: Access) -> None:
-    """Reach every cluster so, whatever the environment says."""
+    """Use these settings for every cluster, whatever the environment says."""
     global _given
     _given = access
 
 
 def read_access() -> Access:
-    """What `use_access` gave, or the variables COUNTERPOINT_OPENSEARCH_…; raises `BadConfig` for values that cannot be read."""
+    """The settings given to `use_access`, else the variables COUNTERPOINT_OPENSEARCH_…; raises `BadConfig` for invalid values."""
     if _given is not None:
         return _given
 
@@ -74,9 +74,9 @@ def read_access() -> Access:
 
 
 def connect(address: Address) -> OpenSearch:
-    """The client for the nodes of an address: one a process, safe to use from several threads at once.
+    """The client for the nodes of an address: one per process, safe to use from several threads at once.
 
-    Raises `BadConfig` for a file of certificates that cannot be read.
+    Raises `BadConfig` for a certificate file that cannot be read.
     """
     access = read_access()
     with _lock:
@@ -91,7 +91,7 @@ def _make_client(address: Address, access: Access) -> OpenSearch:
     how: dict[str, Any] = {
         "hosts": [{"host": host.strip("[]"), "port": port} for host, port in address.hosts],
         "use_ssl": access.tls,
-        # A node is given a little longer than the search that it cuts off itself.
+        # A little longer than the time after which the node itself stops the search.
         "timeout": access.seconds + 2.0,
         "max_retries": max(_RETRIES, len(address.hosts)),
         "retry_on_timeout": False,

@@ -1,4 +1,4 @@
-"""The documents of an index on a cluster, with their sentences and cues as they were found when each was written."""
+"""The documents of an index on a cluster, with the sentences and cues found when each was written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from retrieval.store.rows import Entry
 
 
 class ClusterDocuments:
-    """Read access to them; safe to use from several threads at once."""
+    """Read access to the documents; safe to use from several threads at once."""
 
     _CHUNK = 1000
 
@@ -25,7 +25,7 @@ class ClusterDocuments:
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
         """The stored documents of `pmids`, in their order.
 
-        Raises `ClusterBusy` where one has been deleted since it was found.
+        Raises `ClusterBusy` if one has been deleted since it was found.
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
@@ -36,22 +36,22 @@ class ClusterDocuments:
                 yield self._make_entry(found[pmid])
 
     def get(self, pmid: str) -> Entry | None:
-        """One document, or None where the index does not hold it."""
+        """One document, or None if the index does not contain it."""
         source = self._fetch([pmid]).get(pmid)
         return self._make_entry(source) if source else None
 
     def get_by_doi(self, doi: str) -> Entry | None:
-        """The document with a DOI (in lower case), or None where the index holds none."""
+        """The document with a DOI (in lower case), or None if the index has none."""
         hits = self._find({"query": {"term": {"doi": doi}}, "size": 1, "sort": ["pmid"]}) if doi else []
         return self._make_entry(hits[0]["_source"]) if hits else None
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
-        """Every document's PMID, title and abstract, by PMID, in batches."""
+        """Every document's PMID, title and abstract, in order of PMID, in batches."""
         for hits in self.pages(batch, ["pmid", "title", "abstract"]):
             yield [(one["pmid"], one["title"], one["abstract"]) for one in hits]
 
     def pages(self, batch: int, fields: Sequence[str] | bool = True) -> Iterator[list[dict[str, Any]]]:
-        """The sources of every document, by PMID, in batches; only these fields of them."""
+        """The sources of all documents, restricted to `fields`, in order of PMID, in batches."""
         body: dict[str, Any] = {"query": {"exists": {"field": "pmid"}}, "size": batch, "sort": ["pmid"], "_source": fields}
         body["track_total_hits"] = False
         while hits := self._find(body):
@@ -59,16 +59,16 @@ class ClusterDocuments:
             body["search_after"] = hits[-1]["sort"]
 
     def sample(self, most: int) -> list[Entry]:
-        """At most `most` documents, the first in the order of a hash of their texts: the same ones each time."""
+        """At most `most` documents, the first by a hash of their texts: the same ones each time."""
         body = {"query": {"exists": {"field": "pmid"}}, "size": most, "sort": [{"limbs.l0": "asc"}, {"pmid": "asc"}]}
         return [self._make_entry(hit["_source"]) for hit in self._find(body)]
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
-        """Those of `pmids` that the index holds."""
+        """Those of `pmids` that the index contains."""
         return set(self._fetch_all(pmids, ["pmid"]))
 
     def written(self, pmids: Sequence[str]) -> dict[str, int]:
-        """The version of the index that brought the stored text of each of `pmids`; one that the index lacks is left out."""
+        """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
         return {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
 
     def _fetch_all(self, pmids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
@@ -81,7 +81,7 @@ class ClusterDocuments:
         ids = [pmid for pmid in dict.fromkeys(pmids) if 0 < len(pmid.encode("utf-8", "replace")) <= 512]
         if not ids:
             return {}
-        # What searches see, not what was written since.
+        # What searches see, without later writes.
         params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
         with translate_faults(self.address, opened=True):
             body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
@@ -99,4 +99,4 @@ class ClusterDocuments:
         return Entry(read_row(source), self._cue_names)
 
     def close(self) -> None:
-        """Nothing is held open but the process's one client."""
+        """Do nothing: only the process's one client is open."""

@@ -1,4 +1,4 @@
-"""What goes wrong at a cluster, as one sentence each: what is meant by it, and what to do."""
+"""Errors of a cluster, one sentence each: what the error means and what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOO_MANY = ("too_many_clauses", "too_many_nested_clauses", "maxclausecount")
 
 
 class ClusterBusy(IndexUnusable):
-    """The cluster cannot answer completely now: a node or a shard is away or too slow. The same request may succeed soon."""
+    """The cluster cannot answer completely now: a node or shard is unavailable or too slow. The same request may succeed soon."""
 
     status = 503
     retry_after = RETRY_SECONDS
@@ -22,9 +22,9 @@ class ClusterBusy(IndexUnusable):
 
 @contextmanager
 def translate_faults(address: Address, opened: bool = False) -> Iterator[None]:
-    """Raise errors of ours in place of the client's; other errors pass.
+    """Raise our own errors in place of the client's; other errors pass through.
 
-    An index that was `opened` is there: a node that does not know it has just started, and is `ClusterBusy`.
+    An index that was `opened` exists: a node that does not know it has just started, which is `ClusterBusy`.
     """
     import opensearchpy
 
@@ -41,12 +41,12 @@ def translate_faults(address: Address, opened: bool = False) -> Iterator[None]:
             ) from error
         raise translate(error, address) from error
     except (OSError, ValueError) as error:
-        # A file of certificates that is missing or holds none.
+        # A certificate file that is missing or empty.
         raise IndexUnusable(f"The connection to {address} failed ({_first(str(error))}); check its settings.") from error
 
 
 def translate(error: Any, address: Address) -> CounterpointError:
-    """The error of ours for one of the client's."""
+    """Our error for one of the client's."""
     import opensearchpy.exceptions as theirs
 
     where = f"The cluster at {_list_hosts(address)}"
@@ -89,7 +89,7 @@ def _explain_no_connection(info: str, where: str) -> CounterpointError:
 
 
 def _explain_refusal(error: Any, address: Address, where: str) -> CounterpointError:
-    """403: an account without the right to do this, or an index that refuses writes."""
+    """Explain a 403: an account without the right to do this, or an index that refuses writes."""
     said = f"{error.error} {error.info}".lower()
     if "read-only-allow-delete" in said or "flood" in said:
         return OutOfSpace(
@@ -113,7 +113,7 @@ def _explain_status(error: Any, address: Address, where: str) -> CounterpointErr
 
 
 def _reason(error: Any) -> str:
-    """The innermost reason that a cluster gives."""
+    """The innermost reason in a cluster's error."""
     info = error.info
     if isinstance(info, dict) and isinstance(info.get("error"), dict):
         cause = info["error"]

@@ -1,4 +1,4 @@
-"""Whether the engine of an index can answer now, as /health tells it."""
+"""Whether the engine of an index can answer now, as /health reports it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _SECONDS = 2
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """What to say of it: "embedded", a cluster's colour, or why it does not answer; and whether it answers completely."""
+    """What to report: "embedded", a cluster's colour, or why it does not answer; and whether it answers completely."""
 
     says: str
     answers: bool
 
 
 def look_at_engine(place: Path) -> EngineState:
-    """The state of the engine of an index: a folder's is this process; a cluster's shards of it all have to be there."""
+    """The state of an index's engine: for a folder, this process; on a cluster, all shards of the index must be available."""
     if not is_address(place):
         return EngineState("embedded", True)
     address = read_address(place)

@@ -1,8 +1,8 @@
-"""How an index lies on a cluster: the same analysis and the same BM25 as the embedded index has, and what else is searched.
+"""The layout of an index on a cluster: the analysis and BM25 of the embedded index, and the other searchable fields.
 
 A document's source holds what the embedded store keeps of it. What only the cluster needs (counts, parts of a hash to add up)
-is made from that and not kept in the source. Anserini's English analyzer without stop words is the standard tokenizer, the
-English possessive filter, lower case, Porter.
+is derived from that and not kept in the source. Anserini's English analyzer without stop words consists of the standard
+tokenizer, the English possessive filter, the lower-case filter and the Porter stemmer.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from retrieval.bm25.lucene import K1, B
 
 LAYOUT = 1
-"""Raised whenever the mapping or the source changes in a way that older code misreads."""
+"""Increased whenever the mapping or the source changes in a way that older code would misread."""
 ANALYZER, CONTENTS = "english_no_stop", "contents"
 LIMBS = 11
-"""Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles in which a cluster adds up."""
+"""Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles that a cluster adds with."""
 DERIVED = ("sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
 ANALYSIS: dict[str, Any] = {
     "filter": {"possessive": {"type": "stemmer", "language": "possessive_english"}},
@@ -27,13 +27,13 @@ SIMILARITY: dict[str, Any] = {"bm25": {"type": "BM25", "k1": str(K1), "b": str(B
 
 
 def make_settings(shards: int) -> dict[str, Any]:
-    """The settings of an index while it is built: no copies and no refreshes before it is whole."""
+    """The settings of an index while it is built: no replicas and no refreshes until it is complete."""
     return {
         "number_of_shards": shards,
         "number_of_replicas": 0,
         "refresh_interval": "-1",
         "max_result_window": 100_000,
-        # How long a deletion is remembered, against writes that come late.
+        # How long a deletion is remembered, so that late writes do not undo it.
         "gc_deletes": "1h",
         "analysis": ANALYSIS,
         "similarity": SIMILARITY,
@@ -41,7 +41,7 @@ def make_settings(shards: int) -> dict[str, Any]:
 
 
 def make_mapping() -> dict[str, Any]:
-    """The fields that are searched, sorted or added up; what else a document holds lies in its source alone."""
+    """The fields that are searched, sorted or summed; everything else in a document is only in its source."""
     kept = {"type": "keyword", "index": False, "doc_values": False, "copy_to": CONTENTS}
     number = {"type": "integer", "index": False}
     return {
@@ -67,7 +67,7 @@ def make_mapping() -> dict[str, Any]:
 
 
 def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[str]:
-    """What an index on a cluster has other than this code would make it: none means that both can be used together."""
+    """How an index on a cluster differs from what this code would make; an empty list means that both can be used together."""
     differing = []
     if (mapping.get("_meta") or {}).get("layout") != LAYOUT:
         differing.append(f"layout {(mapping.get('_meta') or {}).get('layout')} and not {LAYOUT}")
@@ -83,7 +83,7 @@ def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[
 
 
 def _unify(value: Any) -> Any:
-    """A cluster gives numbers as text."""
+    """Turn values into one form: a cluster returns numbers as text."""
     if isinstance(value, dict):
         return {key: _unify(inner) for key, inner in value.items()}
     if isinstance(value, list):

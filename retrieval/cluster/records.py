@@ -1,4 +1,4 @@
-"""A document as a cluster keeps it, from the row of an embedded store and back: the same values, offsets packed likewise."""
+"""Convert a row of the embedded store to a document on a cluster and back: the same values, with offsets packed the same way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BITS = 24
 
 
 def make_source(row: Row, written: int, order: int) -> dict[str, Any]:
-    """What is sent of a document: its row, the version that wrote it, its place in the order of writes, and what is derived."""
+    """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
     source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
     source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
     return source | {"written": written, "order": order} | derive(source)
@@ -38,7 +38,7 @@ def derive(source: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_row(source: dict[str, Any]) -> Row:
-    """The row of an embedded store that a document's source is; raises `IndexUnusable` where it is damaged."""
+    """The row of an embedded store that a document's source represents; raises `IndexUnusable` if it is damaged."""
     try:
         texts = tuple(source[name] for name in _TEXTS)
         packed = (base64.b64decode(source["boundaries"]), base64.b64decode(source["cues"]))

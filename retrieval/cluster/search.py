@@ -1,7 +1,7 @@
 """BM25 on a cluster: complete rankings or none.
 
-Word statistics are those of all shards together (dfs_query_then_fetch), equal scores are ordered by id as the embedded index
-does it, and a search that a shard cannot answer, or not in time, is an error instead of a shorter ranking.
+Term statistics come from all shards together (dfs_query_then_fetch). Equal scores are ordered by id, as in the embedded index.
+A search that a shard does not answer in time, or at all, is an error instead of a shorter ranking.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Hit
 
 MOST = 100_000
-"""The most documents of a ranking (`max_result_window` of the mapping)."""
+"""The most documents in a ranking (`max_result_window` of the mapping)."""
 
 
 def run_search(address: Address, name: str, body: dict[str, Any], preference: str = "") -> dict[str, Any]:
-    """What a cluster answers to a search of the index of this real name, from every shard and in time.
+    """A cluster's complete answer to a search of the index with this real name, from every shard and in time.
 
-    Raises `ClusterBusy` where some shard did not answer.
+    Raises `ClusterBusy` if some shard did not answer.
     """
     seconds = read_access().seconds
     params: dict[str, Any] = {
@@ -43,7 +43,7 @@ def run_search(address: Address, name: str, body: dict[str, Any], preference: st
 
 
 def check_complete(found: dict[str, Any], address: Address) -> None:
-    """Raise `ClusterBusy` unless every shard answered, and in time."""
+    """Raise `ClusterBusy` unless every shard answered in time."""
     shards = found["_shards"]
     if found.get("timed_out") or shards["failed"] or shards["successful"] < shards["total"]:
         what = "in time" if found.get("timed_out") else f"on {shards['total'] - shards['successful']} of {shards['total']} shards"
@@ -57,9 +57,9 @@ class ClusterSearch:
         self.address, self.name = address, name
 
     def search(self, query: str, k: int) -> list[Hit]:
-        """The `k` best documents for a bag-of-words query, best first, equal ones by id.
+        """The `k` best documents for a bag-of-words query, best first, ties by id.
 
-        Raises `BadInput` for a query of too many words, `ClusterBusy` where no complete ranking can be had now.
+        Raises `BadInput` for a query of too many words and `ClusterBusy` if no complete ranking is available now.
         """
         query = query.encode("utf-8", "replace").decode("utf-8").strip()
         if not query or k < 1:
@@ -69,14 +69,14 @@ class ClusterSearch:
         body = {
             "query": {"match": {CONTENTS: {"query": query}}},
             "size": k,
-            # Ids come as values of the sort, from columns; nothing stored is read.
+            # Ids come from columns, as sort values; no stored field is read.
             "sort": [{"_score": "desc"}, {"pmid": "asc"}],
             "stored_fields": "_none_",
             "track_total_hits": False,
         }
-        # The same copies of the shards for the same query: copies may still count other deleted documents.
+        # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
         found = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in found["hits"]["hits"]]
 
     def close(self) -> None:
-        """Nothing is held open but the process's one client."""
+        """Do nothing: only the process's one client is open."""

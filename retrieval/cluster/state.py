@@ -1,4 +1,4 @@
-"""What an index on a cluster says of itself: the manifest, one document of it, which no search finds."""
+"""The state of an index on a cluster: its manifest, a document in it that no search finds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from retrieval.core.errors import IndexUnusable
 from retrieval.store.manifest import FORMAT, Manifest, parse_manifest
 
 MANIFEST = "__manifest__"
-"""The id of that document; those of papers never begin so."""
+"""The id of that document; a paper's id never begins this way."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The index that an address's name stands for now: its real name on the cluster, its manifest, the names of its cues."""
+    """The index that an address points to now: its real name on the cluster, its manifest, the names of its cues."""
 
     name: str
     manifest: Manifest
@@ -27,7 +27,7 @@ class State:
 
 
 def read_state(address: Address) -> State:
-    """What is there now; raises `IndexUnusable` where there is nothing, or what this code cannot use."""
+    """The index at an address now; raises `IndexUnusable` if there is none, or one that this code cannot use."""
     with translate_faults(address):
         client = connect(address)
         name = _find_real_name(client.indices.get(index=address.name), address)
@@ -41,7 +41,7 @@ def read_state(address: Address) -> State:
 
 
 def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
-    """The state that the document of the manifest holds."""
+    """The state held by the manifest's document."""
     try:
         data = json.loads(source["manifest"])
         found, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
@@ -60,7 +60,7 @@ def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
 
 
 def _find_real_name(found: dict[str, Any], address: Address) -> str:
-    """The one index behind a name, checked to be analysed and scored as this code does it."""
+    """The one index behind a name, checked to be analysed and scored as in this code."""
     if len(found) != 1:
         raise IndexUnusable(f"{address} stands for {len(found)} indexes ({', '.join(sorted(found))}); it should be one.")
     ((name, about),) = found.items()

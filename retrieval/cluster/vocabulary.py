@@ -1,4 +1,4 @@
-"""The words of an index on a cluster: which it knows, and which are written much like one that it does not know."""
+"""The words of an index on a cluster: which it contains, and which are spelled much like one that it does not contain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from retrieval.cluster.mapping import ANALYZER, CONTENTS
 from retrieval.cluster.search import check_complete, run_search
 
 _SAME_BEGINNING = 1
-"""Letters at a word's beginning that are taken to be right."""
+"""Letters at the beginning of a word that are assumed to be right."""
 _MOST_SIMILAR = 50
 
 
@@ -27,14 +27,14 @@ class ClusterVocabulary:
         self.address, self._name = address, name
 
     def stem(self, words: Sequence[str]) -> list[str]:
-        """Each word as the index would hold it: lower-cased and stemmed; "" where it would be nothing or several terms."""
+        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
         if not words:
             return []
         clean = [word.encode("utf-8", "replace").decode() for word in words]
         with translate_faults(self.address, opened=True):
             body = {"analyzer": ANALYZER, "text": "\n".join(clean)}
             tokens = connect(self.address).indices.analyze(index=self._name, body=body)["tokens"]
-        # Offsets count units of UTF-16, as Java does.
+        # Offsets count UTF-16 code units, as in Java.
         lengths = [len(word.encode("utf-16-le")) // 2 + 1 for word in clean]
         starts = list(accumulate(lengths[:-1], initial=0))
         found: list[list[str]] = [[] for _ in words]
@@ -43,7 +43,7 @@ class ClusterVocabulary:
         return [terms[0] if len(terms) == 1 else "" for terms in found]
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
-        """How many documents hold each term (a stem)."""
+        """How many documents contain each term (a stem)."""
         asked = [term for term in dict.fromkeys(terms) if term]
         if not asked:
             return [0 for _ in terms]
@@ -59,8 +59,8 @@ class ClusterVocabulary:
         return [counts.get(term, 0) for term in terms]
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
-        """The terms at most `edits` (1 or 2) letters apart, the nearest first, of equals the most frequent; two letters that
-        changed places count as one."""
+        """The terms at most `edits` (1 or 2) letters apart, the nearest first, then the most frequent; two transposed letters
+        count as one edit."""
         wanted = {
             "field": CONTENTS, "analyzer": "keyword", "suggest_mode": "always", "max_edits": edits, "size": _MOST_SIMILAR,
             "prefix_length": _SAME_BEGINNING, "min_word_length": 1, "string_distance": "damerau_levenshtein", "accuracy": 0.0,
@@ -73,12 +73,12 @@ class ClusterVocabulary:
         return sorted((one for one in near if one.edits <= edits), key=lambda one: (one.edits, -one.documents, one.term))
 
     def find_documents(self, term: str, most: int) -> list[str]:
-        """The ids of at most `most` documents that hold a term."""
+        """The ids of at most `most` documents that contain a term."""
         body = {"query": _hold(term), "size": most, "sort": ["pmid"], "stored_fields": "_none_"}
         return [str(hit["sort"][0]) for hit in run_search(self.address, self._name, body)["hits"]["hits"]]
 
     def close(self) -> None:
-        """Nothing is held open but the process's one client."""
+        """Do nothing: only the process's one client is open."""
 
 
 def _hold(term: str) -> dict[str, object]:

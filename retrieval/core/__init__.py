@@ -1,1 +1,1 @@
-"""What every folder speaks in: the values, a paper, the errors, results kept on disk, the hash of the code."""
+"""What every folder uses: the values, a paper, the errors, results kept on disk, the hash of the code."""

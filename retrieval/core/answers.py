@@ -1,4 +1,4 @@
-"""What an answer to a question is made of: sentences with checked citations, conflicts, the lead, and what it cost."""
+"""The parts of an answer to a question: sentences with checked citations, conflicts, the lead, and the cost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from retrieval.core.values import Document, Evidence, Hit, Sentence, Topic, Verd
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A document cited for a sentence of an answer, and the sentence of its abstract that bears the answer's out.
+    """A document cited for a sentence of an answer, and the sentence of its abstract that supports it.
 
-    `verdict` is the judge's opinion of that sentence as the premise and the answer's sentence as the hypothesis; `verbatim` says
-    that the answer's sentence stands there word for word, which needs no judge.
+    `verdict` is the judge's verdict with that sentence as the premise and the answer's sentence as the hypothesis; `verbatim`
+    means that the answer's sentence is in the abstract word for word, which needs no judge.
     """
 
     document: Document
@@ -24,7 +24,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class CitedSentence:
-    """A sentence of an answer with the citations that were checked and hold."""
+    """A sentence of an answer with the citations that passed the check."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -32,7 +32,7 @@ class CitedSentence:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSentence:
-    """A sentence that the generator wrote and the check took out, and why."""
+    """A sentence that the generator wrote and the check removed, and why."""
 
     text: str
     reason: str
@@ -40,7 +40,7 @@ class RemovedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Evidence of the index against a sentence of the answer; `sentence` is its place in the answer, from 0."""
+    """Evidence from the index against a sentence of the answer; `sentence` is that sentence's position in the answer, from 0."""
 
     sentence: int
     evidence: Evidence
@@ -48,7 +48,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a generator was asked, by its server's own counts; `cost` is in US dollars where a price is configured."""
+    """A generator's requests and tokens, as counted by its server; `cost` is in US dollars if a price is configured."""
 
     requests: int = 0
     prompt_tokens: int = 0
@@ -58,7 +58,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What a generator wrote before anything was checked: sentences, those of them with a citation, and citations."""
+    """Counts of what a generator wrote, before any check: sentences, sentences with a citation, and citations."""
 
     sentences: int
     cited: int
@@ -70,11 +70,11 @@ LeadVerdict = Literal["yes", "no", "mixed", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What the papers of the index say, weighed together, to a question that asks for yes or no.
+    """What the papers of the index, weighed together, answer to a yes/no question.
 
-    `claim` is the question as a claim; `certainty` is the probability that the verdict is the right one, calibrated on questions
-    whose answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent`
-    is how many on the question take none.
+    `claim` is the question as a claim; `certainty` is the probability that the verdict is right, calibrated on questions whose
+    answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent` is
+    the number of papers on the question that take none.
     """
 
     claim: str
@@ -93,7 +93,7 @@ class Answer:
     """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
-    first sentence says, None where the question asks for no yes or no; `drafted` is None where no generator wrote.
+    first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything.
     """
 
     topic: Topic
@@ -110,5 +110,5 @@ class Answer:
 
     @property
     def words(self) -> int:
-        """The words of all sentences, counted at white space as the track does."""
+        """The number of words in all sentences, split at white space as the track does."""
         return sum(len(sentence.text.split()) for sentence in self.sentences)

@@ -1,6 +1,6 @@
-"""Which code a result comes from: a hash of the project's modules that the named ones import, directly or not.
+"""The code that a result comes from: a hash of the given modules and all project modules that they import, directly or not.
 
-Kept results are only as good as the code that made them; an edit anywhere in it gives them another name.
+Cached results are only as good as the code that made them; an edit anywhere in that code changes their name.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DATA = ("*.yaml", "*.txt", "*.md")
-"""Cues, opposites, templates of queries, prompts. What lies in eval is other people's figures."""
+"""Cues, opposites, query templates, prompts. The files in eval are other people's figures."""
 PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval", "bench")
 
 
 def hash_code(modules: Iterable[str]) -> str:
-    """The hash of the source of these modules and of all that they import from the project, and of the data that these read."""
+    """The hash of the source of these modules, of all that they import from the project, and of the data that those read."""
     found: dict[str, Path] = {}
     waiting = list(modules)
     while waiting:

@@ -1,9 +1,10 @@
-"""Results that are kept on disk: what a model once made of a text is read the next time, by the service, the CLI and batch runs.
+"""A disk cache of model results: what a model once computed for a text is reused by the service, the CLI and batch runs.
 
-Under a key that names everything a result depends on (model, code, texts) lies its bytes; no text can be read out of it. The
-file is bounded, the oldest results go first, and it is never needed: where it cannot be read or written the work goes on
-without it. It is SQLite: several processes may use it, and what is read stays in the page cache of the system. (The usual
-library, diskcache, has had no release since 2023 and unpickles what it finds; LMDB would map the file into the service's memory.)
+Each result's bytes are stored under a key that depends on everything the result does (model, code, texts); no text can be
+recovered from the file. The file is bounded, the oldest results go first, and it is optional: if it cannot be read or written,
+the work goes on without it. It is SQLite: several processes may use it, and what is read stays in the system's page cache. (The
+usual library, diskcache, has had no release since 2023 and unpickles what it finds; LMDB would map the file into the service's
+memory.)
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ OFF = "off"
 DEFAULT_MB = 1024
 Kind = Literal["verdicts", "vectors"]
 SHARES: Mapping[Kind, float] = {"verdicts": 1 / 8, "vectors": 7 / 8}
-"""Of the whole size: a verdict takes some 100 bytes, the vectors of an abstract some 90,000."""
+"""Shares of the whole size: a verdict takes some 100 bytes, the vectors of an abstract some 90,000."""
 
 _PAGE_BYTES = 4096
 _CHUNK = 1000
 _BUSY_SECONDS = 5.0
-# WITHOUT ROWID would be smaller, but the row number tells which results are oldest.
+# WITHOUT ROWID would be smaller, but the row number shows which results are oldest.
 _SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)"
 _OLDEST_TENTH = "DELETE FROM kept WHERE rowid <= (SELECT min(rowid) + max(1, (max(rowid) - min(rowid)) / 10) FROM kept)"
 
 observers: list[Callable[[str, int, int], None]] = []
-"""Told of every look-up: the name of the file, or of what is shared, how many results were there, and how many were not."""
+"""Called on every look-up with the name of the file, or of the shared cache, the number of hits and the number of misses."""
 
 _log = logging.getLogger("counterpoint")
 
 
 def make_key(*parts: str) -> bytes:
-    """16 bytes for these texts in this order; two lists of texts that differ never share one in practice."""
+    """A key of 16 bytes for these texts in this order; in practice, two different lists never share one."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         text = part.encode("utf-8", "surrogatepass")
@@ -64,14 +65,14 @@ class DiskCache:
         self._lock = threading.Lock()
         self._usable = True
         try:
-            # The folder is nobody else's: what lies in it is believed.
+            # Nobody else may write to the folder: its contents are trusted.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._connect()
         except (sqlite3.Error, OSError) as error:
             self._give_up(error)
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The result under each key, None where there is none."""
+        """The result under each key, None if there is none."""
         found: dict[bytes, bytes] = {}
         if self._usable:
             try:
@@ -87,7 +88,7 @@ class DiskCache:
         return results
 
     def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each result under its key, all or none; the oldest make room."""
+        """Keep each result under its key, all or none; the oldest results make room."""
         if not self._usable:
             return
         rows = list(results)
@@ -107,18 +108,18 @@ class DiskCache:
             self._give_up(error)
 
     def _is_full(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is as large as it may be; else the disk is full, and deleting would not help."""
+        """Whether the file has reached its maximum size; if not, the disk is full, and deleting would not help."""
         pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
         return pages >= 0.9 * self._pages
 
     def _connect(self) -> sqlite3.Connection:
-        """This thread's own."""
+        """This thread's own connection."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
             connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode=WAL")
-            # What a power cut takes is made again.
+            # What is lost in a power cut is computed again.
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute(f"PRAGMA max_page_count={self._pages}")
             connection.execute(_SCHEMA)
@@ -138,16 +139,16 @@ _chosen_address: str | None = None
 
 
 def set_cache_folder(folder: str, megabytes: float) -> None:
-    """Keep the results of this process in a folder from now on, so many megabytes at most, whatever the environment says.
+    """Cache the results of this process in a folder from now on, up to this many megabytes, whatever the environment says.
 
-    "" stands for the user's own cache folder, "off" for none.
+    "" stands for the user's own cache folder, "off" for no cache.
     """
     global _chosen
     _chosen = folder, megabytes
 
 
 def get_cache_folder() -> Path | None:
-    """The folder that keeps results, None where none does; `set_cache_folder` or COUNTERPOINT_CACHE names it or says "off"."""
+    """The cache folder, None if there is none; `set_cache_folder` or COUNTERPOINT_CACHE names it or is "off"."""
     named = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
     if named.lower() == OFF:
         return None
@@ -155,7 +156,7 @@ def get_cache_folder() -> Path | None:
 
 
 def get_cache_megabytes() -> float:
-    """The bound on all results together, by `set_cache_folder` or COUNTERPOINT_CACHE_MB; raises `BadConfig` below 1."""
+    """The limit for all results together, set by `set_cache_folder` or COUNTERPOINT_CACHE_MB; raises `BadConfig` below 1."""
     if _chosen:
         return _chosen[1]
     written = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
@@ -169,8 +170,10 @@ def get_cache_megabytes() -> float:
 
 
 def set_shared_cache(address: str) -> None:
-    """Share results through the Redis at this address, "" for none, whatever the environment says; raises `BadConfig` as
-    `shared_cache.connect` does."""
+    """Share results through the Redis server at this address, "" for none, whatever the environment says.
+
+    Raises `BadConfig` as `shared_cache.connect` does.
+    """
     global _chosen_address
     if address:
         shared_cache.connect(address).close()
@@ -178,8 +181,10 @@ def set_shared_cache(address: str) -> None:
 
 
 def open_cache(kind: Kind) -> Cache | None:
-    """The results of that kind which this process shares with all others of the user, and with other machines where a Redis is
-    named; None where none are kept."""
+    """The cache of results of this kind; None if caching is off.
+
+    This process shares it with all others of the user, and with other machines if a Redis server is configured.
+    """
     where = get_cache_folder()
     near = _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
     address = os.environ.get(ADDRESS_VARIABLE, "") if _chosen_address is None else _chosen_address

@@ -1,8 +1,8 @@
 """One exception tree for the whole project.
 
 Every error a user can cause, or can do something about, is a `CounterpointError` whose message is one sentence: what was
-expected, what came, what to do. The command line prints it and exits with 2; HTTP answers with `status`. Errors of
-libraries (Lucene, SQLite, YAML, …) are translated where they enter, never passed on.
+expected, what came instead, what to do. The command line prints it and exits with 2; HTTP answers with `status`. Errors of
+libraries (Lucene, SQLite, YAML, …) are translated where they occur, never passed on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 class CounterpointError(Exception):
-    """Root of every error that is told to the user as one sentence."""
+    """Root of every error that is shown to the user as one sentence."""
 
     status = 400
 
@@ -29,8 +29,8 @@ class BadInput(CounterpointError):
 class BadRecord(BadInput):
     """One record of a source cannot be read.
 
-    `source` is the file, `record` says which one in the words of its format ("line 12", "article 3 (PMID 17)"), `expected`
-    what the format asks for and what came instead.
+    `source` is the file, `record` identifies the record in the terms of its format ("line 12", "article 3 (PMID 17)"),
+    `expected` says what the format requires and what came instead.
     """
 
     def __init__(self, source: Path | str, record: str, expected: str) -> None:
@@ -49,19 +49,19 @@ class IndexUnusable(CounterpointError):
 
 
 class ModelUnusable(CounterpointError):
-    """A model's files are missing or do not fit the seam they are used behind."""
+    """A model's files are missing or do not fit the interface that they are used behind."""
 
     status = 503
 
 
 class OutOfSpace(CounterpointError):
-    """The disk is full; what was finished before stays."""
+    """The disk is full; what was finished before is kept."""
 
     status = 507
 
 
 class Interrupted(CounterpointError):
-    """The user stopped a long job; what was finished before stays."""
+    """The user stopped a long job; what was finished before is kept."""
 
 
 class Unfinished(CounterpointError):
@@ -85,10 +85,10 @@ GO_ON = f"what was done so far is saved: {AGAIN} to resume"
 
 @contextmanager
 def translate_write_errors(what: str, where: Path, hint: str = AGAIN) -> Iterator[None]:
-    """Translate what a full, read-only or missing disk does to a writer into one sentence.
+    """Translate the errors of writing to a full, read-only or missing disk into one sentence.
 
-    `what` is being written, `where` to, and `hint` says how to go on: again, or where it was (`GO_ON`).
-    Errors that are not the disk's pass unchanged. Java's exceptions are known by their text alone, so any exception is read.
+    `what` is being written, `where` to, and `hint` says how to go on: again, or from where it stopped (`GO_ON`).
+    Other errors pass unchanged. Java's exceptions can be recognised only by their text, so any exception is inspected.
     """
     try:
         yield

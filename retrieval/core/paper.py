@@ -1,6 +1,6 @@
-"""One paper as sentences with their place in it: what evidence is looked for in.
+"""One paper as sentences with their positions: the text that is searched for evidence.
 
-Plain, frozen values; reading files is `indexes.readers.paper`'s.
+Plain, frozen values; `indexes.readers.paper` reads the files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
 """What a heading stands for."""
 Role = Literal["background", "methods", "results", "conclusion"]
-"""What a sentence does in a paper: it tells the background, how something was done, what came out, or what follows."""
+"""What a sentence does in a paper: it gives the background, the methods, the results or the conclusion."""
 ROLE_OF: Mapping[SectionKind, Role] = {
     "introduction": "background",
     "methods": "methods",
@@ -21,16 +21,16 @@ ROLE_OF: Mapping[SectionKind, Role] = {
     "discussion": "conclusion",
     "conclusion": "conclusion",
 }
-"""The role of the sentences in a section; that of an abstract as a whole or of another section is not known."""
+"""The role of the sentences in a section; for an unstructured abstract or any other section it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperSentence:
     """A sentence of a paper: `text == paper.text[start:end]`, `index` counts from 0 in the whole paper, headings included.
 
-    `section` is the nearest heading above it as it is printed ("" where there is none) and `kind` what that heading stands for.
-    `position` of `length` counts from 0 within the run of sentences of one kind, headings left out: 0 is the section's opening,
-    `length` - 1 its end. A heading is a sentence with `heading` True: it is never evidence.
+    `section` is the nearest heading above it as printed ("" if there is none) and `kind` what that heading stands for.
+    `position` counts from 0 within the run of `length` sentences of one kind, without headings: 0 is the section's first
+    sentence, `length` - 1 its last. A heading is a sentence with `heading` True: it is never evidence.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""From scores to probabilities. scipy.special.softmax does the same, and importing it takes a quarter of a second."""
+"""From scores to probabilities. scipy.special.softmax does the same, but importing it takes a quarter of a second."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Results that several machines share in Redis, behind the cache on each machine's own disk; optional, and never needed.
+"""Results that several machines share in Redis, behind the cache on each machine's own disk; optional.
 
-Where Redis is away the work goes on without it, and it is not asked again for some seconds, so that a request is hardly slower.
-It forgets by itself: each result after a month, and all by its own `maxmemory-policy`.
+If Redis is unavailable, the work goes on without it, and it is not asked again for some seconds, so that a request is hardly
+slower. Redis removes results by itself: each after a month, and all according to its own `maxmemory-policy`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CHUNK = 100
 _SUM_BYTES = 8
 
 Tell = Callable[[str, int, int], None]
-"""Told of a look-up: its kind, how many results were there, and how many were not."""
+"""Called on a look-up with its kind, the number of hits and the number of misses."""
 _Result = TypeVar("_Result")
 _log = logging.getLogger("counterpoint")
 
@@ -37,14 +37,14 @@ class Cache(Protocol):
     """Results under keys of 16 bytes; safe to use from several threads at once. It never raises: it forgets."""
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The result under each key, None where there is none."""
+        """The result under each key, None if there is none."""
 
     def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep each result under its key."""
 
 
 class SharedCache:
-    """Results of one kind in Redis. What does not carry the sum of its key and its bytes is not ours, and counts as missing."""
+    """Results of one kind in Redis. A value without the right checksum of its key and bytes is not ours and counts as missing."""
 
     def __init__(self, client: Redis, kind: str, tell: Tell) -> None:
         self._client, self._tell = client, tell
@@ -53,7 +53,7 @@ class SharedCache:
         self._lock = threading.Lock()
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The result under each key, None where there is none or Redis is away."""
+        """The result under each key, None if there is none or Redis is unavailable."""
         found: list[bytes | None] = []
         for at in range(0, len(keys), _CHUNK):
             chunk = keys[at : at + _CHUNK]
@@ -65,7 +65,7 @@ class SharedCache:
         return found
 
     def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each result under its key for a month, unless Redis is away or full."""
+        """Keep each result under its key for a month, unless Redis is unavailable or full."""
         rows = list(results)
         for at in range(0, len(rows), _CHUNK):
             self._ask(partial(self._send, rows[at : at + _CHUNK]))
@@ -94,19 +94,19 @@ class SharedCache:
     def _leave_alone(self, error: Exception) -> None:
         with self._lock:
             if time.monotonic() >= self._away_until:
-                # The kind alone: a message may name the server's account.
+                # Only the kind of error: a message may name the server's account.
                 _log.warning("the shared cache (%s) cannot be used now: %s", self._kind, type(error).__name__)
                 self._away_until = time.monotonic() + _AWAY_SECONDS
 
 
 class CachesInTurn:
-    """A near cache and a far one: what the far one alone has is kept near from then on."""
+    """A near cache and a far one: what only the far one has is kept in the near one from then on."""
 
     def __init__(self, near: Cache, far: Cache) -> None:
         self.near, self.far = near, far
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The result under each key, None where neither has it."""
+        """The result under each key, None if neither has it."""
         found = self.near.get(keys)
         missing = [key for key, value in zip(keys, found, strict=True) if value is None]
         if not missing:
@@ -124,9 +124,9 @@ class CachesInTurn:
 
 
 def connect(address: str) -> Redis:
-    """The client for a Redis at redis://, rediss:// or unix://; it connects at the first look-up.
+    """The client for a Redis server at redis://, rediss:// or unix://; it connects at the first look-up.
 
-    Raises `BadConfig` for an address that cannot be read, and where the package redis is missing.
+    Raises `BadConfig` for an address that cannot be read, or if the package redis is missing.
     """
     try:
         from redis import Redis
@@ -140,7 +140,7 @@ def connect(address: str) -> Redis:
             protocol=2,
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=_ANSWER_SECONDS,
-            # Once more at once: a connection that was kept open may have been closed at the other end.
+            # Retry once immediately: the other end may have closed a connection that was kept open.
             retry=Retry(NoBackoff(), 1),
         )
     except ValueError:

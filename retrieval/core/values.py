@@ -1,4 +1,4 @@
-"""What flows through Counterpoint: plain, frozen values. Storage, models and HTTP live elsewhere.
+"""The data types of Counterpoint: plain, frozen values. Storage, models and HTTP live elsewhere.
 
 Offsets are Python character offsets, half open, into the text that the field's docstring names.
 """
@@ -55,7 +55,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote a publication: a person, or a group, whose name stands in `family` alone."""
+    """An author of a publication: a person, or a group, whose name is in `family` alone."""
 
     family: str
     given: str = ""
@@ -69,10 +69,10 @@ class Author:
 class Document:
     """One publication: what every reader yields and the store keeps.
 
-    `sections` never overlap and lie in order; a sentence never crosses their edges. `spans` holds the sentence boundaries
-    where the source itself fixes them (SciFact's rationales are counted in them), else None: the index finds them.
-    `version` is PubMed's: of two records with one PMID the higher version stands. `doi` is in lower case and without an address
-    before it, `pmcid` begins with PMC, `mesh` are the descriptors of PubMed's MeSH headings; each is empty where it is unknown.
+    `sections` are in order and never overlap; a sentence never crosses their edges. `spans` holds the sentence boundaries
+    if the source itself fixes them (SciFact's rationales refer to them), else None: the index finds them.
+    `version` is PubMed's: of two records with the same PMID the higher version counts. `doi` is in lower case and without a URL
+    prefix, `pmcid` begins with PMC, `mesh` are the descriptors of PubMed's MeSH headings; each is empty if it is unknown.
     """
 
     pmid: str
@@ -94,7 +94,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document found, with the score of whatever ranked it; a list of hits is a ranking, best first."""
+    """A retrieved document, with the score of whatever ranked it; a list of hits is a ranking, best first."""
 
     pmid: str
     score: float
@@ -125,7 +125,7 @@ class Sentence:
 class Premise:
     """What a judge reads: the text that may bear on the claim, and the context that helps to read it.
 
-    `before` and `after` are the neighbouring sentences ("" at the edges and where a whole document is judged).
+    `before` and `after` are the neighbouring sentences ("" at the edges and if a whole document is judged).
     """
 
     text: str
@@ -138,7 +138,7 @@ class Premise:
 class Verdict:
     """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1.
 
-    `decided` is the judge's own decision where it has thresholds of its own, else None: the most probable class decides.
+    `decided` is the judge's own decision if it has its own thresholds, else None: the most probable class decides.
     `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise) and `reason` come from
     judges that give them, else they are "".
     """
@@ -153,7 +153,7 @@ class Verdict:
 
     @property
     def label(self) -> Label:
-        """What the judge says. Without thresholds neutral wins ties, then support, so that a tie never accuses a paper."""
+        """The judge's decision. Without thresholds neutral wins ties, then support, so that a tie never accuses a paper."""
         if self.decided:
             return self.decided
         if self.neutral >= self.support and self.neutral >= self.contradict:
@@ -162,7 +162,7 @@ class Verdict:
 
     @property
     def leaning(self) -> Stance:
-        """The side that is more probable, however neutral the whole; support where both are the same."""
+        """The more probable side, however probable neutral is; support if both are equal."""
         return "support" if self.support >= self.contradict else "contradict"
 
     def turn(self) -> Verdict:
@@ -182,7 +182,7 @@ class NegationScope:
 
 @dataclass(frozen=True, slots=True)
 class Qualifier:
-    """Words of a sentence that narrow what it says, beyond what the claim narrows itself; offsets are into the abstract."""
+    """Words of a sentence that narrow its statement beyond the claim's own restrictions; offsets are into the abstract."""
 
     kind: QualifierKind
     start: int
@@ -191,11 +191,11 @@ class Qualifier:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One document for or against a claim, with the very sentence that says so.
+    """One document for or against a claim, with its rationale sentence.
 
-    `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's opinion of the
-    sentence, or of the whole paper, where one was asked for; `qualifiers` are the reservations its words make; `why` says in
-    words what speaks for the stance.
+    `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's verdict on the
+    sentence, or on the whole paper, if one was asked for; `qualifiers` are the reservations in its words; `why` says in words
+    what speaks for the stance.
     """
 
     document: Document
@@ -211,7 +211,7 @@ class Evidence:
 
     @property
     def standing(self) -> Standing:
-        """A retracted paper is no plain evidence whatever its sentence says; nor is a sentence that says less than the claim."""
+        """How plain the evidence is: neither a retracted paper nor a sentence that says less than the claim is plain evidence."""
         if self.document.retracted:
             return "retracted"
         return "partial" if self.qualifiers else "plain"
@@ -219,8 +219,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class BranchCounts:
-    """How much one branch looked at: documents retrieved, sentences they hold, sentences past the filter, sentences judged, and
-    the documents that these are of."""
+    """How much one branch looked at: documents retrieved, their sentences, sentences that passed the filter, sentences judged,
+    and the documents that the judged sentences come from."""
 
     documents: int
     sentences: int
@@ -234,8 +234,8 @@ class Grounding:
     """The answer to a claim: evidence on both sides and how much was checked to find it.
 
     `uncertain` is what came close on either side, contradictions first, for readers who must not miss one: most of it is neither.
-    `more` is what was called or came close, but stands behind the first few of its list; `silent` is what was read and came close
-    to neither side. Together they are every document that was decided on.
+    `more` is what was given a stance or came close, but ranks below the first few of its list; `silent` is what was read and came
+    close to neither side. Together they are every document that was decided on.
     """
 
     claim: Claim

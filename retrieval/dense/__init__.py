@@ -1,1 +1,1 @@
-"""Dense search: the encoder's seam, the encoders behind it, and search on FAISS."""
+"""Dense search: the encoder's interface, its implementations, and search on FAISS."""

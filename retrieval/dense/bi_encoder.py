@@ -1,4 +1,4 @@
-"""Dense retrieval with Hugging Face encoders: query and document are read apart, and their vectors' inner product ranks.
+"""Dense retrieval with Hugging Face encoders: query and document are encoded separately and ranked by inner product.
 
 docs/hub-models.md says how to fetch them.
 """
@@ -19,10 +19,10 @@ _QUERY_TOKENS, _ARTICLE_TOKENS = 64, 512
 
 
 class BiEncoder:
-    """An `Encoder` of one network for both sides, at length 1; made for Snowflake/snowflake-arctic-embed-m-v2.0.
+    """An `Encoder` with one network for both sides and vectors of length 1; made for Snowflake/snowflake-arctic-embed-m-v2.0.
 
-    `query_prefix` stands before every query, as the model was trained; `pooling` makes one vector of a text's tokens: the
-    first token's (`cls`) or their `mean`. `max_tokens` counts special tokens.
+    `query_prefix` precedes every query, as in the model's training; `pooling` turns the vectors of a text's tokens into one: the
+    first token's (`cls`) or their `mean`. `max_tokens` includes special tokens.
     Raises `BadConfig` for options out of range.
     """
 
@@ -49,11 +49,11 @@ class BiEncoder:
         self.name = f"{self._runtime.name}/{pooling}{max_tokens}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """[texts, width]: one vector of length 1 a query."""
+        """[texts, width]: one vector of length 1 per query."""
         return self._vectors([self._prefix + text for text in texts])
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """[documents, width]: one vector of length 1 a document, of "Title. Abstract"."""
+        """[documents, width]: one vector of length 1 per document, of "Title. Abstract"."""
         return self._vectors([make_passage(document) for document in documents])
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
@@ -80,11 +80,11 @@ class MedCPTEncoder:
         self.name = f"{self._query.name}+{self._article.name}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """[texts, width]: one vector a query."""
+        """[texts, width]: one vector per query."""
         return self._query.vectors(self._query.tokenize_singles(texts, _QUERY_TOKENS), self._batch_size, "cls")
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """[documents, width]: one vector a document, read as the pair of title and abstract."""
+        """[documents, width]: one vector per document, read as the pair of title and abstract."""
         rows = [
             row
             for document in documents

@@ -1,4 +1,4 @@
-"""Dense retrieval with the relevance model that ships: a text is the mean of its token vectors, so no new weights are needed."""
+"""Dense retrieval with the shipped relevance model: a text is the mean of its token vectors, so no new weights are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from retrieval.runtime.engine import Engine
 
 
 class EmbeddedEncoder:
-    """An `Encoder` on the CPU; it shares the loaded model and the vectors it keeps with the reranker of the same settings."""
+    """An `Encoder` on the CPU; it shares the loaded model and the cached vectors with the reranker of the same settings."""
 
     name: str
 

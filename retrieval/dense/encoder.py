@@ -1,4 +1,4 @@
-"""The encoder's seam: texts as vectors, whose inner product says how well a document answers a query."""
+"""The encoder's interface: texts as vectors, whose inner product says how well a document answers a query."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Encoder(Protocol):
 
 
 def normalise(vectors: Vectors) -> Vectors:
-    """`vectors` [texts, width] at length 1, so that their inner product is the cosine; a vector of nothing stays nothing."""
+    """`vectors` [texts, width] at length 1, so that their inner product is the cosine; a zero vector stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
     return unit
 
 
 class CachingEncoder:
-    """An encoder that is asked once for each query; for the length of one request, since nothing is ever forgotten."""
+    """An encoder that encodes each query only once; for a single request, since nothing is ever evicted."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.name, self.documents = encoder.name, encoder.documents

@@ -19,9 +19,9 @@ from retrieval.store.manifest import DensePart, Manifest
 
 
 def find_usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePart:
-    """The dense part of the index in `folder` where it fits its documents and the encoder, else what to do about it.
+    """The dense part of the index in `folder`, checked to fit its documents and the encoder.
 
-    Raises `IndexUnusable` otherwise.
+    Raises `IndexUnusable` with what to do if it does not.
     """
     part, command = manifest.dense, f"`counterpoint index dense {folder}"
     if part is None:
@@ -53,9 +53,9 @@ class DenseIndex:
             raise _make_damage_error(self.path, "it does not match the manifest")
 
     def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
-        """The `k` documents of the highest inner product with each of `queries` [queries, width], best first, equal ones by PMID.
+        """The `k` documents with the highest inner product for each of `queries` [queries, width], best first, ties by PMID.
 
-        Which of several that tie for the last place is among them is up to FAISS, and the same every time.
+        If several tie for the last place, FAISS decides which of them is included, the same one every time.
         Raises `IndexUnusable` for queries of another width.
         """
         if queries.shape[1] != self._index.d:
@@ -68,17 +68,17 @@ class DenseIndex:
         return [self._make_hits(*found) for found in zip(scores, rows, strict=True)]
 
     def _make_hits(self, scores: Vectors, rows: np.ndarray) -> list[Hit]:
-        # Rows are in the order of PMIDs. FAISS says nothing of equal scores, and gives -1 where it found too few.
+        # Rows are in the order of PMIDs. FAISS does not define the order of ties, and returns -1 if it found too few.
         return [Hit(self.pmids[rows[i]], float(scores[i])) for i in np.lexsort((rows, -scores)) if rows[i] >= 0]
 
     def vectors(self, rows: list[int]) -> Vectors:
-        """[rows, width]: the vectors as they are kept: those that went in where the index is flat."""
+        """[rows, width]: the vectors as stored; if the index is flat, exactly those that were added."""
         found: Vectors = self._index.reconstruct_batch(np.array(rows, dtype=np.int64))
         return found
 
 
 def pack_ids(pmids: list[str], texts: list[str]) -> bytes:
-    """Which document, and which hash of its text, stands behind each row."""
+    """Pack the document, and the hash of its text, behind each row."""
     return json.dumps({"pmids": pmids, "texts": texts}).encode()
 
 

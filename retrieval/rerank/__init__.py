@@ -1,1 +1,1 @@
-"""Putting a ranking in a better order: the seam, the models behind it, fusion, variety."""
+"""Reranking: the interface, the models behind it, fusion, diversity."""

@@ -1,7 +1,7 @@
 """Reranking with a Hugging Face cross-encoder: query and text are read together and give one number.
 
 Made for ncbi/MedCPT-Cross-Encoder (Jin et al. 2023, https://doi.org/10.1093/bioinformatics/btad651), which reads
-[query, "Title. Abstract"] within 512 tokens, and good for every model with one logit, such as
+[query, "Title. Abstract"] within 512 tokens. It also works with every model with one logit, such as
 cross-encoder/ms-marco-MiniLM-L-6-v2. docs/hub-models.md says how to fetch them.
 """
 
@@ -45,6 +45,6 @@ class HuggingFaceReranker:
             )
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One logit a text, in order; unbounded, higher is more relevant."""
+        """One logit per text, in order; unbounded, higher is more relevant."""
         rows = self._runtime.pairs(query, texts, self._max_tokens, kept_first=True)
         return [score for (score,) in self._runtime.logits(rows, self._batch_size)]

@@ -1,6 +1,6 @@
-"""Choosing a set: the best of what is left, less what it repeats of what was chosen.
+"""Choosing a diverse set: each time the best remaining text, penalised for what it repeats of those chosen.
 
-Maximal marginal relevance (Carbonell and Goldstein 1998, doi:10.1145/290941.291025). The caller says what repeating costs.
+Maximal marginal relevance (Carbonell and Goldstein 1998, doi:10.1145/290941.291025). The caller sets the penalty.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ def diversify(
     k: int,
     fits: Callable[[int, Sequence[int], float], bool] = lambda row, chosen, repeated: True,
 ) -> list[int]:
-    """The rows of the `k` chosen, in the order of choice; of equals the first. Fewer come back where fewer may be chosen.
+    """The rows of the `k` chosen texts, in the order of choice; ties go to the first. Fewer if fewer may be chosen.
 
-    `scores` is [texts], -inf for what must not be chosen; `alike` gives how similar every text is to one, [texts]; `less` what is
-    left of scores for repeating so much (the similarity to the nearest of those chosen, at least 0); `fits` whether a row may
-    join those chosen, given also how much it repeats: one that may not is passed over for good.
+    `scores` is [texts], -inf for what must not be chosen; `alike` gives the similarity of every text to one, [texts]; `less`
+    reduces scores by how much each text repeats (its similarity to the nearest chosen text, at least 0); `fits` says whether a
+    row may join those chosen, given also how much it repeats: one that may not is skipped for good.
     """
     left, repeated, chosen = np.isfinite(scores), np.zeros(len(scores)), list[int]()
     while len(chosen) < k and left.any():

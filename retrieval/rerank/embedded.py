@@ -1,8 +1,8 @@
 """The relevance model that ships with the package: how well "Title. Abstract" answers a claim or a question.
 
-Three parts make the score: the share of the query's rare words that the text holds (BM25 without an index), the match of its
-rare word pieces by vectors (late interaction), and its best-matching stretch. Their weights are the model card's, fitted on
-train-side claims. Why this and not a cross-encoder: docs/models.md.
+The score has three parts: the share of the query's rare words that the text contains (BM25 without an index), the match of its
+rare word pieces by vectors (late interaction), and its best-matching stretch. Their weights are in the model card, fitted on
+train-side claims. docs/models.md explains why this is not a cross-encoder.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from retrieval.words.lexical import read_rarity_tables, score_lexically
 RELEVANCE_MODEL = Path(__file__).parent.parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")
 REMEMBERED_MB = 16
-"""Of vectors that are remembered: enough for the abstracts of five claims and the sentences of an answer."""
+"""Megabytes of vectors to cache: enough for the abstracts of five claims and the sentences of an answer."""
 
 
 class EmbeddedReranker:
     """Scores texts on the CPU with the shipped relevance model.
 
-    `threads` texts are read at once, 0 meaning one a core; `remembered_mb` megabytes of vectors are remembered.
+    `threads` texts are read at once, 0 meaning one per core; up to `remembered_mb` megabytes of vectors are cached.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class EmbeddedReranker:
         self._pieces, self._words = read_rarity_tables(folder / "rarity.npz")
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order."""
+        """One score per text, in order."""
         return [float(score) for score in self.parts(query, texts) @ self.weights]
 
     def parts(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """[texts, 3]: the words', the word pieces' and the stretch's share in the score, before their weights."""
-        # How a word is written decides nothing (retrieval.words.forms).
+        """[texts, 3]: the parts of the score from words, word pieces and stretch, before weighting."""
+        # Spelling must not matter (retrieval.words.forms).
         query, texts = unify_text(query), [unify_text(text) for text in texts]
         ids, vectors = self._vectors.encode_query(query)
         rarity = self._pieces[ids]

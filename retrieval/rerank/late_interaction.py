@@ -1,8 +1,8 @@
-"""Late interaction: how well the words of a text answer the words of a query, from vectors of both made apart.
+"""Late interaction: how well the words of a text answer the words of a query, from vectors computed separately for both.
 
 Each query word looks for its best match among the text's words (MaxSim of ColBERT, Khattab and Zaharia 2020, arXiv
-2004.12832), rare words counting more; beside it the whole query is held against the best stretch of the text. Since a text's
-vectors do not depend on the query, they are made once and kept.
+2004.12832), with more weight on rare words; besides, the whole query is compared with the best stretch of the text. Since a
+text's vectors do not depend on the query, they are computed once and kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
 STRETCH, STRIDE = 48, 24
-"""Tokens of a stretch, and between the starts of two."""
+"""Tokens in a stretch, and between the starts of two stretches."""
 
 
 def score_rare_words(query: Vectors, text: Vectors, weights: NDArray[np.float32]) -> float:

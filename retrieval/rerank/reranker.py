@@ -1,4 +1,4 @@
-"""The reranker's seam: how well a text answers a query."""
+"""The reranker's interface: how well a text answers a query."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Reranker(Protocol):
     name: str
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order; higher is more relevant, and scores of different queries do not compare."""
+        """One score per text, in order; higher is more relevant, and scores of different queries are not comparable."""
 
 
 def make_passage(document: Document) -> str:
-    """What a reranker reads of a document: "Title. Abstract", as MedCPT was trained (ncbi/MedCPT-Cross-Encoder)."""
+    """The text of a document that a reranker reads: "Title. Abstract", as in MedCPT's training (ncbi/MedCPT-Cross-Encoder)."""
     title = document.title.strip()
     if title and title[-1] not in ".?!":
         title += "."
@@ -26,14 +26,14 @@ def make_passage(document: Document) -> str:
 
 
 class CachingReranker:
-    """A reranker that is asked once for each (query, text); for the length of one request, since nothing is ever forgotten."""
+    """A reranker that scores each (query, text) only once; for a single request, since nothing is ever evicted."""
 
     def __init__(self, reranker: Reranker) -> None:
         self.name, self._reranker = reranker.name, reranker
         self._known: dict[tuple[str, str], float] = {}
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order."""
+        """One score per text, in order."""
         new = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
         if new:
             self._known.update(((query, text), score) for text, score in zip(new, self._reranker(query, new), strict=True))

@@ -1,8 +1,8 @@
-"""The shipped relevance model's token vectors of texts, made once while they are kept: reranking and dense search share them.
+"""The shipped relevance model's token vectors of texts, cached: reranking and dense search share them.
 
-Each text is read by a single thread, as many texts at once as there are cores: two threads at one text gain less than they cost,
-and a vector depends on nothing but its text. Vectors are rounded to int8 with a scale a token as soon as they are made, a
-quarter of the size, so that a result is the same whether they were made now, are remembered, or come from the disk.
+Each text is read by a single thread, as many texts at once as there are cores: two threads on one text gain less than they cost,
+and a vector depends on nothing but its text. Vectors are rounded to int8 with one scale per token as soon as they are computed.
+That takes a quarter of the space, and a result is the same whether its vectors are new, in memory, or read from the disk.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _HEADER = struct.Struct("<II")
 
 @dataclass(frozen=True, slots=True)
 class PackedVectors:
-    """Token vectors as int8 [tokens, width] and a scale a token [tokens, 1]."""
+    """Token vectors as int8 [tokens, width] and one scale per token [tokens, 1]."""
 
     whole: NDArray[np.int8]
     scale: NDArray[np.float32]
 
     @classmethod
     def of(cls, vectors: Vectors) -> PackedVectors:
-        """`vectors` [tokens, width] of length 1, rounded to 127 steps of each token's largest number and of length 1 again."""
+        """Pack `vectors` [tokens, width] of length 1, rounded to 127 steps of each token's largest number, back at length 1."""
         rounded = np.rint(vectors * (127 / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-8)))
         scale = 1 / np.maximum(np.linalg.norm(rounded, axis=1, keepdims=True), 1e-8)
         return cls(rounded.astype(np.int8), scale.astype(np.float32))
@@ -52,7 +52,7 @@ class PackedVectors:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return self.whole.nbytes + self.scale.nbytes
 
     def to_bytes(self) -> bytes:
@@ -65,7 +65,7 @@ class PackedVectors:
 
 
 class TextVectors:
-    """The model of one folder, loaded once, and the vectors of the texts last asked for."""
+    """The model of one folder, loaded once, and the vectors of the texts requested most recently."""
 
     def __init__(self, folder: Path, engine: Engine, threads: int) -> None:
         self._encoder = TextEncoder(folder, engine, threads)
@@ -78,7 +78,7 @@ class TextVectors:
         self.kept: Cache | None = open_cache("vectors")
 
     def remember(self, megabytes: float) -> None:
-        """Remember at least so much of vectors from now on, the least recently used going first."""
+        """Cache at least this many megabytes of vectors from now on, evicting the least recently used first."""
         self._limit = max(self._limit, int(megabytes * 1e6))
 
     def encode_query(self, query: str) -> tuple[NDArray[np.int64], Vectors]:
@@ -86,7 +86,7 @@ class TextVectors:
         return self._encoder.vectors(query)
 
     def encode_texts(self, texts: Sequence[str]) -> Iterator[Vectors]:
-        """The token vectors [tokens, width] of each text, in order. Two callers may make the same ones: they are equal."""
+        """The token vectors [tokens, width] of each text, in order. Two callers may compute the same ones: they are equal."""
         known = self._look_up(texts)
         new = [text for text in dict.fromkeys(texts) if text not in known]
         stored = self._read_from_disk(new)

@@ -1,8 +1,8 @@
 """The client of every OpenAI-compatible chat server: OpenAI's own, vLLM, Ollama, llama.cpp, `transformers serve`.
 
-The official client does the wire, the retries with backoff and the waiting that a server asks for (Retry-After). Here its
-errors become sentences, a reply that breaks off is asked for again, requests are paced and tokens counted, and a structured
-answer is checked against the schema that was asked for: some servers ignore it.
+The official client handles the protocol, the retries with backoff and the wait that a server asks for (Retry-After). This module
+turns its errors into sentences, requests a truncated reply again, paces requests, counts tokens, and checks a structured answer
+against the requested schema, which some servers ignore.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer", bound=BaseModel)
 CHARACTERS_A_TOKEN = 4
-"""Roughly, for English: what a budget counts by where a server does not say what was used."""
+"""Roughly, for English: the basis of the budget if a server does not report its usage."""
 
 
 class ChatUnanswered(ModelUnusable):
-    """The server gave no usable answer: unreachable, overloaded, refusing, or out of the schema.
+    """The server gave no usable answer: it is unreachable or overloaded, it refused, or the answer violates the schema.
 
-    `status` is 503 where trying again later may help, 502 where the server answered and the answer is of no use; `http_status`
-    is the server's own, 0 where it gave none.
+    `status` is 503 if trying again later may help, 502 if the server answered but the answer is unusable; `http_status` is the
+    server's own, 0 if it gave none.
     """
 
     def __init__(self, message: str, status: int = 502, http_status: int = 0) -> None:
@@ -47,7 +47,7 @@ class ChatUnanswered(ModelUnusable):
 
 @dataclass(slots=True)
 class UsageCounter:
-    """What a model has been asked so far; counts are the server's own where it gives them."""
+    """The requests and tokens of a model so far; counts are the server's own if it reports them."""
 
     requests: int = 0
     prompt_tokens: int = 0
@@ -64,7 +64,7 @@ class UsageCounter:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A reply in plain text; `whole` says that the model came to an end and was not cut off at the most tokens allowed."""
+    """A reply in plain text; `whole` means that the model finished and was not cut off at the token limit."""
 
     text: str
     whole: bool
@@ -72,16 +72,16 @@ class Completion:
 
 
 class _ReplyCutOff(Exception):
-    """A reply that did not arrive whole."""
+    """A reply that did not arrive completely."""
 
 
 class Chat:
     """A chat model behind a base URL. The key is read from the environment variable `key_env` and never kept or shown.
 
-    `base_url` None means the client's own default (OPENAI_BASE_URL, else OpenAI's). Servers on one's own machine need no key.
-    `per_minute` requests are sent at most; once `budget` tokens are used no more is sent. `price` is US dollars a million
-    tokens of prompt and of completion. Safe to use from several threads.
-    Raises `BadConfig` for options out of range, or where there is no key.
+    `base_url` None means the client's own default (OPENAI_BASE_URL, else OpenAI's). Servers on the local machine need no key.
+    At most `per_minute` requests are sent per minute, and none once `budget` tokens are used. `price` is in US dollars per
+    million tokens of prompt and of completion. Safe to use from several threads.
+    Raises `BadConfig` for options out of range, or if there is no key.
     """
 
     def __init__(
@@ -113,9 +113,9 @@ class Chat:
         self._lock = Lock()
 
     def complete_structured(self, system: str, user: str, schema: type[Answer], max_tokens: int = 400) -> Answer:
-        """The answer as `schema`; raises `ChatUnanswered` in one sentence for whatever else came back.
+        """The answer as `schema`; raises `ChatUnanswered` with one sentence for any other reply.
 
-        A server that rejects `json_schema` is told the schema in words from then on.
+        A server that rejects `json_schema` gets the schema in words from then on.
         """
         reply = self._ask_by_schema(system, user, schema, max_tokens)
         self._count(got := read_reply(reply), len(system) + len(user))
@@ -138,7 +138,7 @@ class Chat:
             try:
                 return self._request_whole(system, user, max_tokens, form)
             except ChatUnanswered as error:
-                # A server that knows no response_format says that the request is wrong; so it does for one that is too long.
+                # A server without response_format rejects the request as bad; it does the same for one that is too long.
                 if error.http_status not in NOT_KNOWN or TOO_LONG.search(str(error)):
                     raise
         told = f"{system}\n\nAnswer with one JSON object and nothing else, by this schema: {json.dumps(closed)}"
@@ -172,9 +172,9 @@ class Chat:
         seed: int | None = None,
         stream: bool = True,
     ) -> Completion:
-        """The reply as plain text, streamed unless `stream` says otherwise; raises `ChatUnanswered` where none can be had.
+        """The reply as plain text, streamed unless `stream` is False; raises `ChatUnanswered` if there is none.
 
-        A reply that breaks off is asked for again, `retries` times at most.
+        A reply that breaks off is requested again, at most `retries` times.
         """
         for _ in range(self._retries + 1):
             self._wait_for_turn()
@@ -215,7 +215,7 @@ class Chat:
         return Completion(reply.text, reply.finish != "length", usage)
 
     def _wait_for_turn(self) -> None:
-        """Wait for one's turn, or say that the budget is spent."""
+        """Wait for this request's turn; raise if the budget is spent."""
         if self._budget is not None and self._spent >= self._budget:
             raise ChatUnanswered(
                 self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
@@ -223,7 +223,7 @@ class Chat:
         self._pace.wait()
 
     def _count(self, reply: ChatReply, characters: int) -> answers.Usage:
-        """Count one answered request; where the server counts nothing, the budget goes by `characters`."""
+        """Count one answered request; if the server reports no counts, the budget is charged by `characters`."""
         prompt, completion = reply.prompt_tokens, reply.completion_tokens
         self.usage.add(prompt, completion)
         with self._lock:
@@ -235,7 +235,7 @@ class Chat:
     def _translate_errors(self) -> Iterator[None]:
         """Turn the client's errors into one sentence each; what does not parse is a reply that broke off.
 
-        The client alone works in here: an error of our own must never be taken for one of the connection.
+        Only the client runs in this context: an error of our own must never be mistaken for one of the connection.
         """
         from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 

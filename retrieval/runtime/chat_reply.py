@@ -8,15 +8,15 @@ from types import SimpleNamespace
 from typing import TypeGuard
 
 LOOPED = SimpleNamespace(choices=[SimpleNamespace(delta=None, finish_reason="length")])
-"""What stands for the rest of a reply that loops."""
+"""A chunk that replaces the rest of a reply that loops."""
 _TAIL, _TIMES, _EVERY = 40, 5, 20
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """The text of a reply, why it ended ("" where that was not said), whether it is a refusal, and the tokens it took.
+    """The text of a reply, why it ended ("" if unknown), whether it is a refusal, and the tokens it took.
 
-    The tokens are 0 where the server does not count them.
+    The tokens are 0 if the server does not count them.
     """
 
     text: str
@@ -27,7 +27,7 @@ class ChatReply:
 
 
 def read_reply(reply: object) -> ChatReply:
-    """A reply that came in one piece."""
+    """Read a reply that came in one piece."""
     choice, counts = _get_first_choice(reply), _read_token_counts(reply)
     if choice is None:
         return ChatReply("", "", False, *counts)
@@ -37,7 +37,7 @@ def read_reply(reply: object) -> ChatReply:
 
 
 def read_stream(chunks: Iterable[object]) -> ChatReply:
-    """A reply that came in pieces."""
+    """Read a reply that came in pieces."""
     text, finish, refused, counts = "", "", False, (0, 0)
     for chunk in chunks:
         if getattr(chunk, "usage", None):
@@ -51,16 +51,16 @@ def read_stream(chunks: Iterable[object]) -> ChatReply:
 
 
 def is_looping(text: str) -> bool:
-    """Whether a text has come to say the same over and over: its last characters stand in it many times.
+    """Whether a text has begun to repeat itself: its last characters occur in it many times.
 
-    A model that has lost its way goes on to the last token allowed, and a slow one takes minutes for that.
+    A model caught in a loop goes on until the token limit, which takes a slow one minutes.
     """
     end = text[-_TAIL:]
     return len(end) == _TAIL and text.count(end) >= _TIMES
 
 
 def read_until_looping(chunks: Iterable[object]) -> Iterator[object]:
-    """The pieces of a reply as they come; where it loops they end, as if the most tokens allowed had been reached."""
+    """The pieces of a reply as they come; if it loops they end, as if the token limit had been reached."""
     text = ""
     for number, chunk in enumerate(chunks, 1):
         yield chunk

@@ -1,4 +1,4 @@
-"""What a chat server is sent, and what it says of a request that it cannot do anything with."""
+"""Requests to a chat server, and the server's message about a request that it cannot handle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BAD_REQUEST = 400
 NOT_KNOWN = (BAD_REQUEST, 404, 422, 501)
-"""What servers answer that know no json_schema."""
+"""The status codes of servers that do not support json_schema."""
 TOO_LONG = re.compile(r"context (?:size|length|window)", re.IGNORECASE)
 _MOST_QUOTED = 200
 
@@ -24,7 +24,7 @@ def make_messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
 
 
 def close_schema(schema: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema as strict servers want it: no other keys, every key required, inside of it too."""
+    """The JSON schema as strict servers want it: no other keys and every key required, at every level."""
     made = schema.model_json_schema()
     for part in (made, *made.get("$defs", {}).values()):
         if "properties" in part:
@@ -33,7 +33,7 @@ def close_schema(schema: type[BaseModel]) -> dict[str, object]:
 
 
 def quote_refusal(error: APIStatusError) -> str:
-    """The server's own words on a request that it cannot do anything with, such as one that is too long for the model."""
+    """The server's own message about a request that it cannot handle, such as one that is too long for the model."""
     body = error.body
     said = body.get("message") if isinstance(body, dict) else None
     if error.status_code != BAD_REQUEST or not isinstance(said, str) or not said.strip():

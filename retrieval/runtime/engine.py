@@ -29,16 +29,16 @@ Engine = Literal["auto", "openvino", "onnxruntime"]
 Batch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 BATCH = 8
-"""Pairs of one batch: so few that they are of nearly one length, and that a claim's sentences make a batch for every core."""
+"""Pairs per batch: few enough that they have nearly one length, and that a claim's sentences make a batch for every core."""
 _CHARACTERS_A_TOKEN = 40
-"""Texts are cut to this many characters a token before they are tokenised: nothing that would be kept is lost."""
+"""Texts are cut to this many characters per token before they are tokenised: nothing that would be kept is lost."""
 
 
 class TokenMarker(Protocol):
-    """Gives each token of an encoded pair its token type, where a model's types say more than the side."""
+    """Gives each token of an encoded pair its token type, for models whose types encode more than the side."""
 
     def __call__(self, first: str, second: str, encoding: Encoding) -> Sequence[int]:
-        """One type a token of `encoding`, special tokens included."""
+        """One type per token of `encoding`, special tokens included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class EncodedPair:
 
 
 class PairTokenizer:
-    """Turns pairs into token ids and types: [CLS] first [SEP] second [SEP], the second text cut where they are too long.
+    """Turns pairs into token ids and types: [CLS] first [SEP] second [SEP], the second text cut if they are too long.
 
     The first text (the claim) is cut only beyond half of `max_tokens`.
     """
@@ -78,7 +78,7 @@ class PairTokenizer:
 
 
 def collate(pairs: Sequence[EncodedPair]) -> Batch:
-    """Ids, mask and types, each int64 [pairs, longest], padded with 0 at the right."""
+    """Ids, mask and types, each int64 [pairs, longest], padded with 0 on the right."""
     longest = max(len(pair.ids) for pair in pairs)
     ids, mask, types = (np.zeros((len(pairs), longest), dtype=np.int64) for _ in range(3))
     for row, pair in enumerate(pairs):
@@ -88,10 +88,10 @@ def collate(pairs: Sequence[EncodedPair]) -> Batch:
 
 
 class Graph:
-    """A model ready to run. A batch is run by one thread, and as many batches side by side as there are threads.
+    """A model ready to run. One thread runs a batch, and as many batches run in parallel as there are threads.
 
-    Two threads at one batch gain less than they cost: they wait for each other at every layer, and for whatever else the machine
-    does (docs/models.md has the figures). The numbers that come out are the same.
+    Two threads on one batch gain less than they cost: they wait for each other at every layer, and for whatever else the machine
+    does (docs/models.md has the figures). The outputs are the same.
     """
 
     def __init__(self, run: Callable[[Batch], NDArray[np.float32]], threads: int) -> None:
@@ -147,9 +147,9 @@ class TextEncoder:
 
 
 def make_model_name(card: Mapping[str, Any]) -> str:
-    """Name and what its scores come from in one word: the weights and, of a judge, its calibration and decision.
+    """A model's name plus a hash of what determines its scores: the weights and, for a judge, its calibration and decision.
 
-    A judge that was fitted again is another one: what is kept under the old name is not taken for its own.
+    A refitted judge is a different one: results cached under the old name are not reused.
     """
     if "decision" not in card:
         return f"{card['name']}-{card['sha256'][:8]}"
@@ -158,7 +158,7 @@ def make_model_name(card: Mapping[str, Any]) -> str:
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
-    """`tokenizer.json` of a model folder, neither cutting nor padding. Raises `ModelUnusable` where it is missing or damaged."""
+    """`tokenizer.json` of a model folder, neither cutting nor padding. Raises `ModelUnusable` if it is missing or damaged."""
     path = folder / "tokenizer.json"
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -172,7 +172,7 @@ def read_tokenizer(folder: Path) -> Tokenizer:
 def read_card(folder: Path) -> dict[str, Any]:
     """`model.json` of a model folder, with the weights checked against its sha256.
 
-    Raises `ModelUnusable` where a file is missing or damaged, or the hash differs.
+    Raises `ModelUnusable` if a file is missing or damaged, or the hash differs.
     """
     try:
         card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
@@ -191,10 +191,10 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:
-    """The graph on the engine asked for; "auto" takes the one that is faster on this processor, the other where it fails.
+    """The graph on the requested engine; "auto" takes the one that is faster on this processor, or the other if that fails.
 
-    It runs `threads` batches side by side, one a core where that is 0.
-    Raises `ModelUnusable` where no engine can load it.
+    It runs `threads` batches in parallel, one per core if that is 0.
+    Raises `ModelUnusable` if no engine can load it.
     """
     threads = threads or os.cpu_count() or 1
     _limit_numpy_threads()
@@ -211,9 +211,9 @@ def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:
 
 @cache
 def _limit_numpy_threads() -> None:
-    """Let numpy multiply on one thread: OpenBLAS's others wait busily, on the cores that run models at the same time.
+    """Let numpy multiply on one thread: OpenBLAS's others busy-wait on the cores that run models at the same time.
 
-    Reranking reads 20 abstracts a second with it and 14 without, on two cores. Nothing here multiplies anything large by numpy.
+    On two cores, reranking reads 20 abstracts a second with this limit and 14 without. No large product here is left to numpy.
     """
     ThreadpoolController().select(internal_api="openblas").limit(limits=1)
 
@@ -233,7 +233,7 @@ def _computes_bfloat16() -> bool:
 
 
 def _load_openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
-    """A stream, and so a thread, for each batch that is run at once; each calling thread has an infer request of its own."""
+    """Load with one stream, and so one thread, per concurrent batch; each calling thread has its own infer request."""
     import openvino
 
     settings = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
@@ -252,7 +252,7 @@ def _load_openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.
 
 
 def _load_onnxruntime(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
-    """One session, which starts no threads of its own: its `run` may be called from several."""
+    """Load one session, which starts no threads of its own: its `run` may be called from several."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,4 +1,4 @@
-"""Where the files of a Hugging Face model are: a local folder, the cache, else fetched once; and what pins their weights."""
+"""Finding the files of a Hugging Face model (a local folder, the cache, else one download), and identifying its weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retrieval.core.errors import BadConfig, CounterpointError, ModelUnusable, translate_write_errors
 
-# Seconds until the hub must have answered the first question about a model; without a network we want to say so soon.
+# Seconds within which the hub must answer the first request about a model; without a network we want to report that soon.
 # (transformers' own loading asks five times with growing pauses: half a minute before it gives up.)
 HUB_TIMEOUT = 5.0
 
@@ -23,8 +23,7 @@ CODE = ".py"
 
 
 def choose_weight_files(names: Iterable[str]) -> list[str]:
-    """The files among `names` that hold the weights, in one format; empty where there are none or shards are
-    missing."""
+    """The files among `names` that hold the weights, in one format; empty if there are none or shards are missing."""
     held = list(names)
     for pattern in WEIGHTS:
         found = sorted(fnmatch.filter(held, pattern))
@@ -47,7 +46,7 @@ def _describe_missing(folder: Path, code: bool = False) -> str:
 
 
 def _list_own_code(folder: Path) -> set[str]:
-    """The Python files that a model's configuration names, but for those of other repositories ("owner/name--module")."""
+    """The Python files that a model's configuration names, except those of other repositories ("owner/name--module")."""
     try:
         named = json.loads((folder / "config.json").read_text("utf-8")).get("auto_map", {}).values()
     except (ValueError, AttributeError):  # transformers says what is wrong with it
@@ -64,9 +63,9 @@ def _say_how_to_fetch(model: str) -> str:
 
 def find_model(model: str, revision: str | None = None, code: bool = False) -> Path:
     """The folder with the files of `model`: a local folder, else the Hugging Face cache, else downloaded into that
-    cache, with its Python files where `code` asks for them.
+    cache, with its Python files if `code` asks for them.
 
-    Nothing is asked of the network when the files are here already, nor ever where HF_HUB_OFFLINE is set.
+    The network is not used when the files are already here, nor ever if HF_HUB_OFFLINE is set.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -95,7 +94,7 @@ def find_model(model: str, revision: str | None = None, code: bool = False) -> P
 
 
 def _list_suffixes(code: bool) -> tuple[str, ...]:
-    """How the files end that belong to the weights."""
+    """The suffixes of the files that belong to the weights."""
     return (*BESIDE_WEIGHTS, CODE) if code else BESIDE_WEIGHTS
 
 

@@ -1,4 +1,4 @@
-"""Not too many requests a minute, or a second, and not more tokens than were granted."""
+"""Rate limiting: at most so many requests in a period."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Pace:
         self._lock = Lock()
 
     def wait(self) -> None:
-        """Return when one more is allowed; callers are let through in the order in which they came."""
+        """Return when one more is allowed; callers pass in the order in which they came."""
         if self._most is None:
             return
         with self._lock:
             now = self._clock()
             turn = max(now, self._turns[0] + self._period) if len(self._turns) == self._most else now
             self._turns.append(turn)
-        # Outside the lock: each who comes meanwhile is told a turn of its own.
+        # Outside the lock: each caller that arrives meanwhile gets its own turn.
         if turn > now:
             self._sleep(turn - now)

@@ -1,7 +1,7 @@
-"""Stopping in the middle of a language model's reply, where nobody waits for it any more.
+"""Stopping in the middle of a language model's reply when nobody is waiting for it any more.
 
-A slow model writes for minutes between two events of the work. Whoever does the work sets a check for its thread; the chat
-client calls it at every piece of a streamed reply, and closes the connection where it raises.
+A slow model writes for minutes between two events of a job. The job sets a check for its thread; the chat client calls it at
+every piece of a streamed reply, and closes the connection if it raises.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _check: ContextVar[Callable[[], object] | None] = ContextVar("check", default=No
 
 @contextmanager
 def stop_by(check: Callable[[], object]) -> Iterator[None]:
-    """Call `check` at every piece of a reply that is read inside; what it raises ends the reading."""
+    """Call `check` at every piece of a reply that is read in this context; an exception ends the reading."""
     token = _check.set(check)
     try:
         yield

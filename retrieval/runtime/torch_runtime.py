@@ -1,13 +1,13 @@
 """A Hugging Face model, loaded once, and run safely by many threads.
 
-Everything that the hub's kinds of model here share: which device and precision, what to say when the files do not load, how
-texts and pairs of texts become batches of tokens. torch and transformers cost seconds to import, so
-they are imported inside the functions that need them and never when this module is.
+Everything that the kinds of hub model here share: the device and precision, the messages when files do not load, how texts and
+pairs of texts become batches of tokens. torch and transformers take seconds to import, so they are imported inside the
+functions that need them and never with this module.
 
 Thread-safety. transformers sets truncation and padding as state on the tokenizer at every call, and fails with
 "Already borrowed" when threads share one (huggingface/transformers#47085). Here the Rust tokenizer underneath is
 used directly, never reconfigured after loading, and truncation and padding are done on its results; so tokenising
-needs no lock. Running a network holds one lock a batch, the same for all models: they share the cores, two batches at
+needs no lock. Each batch that runs holds one lock, the same for all models: they share the cores, two batches at
 once only slow each other down (torch's threads up to ten times), and between two batches another request gets its
 turn. Batches never mix requests, so no thread can change another's scores.
 """
@@ -57,7 +57,7 @@ def _choose_device(wanted: str) -> torch.device:
     try:
         device = torch.device(wanted)
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:  # torch tells of a build without CUDA by AssertionError
+    except (RuntimeError, AssertionError) as error:  # torch reports a build without CUDA by AssertionError
         raise BadConfig(f"The device {wanted!r} cannot be used here; expected auto, cpu or cuda.") from error
     return device
 
@@ -90,7 +90,7 @@ class TokenRow:
 
 
 def batch_by_length(rows: Sequence[TokenRow], batch_size: int) -> Iterator[list[int]]:
-    """Indices of `rows` in batches of like length, longest first: where memory fails, it fails at once."""
+    """Indices of `rows` in batches of similar length, longest first: if memory runs out, it does so at once."""
     order = sorted(range(len(rows)), key=lambda i: -len(rows[i].ids))
     return (order[start : start + batch_size] for start in range(0, len(order), batch_size))
 
@@ -109,7 +109,7 @@ class Runtime:
             tokenizer, self.network = _load(model, folder, head, trust_remote_code)
         self.network.to(self.device)
         self.config = self.network.config
-        # With its chat template, and a state of its own.
+        # With its chat template, and with its own state.
         self.with_template = copy.deepcopy(tokenizer)
         self.tokenizer: Tokenizer = tokenizer.backend_tokenizer
         # The file may carry the truncation and padding of the training; from here on its state never changes.
@@ -151,7 +151,7 @@ class Runtime:
             yield
 
     def check_finite(self, scores: torch.Tensor) -> torch.Tensor:
-        """`scores` as float32 on the CPU. NaN would compare as anything, even as an accusation: better to stop.
+        """`scores` as float32 on the CPU. NaN would compare as anything, even as a contradiction: better to stop.
 
         Raises `ModelUnusable` for NaN or infinity.
         """
@@ -197,7 +197,7 @@ class Runtime:
     def pairs(self, kept: str, cut: Sequence[str], max_tokens: int, *, kept_first: bool) -> list[TokenRow]:
         """`kept` paired with each text of `cut`, in at most `max_tokens` tokens, specials included.
 
-        Only `cut` is shortened, at its end; a `kept` of more than half the room, which nobody means, is capped there.
+        Only `cut` is shortened, at its end; a `kept` of more than half the room, which nobody intends, is capped there.
         """
         room = min(max_tokens, self.limit)
         fixed = self.tokenizer.encode(kept, add_special_tokens=False)
@@ -224,7 +224,7 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
     import transformers
 
     architecture: Any = getattr(transformers, _ARCHITECTURES[head])
-    # Loading is not the user's long work, so no bar of transformers' own.
+    # Loading is not the user's long job, so transformers' progress bar is not shown.
     with _silence(transformers.utils.logging):
         try:
             # Code that a repository brings along is run only where a profile says so. Weights kept in half precision are
@@ -233,7 +233,7 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
             options["dtype"] = torch.float32
             network, report = architecture.from_pretrained(folder, output_loading_info=True, **options)
-        except Exception as error:  # transformers tells of bad files in a dozen exception types
+        except Exception as error:  # transformers reports bad files with a dozen exception types
             if not trust_remote_code and "trust_remote_code" in str(error):
                 raise ModelUnusable(
                     f"The model {model} needs its own Python code to run; choose another, or read that code in {folder} "

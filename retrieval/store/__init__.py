@@ -1,1 +1,1 @@
-"""What lies in an index beside Lucene: its manifest, and the documents in SQLite."""
+"""What an index holds besides Lucene: its manifest, and the documents in SQLite."""

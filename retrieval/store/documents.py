@@ -41,10 +41,10 @@ class Documents(Protocol):
         """Those of `pmids` that the index holds."""
 
     def written(self, pmids: Sequence[str]) -> dict[str, int]:
-        """The version of the index that brought the stored text of each of `pmids`; one that the index lacks is left out."""
+        """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
 
     def close(self) -> None:
-        """Let go of what is open; no other thread may be reading."""
+        """Release what is open; no other thread may be reading."""
 
 
 class Store:
@@ -62,7 +62,7 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            # Each thread has a connection of its own; sharing is allowed for the sake of `close` alone.
+            # Each thread has its own connection; sharing is allowed only so that `close` can close them all.
             connection = self._local.connection = open_read_only(self.path)
             self._opened.append(connection)
         return connection
@@ -125,7 +125,7 @@ class Store:
         return held
 
     def written(self, pmids: Sequence[str]) -> dict[str, int]:
-        """The version of the index that brought the stored text of each of `pmids`; one that the index lacks is left out."""
+        """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
         found: dict[str, int] = {}
         for at in range(0, len(pmids), self._CHUNK):
             rows = self._fetch("pmid, written", pmids[at : at + self._CHUNK])
@@ -138,7 +138,7 @@ class Store:
         return {str(row[0]): row for row in rows}
 
     def close(self) -> None:
-        """Let go of the file; no other thread may be reading."""
+        """Release the file; no other thread may be reading."""
         while self._opened:
             self._opened.pop().close()
         self._local = threading.local()

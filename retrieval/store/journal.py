@@ -1,8 +1,8 @@
-"""What long jobs have finished: records in a journal, a line each, or whole files; a stopped job goes on with what is there.
+"""Finished parts of long jobs: records in a journal, one per line, or whole files; a stopped job resumes from them.
 
-Either is named by its origin, which is all that decides what is in it: where the content, the settings or the code differ,
-another file is used, so that a stale result is never read as a fresh one. (Results that many jobs share lie in
-retrieval.core.disk_cache, which is bounded and may forget.)
+Either is named by its origin, which is everything that determines its content. If the input, the settings or the code differ,
+another file is used, so that a stale result is never read as a fresh one. (Results that many jobs share are in
+retrieval.core.disk_cache, which is bounded and may evict them.)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def hash_json(facts: Any) -> str:
 
 
 def hash_file(file: Path) -> str:
-    """The SHA-256 of a file; raises `BadInput` where it cannot be read."""
+    """The SHA-256 of a file; raises `BadInput` if it cannot be read."""
     try:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
@@ -34,7 +34,7 @@ def hash_file(file: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """All that decides a result: what was read and how, as anything that JSON can hold, and the hash of the code that made it
+    """Everything that determines a result: what was read and how, as any JSON value, and the hash of the code that made it
     (retrieval.core.code_hash). A journal whose keys are digests of what was read needs no other content."""
 
     content: Any
@@ -42,18 +42,18 @@ class Origin:
     code: str
 
     def path(self, folder: Path, name: str, suffix: str = "") -> Path:
-        """Where the results of this origin lie, in a file or folder of their own."""
+        """The path of the file or folder with the results of this origin."""
         return folder / f"{name}-{hash_json(asdict(self))[:24]}{suffix}"
 
 
 class Journal:
-    """Records by their keys, on the disk as they come; `resumed` of them are from an earlier try.
+    """Records by their keys, written to disk as they come; `resumed` of them are from an earlier run.
 
-    A record is anything that JSON can hold. The first line of the file holds the facts that decide the records.
+    A record is any JSON value. The first line of the file holds the facts that determine the records.
     """
 
     def __init__(self, path: Path, facts: Mapping[str, Any], otherwise: str = "name another file") -> None:
-        """Raises `BadInput` where the file holds records of other facts; `otherwise` says how to keep them."""
+        """Open or resume the file; raises `BadInput` if it holds records of other facts (`otherwise` says how to keep them)."""
         self.path, self._facts = path, dict(facts)
         self.records: dict[str, Any] = self._read(otherwise)
         self.resumed = len(self.records)
@@ -63,7 +63,7 @@ class Journal:
 
     @classmethod
     def of(cls, origin: Origin, folder: Path, name: str) -> Journal:
-        """The journal of an origin in a folder, which is made where it is missing; raises `OutOfSpace` and its kin."""
+        """The journal of an origin in a folder, which is made if it is missing; raises `OutOfSpace` and similar errors."""
         with translate_write_errors("the results", folder, GO_ON):
             folder.mkdir(parents=True, exist_ok=True)
             return cls(origin.path(folder, name, ".jsonl"), asdict(origin))
@@ -79,7 +79,7 @@ class Journal:
         self.records[key] = record
 
     def fill(self, key: str, make: Callable[[], Any]) -> Any:
-        """The record under a key, made and kept where there is none; raises `OutOfSpace` and its kin where it cannot be kept."""
+        """The record under a key, made and kept if there is none; raises `OutOfSpace` and similar errors if it cannot be kept."""
         if self.get(key) is None:
             record = make()
             with translate_write_errors("the results", self.path, GO_ON):

@@ -1,7 +1,7 @@
-"""The files of a document store: one of all documents, and beside it one for each update since that is not merged into it yet.
+"""The files of a document store: one with all documents, and beside it one for each later update that is not merged yet.
 
-No file is changed once it is whole, as with Lucene's segments: an update writes a file of changes beside hard links to those
-before. Through a view over all of them every query reads one table of documents.
+As with Lucene's segments, no file changes once it is complete: an update writes a file of changes beside hard links to the
+earlier files. Through a view over all of them every query reads one table of documents.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 POINTERS = """
 CREATE TABLE IF NOT EXISTS pointers (target TEXT NOT NULL, pmid TEXT NOT NULL, PRIMARY KEY (target, pmid)) WITHOUT ROWID;
 """
-"""Which document (pmid) says of which (target) that it is retracted: of the whole index, in its newest file. It counts only where
-the file's `user_version` is the version of the index; older code leaves it as it was."""
+"""Which document (pmid) reports which other (target) as retracted: for the whole index, in its newest file. It is valid only if
+the file's `user_version` is the version of the index; older code leaves the table unchanged."""
 REPLACED = "CREATE TABLE replaced (pmid TEXT PRIMARY KEY) WITHOUT ROWID;"
 """In a file of changes: the documents of older files that no longer count."""
 
 _FIRST_COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
 COLUMNS = f"{_FIRST_COLUMNS}, authors, doi, pmcid, mesh"
-# Stores of format 1 have no authors, DOI, PMCID and MeSH terms: they are read as if they held none, and grow by a merge.
+# Stores of format 1 have no columns for authors, DOI, PMCID and MeSH terms: they are read as empty, and a merge adds them.
 _COLUMNS_OF_FORMAT_1 = f"{_FIRST_COLUMNS}, '[]' AS authors, '' AS doi, '' AS pmcid, '[]' AS mesh"
 GROW = """
 ALTER TABLE documents ADD COLUMN authors TEXT NOT NULL DEFAULT '[]';
@@ -57,7 +57,7 @@ ALTER TABLE documents ADD COLUMN pmcid TEXT NOT NULL DEFAULT '';
 ALTER TABLE documents ADD COLUMN mesh TEXT NOT NULL DEFAULT '[]';
 CREATE INDEX dois ON documents (doi) WHERE doi != '';
 """
-"""What makes a store of format 1 one of today's."""
+"""Upgrades a store of format 1 to the current format."""
 
 
 def name_changes(store: Path, version: int) -> Path:
@@ -83,7 +83,7 @@ def open_read_only(store: Path) -> sqlite3.Connection:
 
 
 def attach(db: sqlite3.Connection, files: Sequence[Path]) -> list[str]:
-    """Let a connection read these finished files; the names by which its statements call them."""
+    """Let a connection read these finished files; returns their names in its statements."""
     names = [f"layer{number}" for number in range(len(files))]
     for file, name in zip(files, names, strict=True):
         db.execute(f"ATTACH ? AS {name}", (_make_uri(file),))

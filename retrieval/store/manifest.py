@@ -1,6 +1,6 @@
-"""What an index says of itself: `manifest.json`, the one file that makes a folder an index.
+"""The manifest of an index: `manifest.json`, the one file that makes a folder an index.
 
-It names the subfolder that holds the data, so that an update appears when this file is replaced and not at all before.
+It names the subfolder that holds the data, so that an update becomes visible only when this file is replaced.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
-# Raised whenever the store or the Lucene index changes in a way that older code misreads.
+# Increased whenever the store or the Lucene index changes in a way that older code would misread.
 FORMAT = 2
 # The same with changes in files of their own (retrieval.store.layers), until they are merged.
 LAYERED = 3
-# Format 1 had no authors, DOIs, PMCIDs and MeSH terms; an update makes a later one of it.
+# Format 1 had no authors, DOIs, PMCIDs and MeSH terms; an update converts it to a later format.
 READABLE = (1, FORMAT, LAYERED)
 NAME = "manifest.json"
 LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
@@ -102,11 +102,11 @@ class Manifest:
 
     @property
     def vectors_fit(self) -> bool:
-        """Whether there are vectors, and made of the very texts that are here now."""
+        """Whether there are vectors, and they were made from exactly the current texts."""
         return self.dense is not None and self.dense.corpus_sha256 == self.corpus_sha256
 
     def write(self, folder: Path) -> None:
-        """Put the manifest in place whole, or leave what was there."""
+        """Write the whole manifest, or leave the old one in place."""
         with translate_write_errors("the index's manifest", folder):
             write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
 

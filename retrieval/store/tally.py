@@ -1,4 +1,4 @@
-"""What is counted of documents, and the hash of their texts: added up, so that an update counts only what it changed."""
+"""Document counts and the hash of the texts, kept as sums so that an update counts only what it changed."""
 
 from __future__ import annotations
 

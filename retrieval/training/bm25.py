@@ -13,7 +13,7 @@ from retrieval.words.lexical import split_terms
 
 
 class TextIndex:
-    """Texts, known by their places."""
+    """BM25 over texts, identified by their positions."""
 
     def __init__(self, texts: Sequence[str], k1: float = K1, b: float = B) -> None:
         self._index = TermIndex(((str(place), split_terms(text)) for place, text in enumerate(texts)), k1, b)
@@ -23,5 +23,5 @@ class TextIndex:
         return self._index.scores(split_terms(query))
 
     def top(self, query: str, k: int) -> list[int]:
-        """The places of the k best texts, best first; ties in their order."""
+        """The positions of the k best texts, best first; ties in their original order."""
         return [int(hit.pmid) for hit in self._index.search(split_terms(query), k)]

@@ -1,4 +1,4 @@
-"""What the commands that train and measure share: their options, and one sentence with exit code 2 for what the user can mend."""
+"""What the training and measuring commands share: their options, and one sentence with exit code 2 for errors users can fix."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class BertEncoder(nn.Module):
         self.dropout = dropout
 
     def table(self) -> Tensor:
-        """[marks, width]: the sum of the parts' rows for every mark, in the order of `nli.wording.marking.mark`."""
+        """[marks, width]: for every mark, the sum of its parts' rows, in the order of `nli.wording.marking.mark`."""
         table: Tensor = self.marks[0]
         for part in list(self.marks)[1:]:
             table = (table[:, None, :] + part[None, :, :]).reshape(-1, WIDTH)
@@ -123,7 +123,7 @@ def load_base(model: Model, folder: Path) -> Model:
     state = model.state_dict()
     state["words.weight"] = weights["embeddings.word_embeddings.weight"]
     state["positions.weight"] = weights["embeddings.position_embeddings.weight"]
-    # The base met segment 0 only: every segment starts from it.
+    # The base was trained on segment 0 only: every segment starts from it.
     state["marks.0"] = state["marks.0"] + weights["embeddings.token_type_embeddings.weight"][0]
     state["norm.weight"], state["norm.bias"] = (weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias"))
     for index in range(LAYERS):

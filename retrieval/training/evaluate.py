@@ -32,7 +32,7 @@ class RankedClaim:
 def rank_scifact(
     data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[RankedClaim]:
-    """BM25's best `depth` for each claim of a split, with the parts of their scores. Relevant is what the claim cites."""
+    """BM25's best `depth` for each claim of a split, with the parts of their scores. A claim's cited documents are relevant."""
     corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
     texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
@@ -48,7 +48,7 @@ def rank_scifact(
 
 
 def compute_mean_ndcg(claims: Sequence[RankedClaim], weights: np.ndarray | None) -> float:
-    """nDCG@10 (0 to 1) of the order that the weighted parts give, `weights` [parts], or of BM25's own where there are none."""
+    """nDCG@10 (0 to 1) of the ranking by the weighted parts, `weights` [parts], or of BM25's own if there are no weights."""
     return float(np.mean([
         ndcg(c.found if weights is None else [c.found[i] for i in np.argsort(-(c.parts @ weights), kind="stable")], c.relevant)
         for c in claims

@@ -1,6 +1,6 @@
 """From a trained torch model to the folder that ships: ONNX with int8 weights, tokenizer, card.
 
-Weights are stored as int8 with one scale a channel (a row of the word table, an output of a matrix) and turned back into
+Weights are stored as int8 with one scale per channel (a row of the word table, an output of a matrix) and turned back into
 float32 by two operators that both engines fold when they load the file: a quarter of the size, computed in float. The drift is
 measured at export and written into the card.
 """
@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 SMALLEST = 16_384
-"""Tensors of fewer numbers stay float: they weigh nothing."""
+"""Tensors with fewer numbers stay float: their size does not matter."""
 
 
 def export(model: nn.Module, output: str, folder: Path, tokenizer: Path, card: Mapping[str, Any]) -> None:
@@ -54,7 +54,7 @@ def restore_weights(path: Path) -> dict[str, torch.Tensor]:
         stored[name] = stored.pop(f"{name}_int8").astype(np.float32) * stored.pop(f"{name}_scale")
     made_by = {node.output[0]: node for node in graph.node if node.op_type == "MatMul"}
     for node in graph.node:
-        # A linear layer is a product with a nameless matrix, turned, and then the sum with its named bias.
+        # A linear layer is a product with an unnamed transposed matrix, and then the sum with its named bias.
         bias, product = next(
             ((one, made_by[other]) for one, other in (node.input, node.input[::-1]) if one in stored and other in made_by),
             (None, None),

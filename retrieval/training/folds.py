@@ -1,6 +1,6 @@
-"""Which claims and papers training leaves away, so that nothing is measured or fitted on what a model has learned from.
+"""Which claims and papers are held out of training, so that nothing is measured or fitted on a model's training data.
 
-The text alone decides, so that every model leaves the same claims away: the stance models, the reader and the relevance model.
+Only the text decides, so that every model holds out the same claims: the stance models, the reader and the relevance model.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ HELD_OUT_OF = frozenset({"scifact", "healthver"})
 
 
 def assign_fold(text: str) -> int:
-    """A fold in 0..FOLDS-1 that depends on the text alone: a claim, or a PMID where whole papers are left away."""
+    """A fold in 0..FOLDS-1 that depends only on the text: a claim, or a PMID if whole papers are held out."""
     return hashlib.sha256(text.strip().encode()).digest()[0] % FOLDS
 
 
 def is_held_out(text: str) -> bool:
-    """Whether training leaves this claim, or the paper with this PMID, away."""
+    """Whether this claim, or the paper with this PMID, is held out of training."""
     return assign_fold(text) == HELD_OUT
 
 
 def is_held_out_of(dataset: str, claim: str) -> bool:
-    """Whether training leaves this claim of a labelled set away; of most sets it leaves none away."""
+    """Whether this claim of a labelled set is held out of training; most sets have no held-out claims."""
     return dataset in HELD_OUT_OF and is_held_out(claim)

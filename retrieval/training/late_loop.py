@@ -1,7 +1,7 @@
 """Contrastive training of the late-interaction encoder: each query's passage against the other passages of its batch.
 
-The batch's score is the one that the reranker gives (rare words, whole query, words of BM25), its parts' weights learned with
-it, so that the encoder learns what the words do not tell already. Batches hold passages that BM25 takes for each other, which
+The batch's score is the reranker's (rare words, whole query, words of BM25). The weights of its parts are learned jointly, so
+that the encoder learns what the words do not already show. Batches hold passages that BM25 confuses with each other, which
 makes the others hard negatives without encoding more text.
 """
 
@@ -29,7 +29,7 @@ TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
 
 
 def group_pairs(pairs: Sequence[Relevant], size: int, near: int, rng: random.Random) -> list[list[Relevant]]:
-    """Batches made of clusters of `near` pairs whose passages BM25 takes for each other."""
+    """Batches made of clusters of `near` pairs whose passages BM25 confuses with each other."""
     index = TextIndex([f"{pair.query} {pair.passage[:300]}" for pair in pairs])
     free = set(range(len(pairs)))
     order = list(free)
@@ -63,7 +63,7 @@ class WeightedScore(nn.Module):
         self.weights = nn.Parameter(torch.tensor([14.0, 12.0, 10.0]))
 
     def forward(self, texts: Sequence[Sequence[str]], tables: Tables, device: torch.device) -> Tensor:
-        """Queries and passages, as many of each, to scores [queries, passages]."""
+        """Map queries and passages, equally many, to scores [queries, passages]."""
         queries, query_mask, rarity = self._encode(texts[0], TOKENS_OF_QUERY, tables, device)
         passages, passage_mask, _ = self._encode(texts[1], TOKENS_OF_PASSAGE, tables, device)
         match = torch.einsum("qid,pjd->qpij", queries, passages).masked_fill(passage_mask[None, :, None, :] == 0, -1.0)

@@ -68,8 +68,8 @@ def make_batches(stages: Sequence[Sequence[PairExample]], recipe: Recipe) -> lis
 
 
 def make_optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
-    """The word table stays as the base has it (half of all weights, and 40,000 pairs meet few of its rows); new parts learn
-    faster than the base."""
+    """AdamW over all but the word table, which stays as in the base (it is half of all weights, and 40,000 pairs use few of its
+    rows); new parts learn faster than the base."""
     model.words.weight.requires_grad_(False)
     new = [parameter for name, parameter in model.named_parameters() if name.startswith(("marks", "hidden", "labels"))]
     fresh = {id(parameter) for parameter in new}
@@ -124,8 +124,11 @@ def descend(
     checkpoint: Path,
     device: torch.device,
 ) -> None:
-    """One step a batch. `checkpoint` is written every few minutes and read first, so that a stopped run goes on; raises
-    `ModelUnusable` where it is another run's (other batches, rates or seed)."""
+    """Take one step per batch.
+
+    `checkpoint` is written every few minutes and read first, so that a stopped run resumes. Raises `ModelUnusable` if it belongs
+    to another run (other batches, rates or seed).
+    """
     todo = todo[: recipe.most_batches or None]
     start, saved, loss_mean = 0, time.monotonic(), 1.1
     torch.manual_seed(recipe.seed)
@@ -174,7 +177,7 @@ def restore(path: Path, run: str, model: nn.Module, steps: torch.optim.AdamW, de
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The model's weights from a checkpoint; raises `ModelUnusable` where there is none."""
+    """The model's weights from a checkpoint; raises `ModelUnusable` if there is none."""
     try:
         found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]
     except (OSError, RuntimeError, KeyError, pickle.UnpicklingError) as error:

@@ -1,4 +1,4 @@
-"""Measures of a ranking and of a probability, and how sure one can be of them."""
+"""Measures of rankings and probabilities, with their confidence intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ndcg(ranked: Sequence[int], relevant: Collection[int], depth: int = 10) -> f
 
 
 def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 10) -> float:
-    """Expected calibration error (0 to 1): the mean gap of confidence and accuracy over equal bins of confidence, by their share.
+    """Expected calibration error (0 to 1): the mean gap between confidence and accuracy over equal-width bins, weighted by size.
 
     `confidence` [items] is 0 to 1, `right` [items].
 

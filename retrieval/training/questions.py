@@ -1,4 +1,4 @@
-"""What the relevance model learns from: (query, passage that answers it), passages cut by the tokenizer."""
+"""The training data of the relevance model: (query, passage that answers it), passages cut by the tokenizer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from retrieval.training.folds import is_held_out
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """`key` names the passage's document, so that two queries of one document are not held against each other."""
+    """`key` names the passage's document, so that two queries of one document do not serve as each other's negatives."""
 
     query: str
     passage: str
@@ -24,7 +24,7 @@ class Relevant:
 
 
 def read_scifact(folder: Path) -> Iterator[Relevant]:
-    """SciFact train claims and the abstracts they cite, the held-out fold left away: on it the parts of the score are weighed."""
+    """SciFact train claims and the abstracts they cite, without the held-out fold, which serves to weigh the score's parts."""
     corpus = {int(row["doc_id"]): row for row in read_rows(folder, "scifact/corpus.jsonl.gz")}
     for claim in read_rows(folder, "scifact/claims_train.jsonl.gz"):
         for cited in claim["cited_doc_ids"]:
@@ -46,7 +46,7 @@ def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
 
 
 def read_pubmedqa(folder: Path) -> Iterator[Relevant]:
-    """PubMedQA's questions and the abstracts they were asked of, conclusions taken away by the set itself."""
+    """PubMedQA's questions and the abstracts they were asked about; the dataset itself removes the conclusions."""
     for row in read_rows(folder, "relevance/pubmedqa.jsonl.gz"):
         yield Relevant(row["QUESTION"], " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
 

@@ -1,1 +1,1 @@
-"""What the words of a query say: how rare they are, how they are spelt, and queries made of them."""
+"""The words of a query: how rare they are, how they are spelt, and the queries made from them."""

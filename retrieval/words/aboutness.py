@@ -1,7 +1,7 @@
-"""Whether a text is about a query at all: the share of the query's rare words that it holds.
+"""Whether a text is about a query at all: the share of the query's rare words that it contains.
 
-A ranking says which text is best, not whether the best is any good; where a collection holds nothing on the subject its best
-matches still share the common words. This measure does not depend on what else was found, so it can tell the two apart.
+A ranking shows which text is best, not whether the best is any good; if a collection has nothing on the subject, its best
+matches still share the common words. This measure does not depend on the other hits, so it can tell the two cases apart.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def find_terms(text: str) -> frozenset[str]:
 
 
 def weigh_share(wanted: dict[str, float], held: frozenset[str]) -> float:
-    """The weight of the wanted words that are held, over the weight of all: 0 to 1, and 0 where nothing is wanted."""
+    """The weight of the wanted words that are in `held`, over the weight of all: 0 to 1, and 0 if nothing is wanted."""
     whole = sum(wanted.values())
-    # In the query's order, so that another process adds up to the same last digit.
+    # In the query's order, so that another process gets the same sum to the last digit.
     return sum(weight for term, weight in wanted.items() if term in held) / whole if whole else 0.0
 
 
 def measure_aboutness(query: str, text: str) -> float:
-    """The share of the query's rare words that the text holds, 0 to 1."""
+    """The share of the query's rare words that the text contains, 0 to 1."""
     return weigh_share(find_rare_words(query), find_terms(text))

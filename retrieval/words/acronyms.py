@@ -15,7 +15,7 @@ _EXTRA = 5
 
 
 def spell_out(text: str, passage: str) -> str:
-    """The text with the long form behind each acronym that the passage introduces."""
+    """The text with the long form added after each acronym that the passage introduces."""
     for acronym, words in find_acronyms(passage):
         text = re.sub(rf"\b{re.escape(acronym)}s?\b", f"{acronym} {words}", text)
     return text

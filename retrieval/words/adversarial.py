@@ -1,4 +1,4 @@
-"""Queries that look for the denial of a claim: it is set into negation-heavy templates, as the paper's V4 does.
+"""Queries that look for the denial of a claim: the claim is put into negation-heavy templates, as in the paper's V4.
 
 A dense encoder places a sentence and its negation close together; asking in the words of a denial is V4's answer to that (it
 did not pay: the paper's V4 has the lowest MRR of contradictions of its five variants).

@@ -1,6 +1,6 @@
 """One form of a text for comparing and for the models, and the other forms of a query's words for searching.
 
-British and American spellings are one word, and so are Greek letters and their names: how a claim is written decides nothing.
+British and American spellings are one word, and so are Greek letters and their names: the spelling of a claim must not matter.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _WORD = re.compile(r"\w+")
 # Queries of one topic come back to the same texts.
 @lru_cache(maxsize=512)
 def unify_text(text: str) -> str:
-    """The text in American spelling, its Greek letters as their names, words with a hyphen that others write in one joined."""
+    """The text in American spelling, with Greek letters as names, and hyphens removed from words that others write in one."""
     return americanise_text(join_hyphens(name_greek(text)))
 
 
 def add_other_forms(query: str) -> str:
-    """The query with the other forms of its words behind it, for a search that knows words by their letters."""
+    """The query followed by the other forms of its words, for a search that matches words literally."""
     named = name_greek(query)
     words = {*_WORD.findall(named.lower())}
     joined = [word for word in _WORD.findall(join_hyphens(named).lower()) if word not in words]

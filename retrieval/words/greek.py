@@ -1,6 +1,6 @@
 """Greek letters and their names: "TNF-α", "TNFα", "TNF alpha" and "TNFalpha" are one thing, "TNF-alpha".
 
-The micro sign before a unit is no letter: "5 μg" stays. Single Latin letters that only look Greek are not looked at.
+The micro sign before a unit is not a letter: "5 μg" stays. Single Latin letters that only look Greek are ignored.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def name_greek(text: str) -> str:
 def list_greek_forms(text: str) -> list[str]:
     """The words under which an index may hold what a text (of `name_greek`) names by Greek letters, in lower case.
 
-    An index knows a word by its letters: "TNF-α" is "tnf" and "α" there, "TNFα" one word.
+    An index matches words literally: "TNF-α" is "tnf" and "α" there, "TNFα" is one word.
     """
     found: dict[str, None] = {}
     for match in _NAMED.finditer(text):

@@ -1,8 +1,8 @@
 """Reading a lay claim (a headline, a patient's question) as the words that the abstract of its study would hold.
 
-Each step is a word-level one, so that its effect can be measured: abbreviations are written out beside themselves, words that
-carry a question and not its subject are dropped, and the rest is lower-cased and stemmed by Lucene's English analyzer, the
-same that the documents go through. "no", "not" and their like stay as long as the analyzer of the documents keeps them.
+Each step works on single words, so that its effect can be measured: expansions are added to abbreviations, words that phrase a
+question but do not name its subject are dropped, and the rest is lower-cased and stemmed by Lucene's English analyzer, the same
+one as for the documents. "no", "not" and the like stay as long as the analyzer of the documents keeps them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tokens = Callable[[Sequence[str]], list[list[str]]]
 """Texts to their index terms, in order."""
 ABBREVIATIONS = "abbreviations.tsv"
 NEGATIONS = frozenset("no not nor neither never none nobody nothing without cannot".split())
-"""Stop words in spaCy's list that turn a claim round: kept."""
+"""Stop words in spaCy's list that reverse a claim: these are kept."""
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _PLAIN = re.compile(r"\w+")
 
@@ -33,7 +33,7 @@ def load_abbreviations() -> Mapping[str, str]:
 
 
 def read_abbreviations(text: str) -> dict[str, str]:
-    """A table of abbreviation, tab, expansion a line; lines that begin with # say where it comes from.
+    """Read a table with one abbreviation, tab and expansion per line; lines that begin with # state its source.
 
     Raises `BadConfig` for a wrong line.
     """
@@ -49,7 +49,7 @@ def read_abbreviations(text: str) -> dict[str, str]:
 
 
 def expand(text: str) -> str:
-    """The text with what each of its abbreviations stands for behind it, once each."""
+    """The text followed by the expansions of its abbreviations, once each."""
     known = load_abbreviations()
     found: dict[str, None] = {}
     for word in _WORD.findall(text):
@@ -93,7 +93,7 @@ def stem_texts(texts: Sequence[str]) -> list[list[str]]:
     def analysed() -> list[list[str]]:
         analyzer = load_pyserini().analyzer(stopwords=True)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-        # One crossing of the bridge a text: the list as Java writes it, whose terms hold neither comma with blank nor bracket.
+        # One call into Java per text: the list as Java prints it, whose terms contain neither ", " nor brackets.
         lists = (utility.analyze(analyzer, text.encode("utf-8", "replace").decode()).toString() for text in texts)
         return [found[1:-1].split(", ") if len(found) > 2 else [] for found in lists]
 

@@ -1,4 +1,4 @@
-"""How much of a query's rare words a text holds: BM25 without an index, its word weights shipped with the model.
+"""How many of a query's rare words a text contains: BM25 without an index, with word weights shipped with the model.
 
 A reranker sees a query and texts, not the collection, so the inverse document frequencies come from a fixed table, made once
 from PubMed abstracts and trial reports (retrieval/training/frequencies.py). Words are stemmed lightly and hashed into the
@@ -73,7 +73,7 @@ def load_shipped_rarity() -> NDArray[np.float32]:
 
 
 def score_lexically(query: str, texts: Sequence[str], idf: NDArray[np.float32]) -> NDArray[np.float64]:
-    """[texts]: BM25 of each text over the most that BM25 could give the query, so 0 to 1 whatever the query's length.
+    """[texts]: BM25 of each text divided by the query's maximum possible BM25, so 0 to 1 whatever the query's length.
 
     Robertson and Zaragoza 2009 (doi:10.1561/1500000019), k1 0.9 and b 0.4; `idf` is [PLACES].
     """
@@ -89,7 +89,7 @@ def score_lexically(query: str, texts: Sequence[str], idf: NDArray[np.float32]) 
 
 
 def find_most_alike(query: str, texts: Sequence[str], most: int) -> list[int]:
-    """The places of the `most` texts that hold most of the query's rare words, ascending; of equals the earlier ones."""
+    """The positions, ascending, of the `most` texts with most of the query's rare words; ties go to the earlier ones."""
     if len(texts) <= most:
         return list(range(len(texts)))
     scores = score_lexically(query, texts, load_shipped_rarity())

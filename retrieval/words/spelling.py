@@ -55,7 +55,7 @@ def join_hyphens(text: str) -> str:
 
 
 def list_hyphened_forms(text: str) -> list[str]:
-    """The words of a text that others write with a hyphen, so written, in lower case."""
+    """The words of a text that others write with a hyphen, in that spelling, in lower case."""
     words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
     return [word.replace(one, parted) for word in words for one, parted in _load_hyphens()[1].items() if one in word]
 
@@ -67,7 +67,7 @@ def _compile_back(part: str, american: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=65536)
 def americanise(word: str) -> str:
-    """The American form of one lower-case word; the word itself where there is none."""
+    """The American form of one lower-case word; the word itself if there is none."""
     any_part, _, rules = _load_rules()
     if any_part.search(word):
         for pattern, form in rules:
@@ -105,7 +105,7 @@ def list_british_forms(word: str) -> tuple[str, ...]:
 
 
 def list_other_spellings(text: str) -> list[str]:
-    """The other spellings of the words of a text, each once, for a search that knows words by their letters."""
+    """The other spellings of the words of a text, each once, for a search that matches words literally."""
     words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
     others = [other for word in words for other in (americanise(word), *list_british_forms(americanise(word)))]
     return [other for other in dict.fromkeys(others) if other not in words]

@@ -1,4 +1,4 @@
-"""What a question is about: its words less those that any question asks with."""
+"""What a question is about: its words without those that merely phrase a question."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _WORDS = Path(__file__).with_name("asking.txt")
 
 
 def find_subject(question: str) -> dict[str, float]:
-    """The terms of a question that tell what it is about, with their rarity (retrieval.words.aboutness)."""
+    """The terms of a question that show what it is about, with their rarity (retrieval.words.aboutness)."""
     return {term: weight for term, weight in find_rare_words(question).items() if term not in _load_asking_terms()}
 
 
 @cache
 def _load_asking_terms() -> frozenset[str]:
-    """Terms that tell nothing of a subject: "What is the best treatment for …", "The patient would like to know …"."""
+    """Terms that say nothing about a subject: "What is the best treatment for …", "The patient would like to know …"."""
     try:
         lines = _WORDS.read_text("utf-8").splitlines()
     except OSError as error:

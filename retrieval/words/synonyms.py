@@ -1,7 +1,7 @@
-"""Words of patients and of papers for the same thing: a paper on myocardial infarction meets a question about heart attacks.
+"""Patients' and papers' words for the same thing: a paper on myocardial infarction matches a question about heart attacks.
 
-The groups are data (synonyms.txt). A group speaks only where a question holds one of its names whole; then a text that holds
-another of them, or a member of the class that it names, holds the first one's words too.
+The groups are data (synonyms.txt). A group applies only if a question contains one of its names in full; then a text that
+contains another of them, or a member of the class that it names, counts as containing the first one's words too.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def find_synonyms(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
 
 
 def find_shared_terms(query: str, text: str) -> frozenset[str]:
-    """The terms that a text holds, and those of the query that it says in other words.
+    """The terms that a text contains, and those of the query that it expresses in other words.
 
-    A letter or digit belongs to the word before it: a text on vitamin C holds nothing of vitamin E.
+    A letter or digit belongs to the word before it: a text on vitamin C does not match vitamin E.
     """
     held = find_terms(text)
     if named := [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]:
@@ -60,12 +60,12 @@ def find_shared_terms(query: str, text: str) -> frozenset[str]:
 
 
 def weigh_shared_terms(query: str, wanted: dict[str, float], text: str) -> float:
-    """The weight of the wanted terms of a query that a text holds in the same or other words, over the weight of all."""
+    """The weight of the wanted query terms that a text contains in the same or other words, over the weight of all."""
     return weigh_share(wanted, find_shared_terms(query, text))
 
 
 def add_synonyms(query: str) -> str:
-    """What the query's phrases are also called, for a search that knows words by their letters; "" where nothing is known."""
+    """The synonyms of the query's phrases, for a search that matches words literally; "" if there are none."""
     return " ".join(dict.fromkeys(term for _, others in find_synonyms(query) for other in others for term in other))
 
 

@@ -1,1 +1,1 @@
-"""Answering a question: written, its citations checked, disagreement shown."""
+"""Answering a question: the answer is written, its citations are checked, and disagreement is shown."""

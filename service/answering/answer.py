@@ -1,7 +1,7 @@
-"""Answering a topic: lead, or retrieve → rerank → enough?; write → check every citation → keep the limits → look for conflicts.
+"""Answering a topic: lead, or retrieve → rerank → enough?; write → check every citation → keep to the limits → find conflicts.
 
-A question that asks for yes or no is grounded as a claim on both sides: its papers are those that take one, and the first
-sentence says what they come to (service.answering.lead). For any other question the best documents are given to the generator.
+A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
+their overall verdict (service.answering.lead). For any other question, the generator gets the best documents.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from service.grounding.ground import Grounder
 class Answerer:
     """Answers topics on one index with one configuration and its models; safe to use from several threads at once.
 
-    `grounder` is None where the configuration looks for no conflicts.
+    `grounder` is None if the configuration looks for no conflicts.
     """
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
         self.index, self.config, self.models, self.grounder = index, config, models, grounder
 
     def over(self, index: Index) -> Answerer:
-        """The same over another index; raises `IndexUnusable` where that lacks the vectors that the models need."""
+        """The same answerer over another index; raises `IndexUnusable` if that lacks the vectors that the models need."""
         return Answerer(index, self.config, self.models, self.grounder.over(index) if self.grounder else None)
 
     def extractive(self, generated_by: str) -> bool:
-        """Whether the generator of that name only quotes."""
+        """Whether the generator with this name only quotes."""
         return any(one.extractive for one in self.models.generators.values() if one.name == generated_by)
 
     def answer(self, topic: Topic, on_event: OnEvent | None = None) -> Answer:
-        """The answer to a topic's question; `on_event` is told each stage and sentence as it comes.
+        """The answer to a topic's question; `on_event` receives each stage and sentence as it comes.
 
-        Raises `ModelUnusable` where the generator does not answer and no other can write instead.
+        Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
         return _Work(self, topic, on_event or (lambda event: None)).answer()
 
@@ -55,7 +55,7 @@ class _Work:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
         self.models = answerer.models.with_caches()
         self.tell = tell
-        # Everything is read in American spelling, so that how a question is spelt decides nothing; shown is what was asked.
+        # Everything is read in American spelling, so that spelling makes no difference; the question is shown as it was asked.
         self.shown = topic
         self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, tell)
@@ -67,7 +67,7 @@ class _Work:
         if studied and studied.lead is None:
             nearest = [Hit(one.pmid, 0.0) for one in studied.nearest]
             return self._decline(describe_not_studied(studied), nearest, generator.name)
-        # A language model is given the next best documents beside those on the question.
+        # A language model also gets the next best documents, after those on the question.
         fill = not generator.extractive
         found = self.search.find_studied(studied, fill) if studied else self.search.find(fill)
         if isinstance(found, TooLittle):
@@ -97,7 +97,7 @@ class _Work:
         )
 
     def _studied(self) -> Studied | None:
-        """What the papers say to a question that asks for yes or no; None where it asks for something else."""
+        """What the papers say on a yes-or-no question; None if the question is of another kind."""
         if not (self.grounder and self.config.lead):
             return None
         grounder = Grounder(self.index, self.grounder.config, self.models)
@@ -114,7 +114,7 @@ class _Work:
         return sources
 
     def _disagreements(self, hits: list[Hit]) -> tuple[Conflict, ...]:
-        """What the index holds against the sentences; the strongest is told in a closing sentence, its papers join the hits."""
+        """What in the index contradicts the sentences; a closing sentence states the strongest; its papers join the hits."""
         if not (self.grounder and self.config.conflicts):
             return ()
         self.tell(Stage("conflicts", "Looking for papers that contradict the answer."))

@@ -1,8 +1,8 @@
-"""Attribution: whether the documents that a sentence cites bear it out, found out by the service itself and not by who wrote it.
+"""Attribution: whether the documents that a sentence cites support it, checked by the service and not by whoever wrote it.
 
-Every stored sentence of a cited document is a premise, the answer's sentence the hypothesis. The best supporting sentence
-stands for its document; a document that contradicts loses its citation. A judge that reads documents reads the abstract at once,
-so that what a paper cites in its introduction and refutes in its conclusion is no longer its own.
+Every stored sentence of a cited document is a premise, and the answer's sentence is the hypothesis. The best supporting sentence
+stands for its document; a document that contradicts loses its citation. A judge that reads documents reads the whole abstract at
+once, so a view that a paper cites in its introduction and refutes in its conclusion does not count as its own.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from retrieval.words.aboutness import measure_aboutness
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4
-"""Fewer words than these stand word for word in too many documents to prove anything."""
+"""Shorter quotations occur word for word in too many documents to prove anything."""
 SHARED = 0.3
-"""The share of a sentence's rare words that a document must hold to be tried in place of another."""
+"""The share of a sentence's rare words that a document must contain to be tried in place of another."""
 SURE = 0.95
-"""What a judge's own decision counts as, where it went against its probabilities (a language model over a small one)."""
+"""The probability that a judge's own decision counts as if it overrides its probabilities (a language model over a small one)."""
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedSentence:
-    """What is left of a sentence's citations, and in a few words why each that failed did."""
+    """The citations of a sentence that hold, and in a few words why each of the others failed."""
 
     citations: tuple[Citation, ...]
     failures: tuple[str, ...]
@@ -49,7 +49,7 @@ class Attribution:
         self._sources: Mapping[int, Source] = {source.number: source for source in sources}
 
     def check(self, sentence: DraftSentence) -> CheckedSentence:
-        """The citations that hold, at most the best `most`, in the order in which the sentence names them."""
+        """The citations that hold, at most the `most` best, in the order in which the sentence names them."""
         held: dict[int, Citation] = {}
         failures: list[str] = []
         for cited in sentence.cited:
@@ -62,13 +62,13 @@ class Attribution:
         if len(held) < self._config.least and not parts:
             held.update(self._replacements(sentence, set(held) | {cited.number for cited in sentence.cited}, len(held)))
         if parts and failures:
-            # The sentence names what each paper reports: without one of them it says something else.
+            # The sentence states what each paper reports: without one of them it would say something else.
             held = {}
         best = sorted(held, key=lambda number: _strength(held[number]), reverse=True)[: self._most]
         return CheckedSentence(tuple(held[number] for number in held if number in best), tuple(failures))
 
     def _judge_citation(self, cited: Cited, text: str) -> Citation | str:
-        """The citation, or why it does not hold; a sentence that gives orders to a language model bears nothing out."""
+        """The citation, or why it does not hold; a sentence that gives orders to a language model supports nothing."""
         found = self._find_citation(cited, text)
         if isinstance(found, Citation) and is_order(found.sentence.text):
             return f"[{cited.number}] says it only in words that are meant for a language model"
@@ -89,7 +89,7 @@ class Attribution:
             max(range(len(verdicts)), key=lambda i: get_stated_probability(verdicts[i], "support")) if quoted is None else quoted
         )
         borne_out = get_stated_probability(verdicts[best], "support") if quoted is None else 1.0
-        # Of its own words a paper may take back in a later sentence what an earlier one gave as belief, not the other way round.
+        # A later sentence of a paper may retract a belief that an earlier one quotes, but not the other way round.
         against = max(get_stated_probability(verdict, "contradict") for verdict in verdicts[quoted or 0 :])
         if against >= self._config.contradict and (quoted is not None or against > borne_out):
             return f"[{cited.number}] contradicts it"
@@ -98,7 +98,7 @@ class Attribution:
         return Citation(source.document, source.sentences[best], verdicts[best], verbatim=quoted is not None)
 
     def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
-        """The same by a judge that reads the whole paper: its stance decides, the sentence shown tells most for it."""
+        """The same with a judge that reads the whole paper: its stance decides, and the sentence shown supports it best."""
         abstract = Abstract(drop_question(source.document.title), tuple(sentence.text for sentence in source.sentences))
         (reading,) = reader.read_abstracts(claim, [abstract])
         whole, quoted = replace(reading.document, of="document"), find_verbatim(claim, source.sentences)
@@ -116,7 +116,7 @@ class Attribution:
         return Citation(source.document, source.sentences[best], whole)
 
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
-        """Other sources that bear the sentence out, among those that share most of its rare words."""
+        """Other sources that support the sentence, among those that share most of its rare words."""
         others = [source for number, source in self._sources.items() if number not in tried]
         shares = {source.number: measure_aboutness(sentence.text, make_passage(source.document)) for source in others}
         likely = sorted((n for n in shares if shares[n] >= SHARED), key=lambda n: (-shares[n], n))[: self._config.replace]
@@ -139,8 +139,10 @@ def make_premise(source: Source, sentence: Sentence) -> Premise:
 
 
 def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
-    """The place of the sentence that holds the claim word for word, its first letter's case and last stop aside; None if none
-    does."""
+    """The place of the sentence that contains the claim word for word, or None.
+
+    The case of its first letter and its final full stop are ignored.
+    """
     wanted = _plain(claim)
     if len(wanted.split()) < FEWEST_WORDS:
         return None
@@ -154,7 +156,7 @@ def _plain(text: str) -> str:
 
 
 def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
-    """The verdict's probability of a stance where that is what it says, else 0; a judge's own decision counts as sure."""
+    """The verdict's probability of a stance if that is its label, else 0; a judge's own decision counts as `SURE` at least."""
     if verdict.label != stance:
         return 0.0
     return max(get_probability(verdict, stance), SURE) if verdict.decided else get_probability(verdict, stance)
@@ -165,7 +167,7 @@ def _strength(citation: Citation) -> tuple[bool, float]:
 
 
 def describe_check(citation: Citation) -> str:
-    """One sentence: where the words stand, and the judge's stance with its probability."""
+    """One sentence that says where the words are, and the judge's stance with its probability."""
     verdict, sentence = citation.verdict, citation.sentence
     label = verdict.label
     what = "the paper, read as a whole," if verdict.of == "document" else "the sentence, read with its neighbours,"

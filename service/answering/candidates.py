@@ -1,7 +1,7 @@
-"""Which papers of an index can answer a yes-or-no question at all, told by their words before any model reads them.
+"""Which papers of an index can answer a yes-or-no question at all, judged by their words before any model reads them.
 
-A paper must hold enough of what the question speaks of and of what it asks about that, in whatever spelling or synonym, must have
-findings, and must not be on animals where the question is on people.
+A paper must cover enough of the question's subject and of what is asked about it, in any spelling or synonym. It must have
+findings, and must not be about animals if the question is about people.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from service.answering.relevance import is_same_kind, measure_shares
 
 
 class Candidates:
-    """A `service.grounding.request.Only` that remembers what it was asked, so that a refusal can name the nearest papers."""
+    """A `service.grounding.request.Only` that remembers the papers it was asked about, so that a refusal can name the nearest."""
 
     def __init__(self, index: Index, question: str, asked: YesNoQuestion, met: float) -> None:
-        """`met` is the least share that a paper must hold of each side of the question (0 to 1)."""
+        """`met` is the smallest share of each part of the question that a paper must contain (0 to 1)."""
         self._index, self._question, self._asked, self._met = index, question, asked, met
         self._seen: dict[str, tuple[float, float, Document]] = {}
         self._meeting: set[str] = set()
@@ -43,11 +43,11 @@ class Candidates:
         return self._meeting
 
     def measure_met(self) -> dict[str, float]:
-        """By PMID, for the papers that can answer, the mean share of the question's sides that each holds (0 to 1)."""
+        """For each paper that can answer, by PMID, the mean share of the question's parts that it contains (0 to 1)."""
         return {pmid: self._seen[pmid][1] for pmid in self._meeting}
 
     def list_nearest(self, most: int) -> tuple[Document, ...]:
-        """The papers looked at that hold most of the question, above all in their titles, at most so many."""
+        """The papers looked at that contain most of the question, above all in their titles; at most `most` of them."""
         ranked = sorted(self._seen.values(), key=lambda one: -one[0])
         return tuple(document for *_, document in ranked if document.title and not document.retracted)[:most]
 

@@ -1,4 +1,4 @@
-"""Disagreement: what the index holds against the sentences of an answer, and how the answer tells the strongest of it."""
+"""Disagreement: what in the index contradicts the sentences of an answer, and how the answer states the strongest conflict."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from service.grounding.showing import evidence_for
 
 
 def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
-    """Where papers of comparable design, in the same kind of people, take opposite sides: each of the lighter side against the
-    sentence of the answer that tells what the first such paper of the heavier one found, or against the lead."""
+    """Conflicts between papers of comparable design, in the same kind of people, that take opposite sides.
+
+    Each paper of the lighter side is set against the sentence of the answer that states what the first such paper of the heavier
+    side found, or against the lead.
+    """
     sided = [one for one in studied.papers if one.takes_side]
     leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
     found = []
@@ -37,14 +40,14 @@ def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSent
 
 
 def _can_disagree(one: WeighedPaper, other: WeighedPaper) -> bool:
-    """Whether two papers can be in conflict: of comparable design, not in other people, and on as much of the question."""
+    """Whether two papers can conflict: comparable designs, no difference in people, and similar shares of the question."""
     titles = one.evidence.document.title, other.evidence.document.title
     alike = abs(one.met - other.met) <= AS_MUCH
     return alike and are_comparable(one.design, other.design) and not differ_in_people(*titles)
 
 
 def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
-    """The evidence as what it is to a sentence that tells the other side: against it, with its probabilities to match."""
+    """The evidence as it relates to a sentence that states the other side: against it, with probabilities to match."""
     if evidence.stance == "contradict":
         return evidence
     verdict = evidence.verdict.turn() if evidence.verdict else None
@@ -54,14 +57,17 @@ def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
 
 
 def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
-    """The last sentence that cites the paper: the lead, which stands first, cites it too."""
+    """The place of the last sentence that cites the paper: the lead, which comes first, cites it too."""
     citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
     return citing[-1] if citing else 0
 
 
 def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
-    """Whether another paper can disagree with a sentence at all: of comparable design, and about what the sentence is about, its
-    rarest word above all: a paper on another drug contradicts nothing."""
+    """Whether another paper can disagree with a sentence at all.
+
+    It must be of comparable design and on the same subject. It must contain the sentence's rarest word: a paper on another drug
+    contradicts nothing.
+    """
     wanted, passage = find_subject(sentence.text), make_passage(other)
     (shared,) = about(sentence.text, [passage])
     rarest = {term: weight for term, weight in wanted.items() if weight == max(wanted.values())}
@@ -77,32 +83,34 @@ def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
 
 
 AS_MUCH = 0.1
-"""How far the shares of the question that two papers hold may lie apart where they are in conflict."""
+"""The largest difference between the shares of the question that two conflicting papers contain."""
 SHARED = 0.5
-"""The share of a sentence's telling words that a paper must hold to be in conflict with it: another disease is no conflict."""
+"""The share of a sentence's informative words that a paper must contain to conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
 OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
-"""How a conflict is told: both sides in their own words, or, where that is too long or misread, the other side's alone."""
+"""How a conflict is stated: both sides in their own words or, if that is too long or misread, the other side alone."""
 
 
 class Disagreements:
     """Looks for evidence against the sentences of one answer with a grounding variant's contradiction branch.
 
-    `judge` is the one that checks citations: what tells a conflict is held to the same.
+    `judge` is the one that checks citations: a sentence that states a conflict must pass the same check.
     """
 
     def __init__(self, grounder: Grounder, config: Conflicts, judge: Judge, contradict: float, topic: Topic) -> None:
         """`contradict` is the probability from which a citation counts as contradicting (Attribute.contradict)."""
-        # A quoted sentence matches its own paper best by far, and a decision weighs how far behind the best match a document
-        # lies: the papers cited are left out before anything is ranked, and BM25's order stands, which has no such measure.
+        # A quoted sentence matches its own paper best by far, and a decision weighs how far a document is behind the best match.
+        # So the cited papers are left out before anything is ranked, and BM25's order stands, which has no such measure.
         branch = grounder.config.contradict.model_copy(update={"drop_known": True, "rerank": None})
         apart = grounder.config.model_copy(update={"contradict": branch})
         self._grounder = Grounder(grounder.index, apart, grounder.models.with_caches())
         self._config, self._judge, self._contradict, self._topic = config, judge, contradict, topic
 
     def against(self, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
-        """The strong contradictions of the sentences nearest to the question, in the order of the answer; no paper against what
-        it is cited for."""
+        """The strong contradictions of the sentences nearest to the question, in the order of the answer.
+
+        No paper is set against a sentence that cites it.
+        """
         shares = about(self._topic.question, [sentence.text for sentence in sentences])
         nearest = sorted(range(len(sentences)), key=lambda place: (-shares[place], place))[: self._config.most]
         found: list[Conflict] = []
@@ -118,9 +126,9 @@ class Disagreements:
         return evidence.sentence is not None and evidence.standing != "retracted" and evidence.score >= self._config.at_least
 
     def told(self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits) -> CitedSentence | None:
-        """A sentence that tells the strongest conflict with both papers cited; None where the answer tells it or has no room.
+        """A sentence that states the strongest conflict, with both papers cited; None if the answer already does or has no room.
 
-        Both sides are quoted, and each citation holds for its own quote by standing there word for word.
+        Both sides are quoted, and each citation holds because its paper contains the quotation word for word.
         """
         cited = {citation.document.pmid for sentence in sentences for citation in sentence.citations}
         untold = [one for one in conflicts if one.evidence.document.pmid not in cited]

@@ -1,4 +1,4 @@
-"""What an answer tells of while it is made: the step that begins, and each sentence that is kept or removed."""
+"""The events of an answer in progress: each step that begins, and each sentence that is kept or removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ StageName = Literal["retrieve", "rerank", "write", "check", "conflicts"]
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A step of the work begins; `detail` says in words what it does."""
+    """A step of the work begins; `detail` describes it in words."""
 
     name: StageName
     detail: str
@@ -21,7 +21,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class KeptSentences:
-    """A sentence was checked and stands in the answer, at this place from 0."""
+    """A sentence passed the check and is now in the answer, at this place, from 0."""
 
     place: int
     sentence: CitedSentence

@@ -1,7 +1,7 @@
-"""What a paper says to a question that asks for more than yes or no: the sentence of it that tells what is asked.
+"""What a paper says on a question that asks for more than yes or no: the sentence that answers it.
 
-Such a sentence is a result or a conclusion, or, where a question asks for background, any other; it holds enough of what the
-question is about, the acronyms of its abstract spelt out, and words of what is asked for (a frequency, a cause, a comparison).
+Such a sentence is a result or a conclusion or, if the question asks for background, any other. With the acronyms of its abstract
+spelt out, it covers enough of the question's subject. It also has words for what is asked (a frequency, a cause, a comparison).
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from service.answering.relevance import subject_of
 from service.answering.telling import is_on_it
 
 OWN, MET = 0.3, 0.65
-"""The share of what is asked that a sentence must hold itself, and with its paper's title."""
+"""The share of what is asked that a sentence must contain on its own, and together with its paper's title."""
 _SHORTEST = 5
-"""Words of a sentence that can be quoted."""
+"""The fewest words of a sentence that can be quoted."""
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES, _ALONE, _BACKGROUND, _FIGURE = 0.5, 1.3, 0.5, 1.5
-"""What a conclusion is worth beside a result, more; a sentence that needs no other; one that is no finding; and one with a
-percentage where a frequency or an accuracy is asked for: more than a conclusion without."""
+"""What a conclusion is worth in addition to a result; then the factors for a sentence that stands alone, for one that is no
+finding, and for one with a percentage where a frequency or an accuracy is asked for: more than a conclusion without."""
 _PERCENTAGE = re.compile(r"\d\s?%")
 _ASKS_BACKGROUND, _NAMELESS = compile_phrases("asks background"), compile_phrases("nameless")
 
 
 def choose_evidence(question: str, entry: Entry) -> Finding | None:
-    """The sentence of a paper that answers the question best, None where none does; `question` is in American spelling."""
+    """The sentence of a paper that answers the question best, or None; `question` is in American spelling."""
     sentences, passage = entry.sentences(), make_passage(entry.document)
     tells = set(find_findings([one.text for one in sentences]))
     background = _ASKS_BACKGROUND.search(question) is not None
@@ -53,7 +53,7 @@ def choose_evidence(question: str, entry: Entry) -> Finding | None:
 
 
 def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
-    """Whether a sentence tells what is asked for, about what the question is about."""
+    """Whether a sentence gives what is asked for, on the question's subject."""
     if not _SHORTEST <= len(text.split()) <= LONGEST_QUOTE or text.endswith("?") or _NAMELESS.search(text):
         return False
     wanted, spelt = find_subject(question), spell_out(text, passage)

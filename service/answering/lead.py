@@ -1,7 +1,7 @@
-"""The lead: what the papers of an index say to a question that asks for yes or no.
+"""The lead: what the papers of an index say on a yes-or-no question.
 
-The question is turned into a claim (generation.leads.question) and grounded on both sides; the papers that are on the question
-are weighed by the probability of their side, by design and by age, and the heavier side answers.
+The question is turned into a claim (generation.leads.question) and grounded on both sides. The papers on the question are
+weighted by the probability of their side, by design and by age, and the heavier side gives the answer.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class WeighedPaper:
-    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, what it weighs, and
-    the share `met` of the question that it holds, 0 to 1."""
+    """A paper on the question: its evidence for the side that it leans to, whether it takes that side, and its weight.
+
+    `met` is the share of the question that it contains, 0 to 1.
+    """
 
     evidence: Evidence
     takes_side: bool
@@ -43,8 +45,10 @@ class WeighedPaper:
 
 @dataclass(frozen=True, slots=True)
 class Studied:
-    """What was found for a question: the question as a claim, the papers on it, and, where there are any, the lead; else the
-    nearest of the papers `searched`."""
+    """What was found for a question: the question as a claim and, if there are papers on it, these and the lead.
+
+    Otherwise `nearest` holds the nearest of the `searched` papers.
+    """
 
     asked: YesNoQuestion
     papers: tuple[WeighedPaper, ...]
@@ -55,31 +59,31 @@ class Studied:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question as all of it is read: in American spelling, Greek letters by their names, so that spelling decides nothing."""
+    """A question in the form that is read: American spelling, Greek letters by name, so that spelling makes no difference."""
 
     question: str
     turned: YesNoQuestion
 
     @classmethod
     def of(cls, question: str) -> _Asked | None:
-        """None where it asks for no yes or no."""
+        """None if it is not a yes-or-no question."""
         plain = unify_text(question)
         turned = parse_question(plain)
         return cls(plain, turned) if turned else None
 
 
 class Leads:
-    """Looks for the lead of questions on one index."""
+    """Finds the leads of questions on one index."""
 
     def __init__(self, grounder: Grounder, step: LeadStep) -> None:
         config = grounder.config
         sides = {"contradict": _widen(config.contradict, step.read), "support": _widen(config.support, step.read)}
-        # What is read for the grounding is read again, with other things, for what each paper found.
+        # What grounding reads is read again, with other texts, to find out what each paper found.
         self._grounder = Grounder(grounder.index, config.model_copy(update=sides), grounder.models.with_caches())
         self._step = step
 
     def of(self, question: str) -> Studied | None:
-        """What the index's papers say to a question; None where it asks for no yes or no."""
+        """What the index's papers say on a question; None if it is not a yes-or-no question."""
         shown, asked = parse_question(question), _Asked.of(question)
         if shown is None or asked is None:
             return None
@@ -88,17 +92,17 @@ class Leads:
         read = _drop_repeats([*found.contradicting, *found.supporting, *found.uncertain])
         called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
-        # What the paper is found to say neither way, read for its findings, is not on the question.
+        # A paper whose findings, once read, point neither way is not on the question.
         told = [one for one in self._findings(asked, near) if one.score >= self._step.near]
         papers = weigh_papers(told, called, self._step, candidates.measure_met())
-        # A verdict that no sentence can be cited for is none.
+        # A verdict that no sentence can be cited for is no verdict.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
         if lead is None:
             return Studied(shown, (), None, _list_nearest(read, candidates), candidates.searched)
         return Studied(shown, _order_by_side(papers, lead), lead)
 
     def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
-        """What these papers say to a question, those that the index holds, whether or not a search would find them."""
+        """What those of these papers that the index holds say on a question, whether or not a search would find them."""
         shown, asked = parse_question(question), _Asked.of(question)
         if shown is None or asked is None:
             return None
@@ -110,7 +114,7 @@ class Leads:
         return Studied(shown, papers, make_lead(shown, papers, self._step) if papers else None)
 
     def _findings(self, asked: _Asked, near: Sequence[Evidence]) -> Sequence[Evidence]:
-        """What each of these papers found, where the judge reads papers; else as the grounding left them."""
+        """What each of these papers found, if the judge reads papers; otherwise the evidence as grounding left it."""
         step = self._grounder.config.support.judge
         judge = self._grounder.models.judges[step.model] if step else None
         if not isinstance(judge, Reader) or not near:
@@ -133,14 +137,14 @@ class Leads:
 
 
 def _list_nearest(read: Sequence[Evidence], candidates: Candidates) -> tuple[Document, ...]:
-    """The papers that a refusal names: those that were read, the likeliest first, then those nearest by their words."""
+    """The papers that a refusal names: those that were read, most probable first, then those nearest by their words."""
     ranked = [one.document for one in sorted(read, key=lambda one: -one.score)]
     there = {one.pmid for one in ranked}
     return (*ranked, *(one for one in candidates.list_nearest(NEAREST + len(ranked)) if one.pmid not in there))[:NEAREST]
 
 
 def _widen(branch: Branch, most: int) -> Branch:
-    """The branch, so that every paper it reads comes back with its probability."""
+    """The branch, changed so that it returns every paper it reads with its probability."""
     changes: dict[str, object] = {"select": branch.select.model_copy(update={"n": most, "uncertain": 0.0})}
     if branch.judge:
         changes["judge"] = branch.judge.model_copy(update={"documents": most, "frugal": False})
@@ -164,11 +168,11 @@ def _drop_repeats(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 def weigh_papers(
     read: Sequence[Evidence], called: frozenset[str], step: LeadStep, met: Mapping[str, float] | None = None
 ) -> tuple[WeighedPaper, ...]:
-    """Papers on the question, those that count most first.
+    """Papers on the question, heaviest first.
 
-    One takes a side where it is probable enough that it found so and a sentence of it says so; a verdict on a single sentence
-    counts only if the judge's decision `called` its paper. Of `met`, the share of the question that each paper holds, the square
-    weighs: one on another population or another outcome counts less beside one on what was asked.
+    A paper takes a side if it probably found so and one of its sentences says so. A verdict on a single sentence counts only if
+    the judge's decision put the paper on a side (`called`). A paper's weight includes the square of `met`, the share of the
+    question that it contains: one on another population or outcome counts less than one on what was asked.
     """
     newest = max((one.document.year for one in read if one.document.year), default=0)
     found = []
@@ -184,7 +188,7 @@ def weigh_papers(
 
 
 def _order_by_side(papers: Sequence[WeighedPaper], lead: Lead) -> tuple[WeighedPaper, ...]:
-    """The papers of the side that leads, then those of the other, then those that take none."""
+    """The papers on the leading side, then those on the other, then those that take no side."""
     stance = {"yes": "support", "no": "contradict"}.get(lead.verdict)
     return tuple(sorted(papers, key=lambda one: (not one.takes_side, stance is not None and one.evidence.stance != stance)))
 
@@ -239,7 +243,7 @@ def write_lead_sentence(question: str, studied: Studied, most: int) -> CitedSent
 
 
 def collect_findings(studied: Studied) -> dict[str, Finding]:
-    """By PMID what each paper that takes a side found; where none does, the sentence of each that comes nearest to one."""
+    """What each paper that takes a side found, by PMID; if none does, the sentence of each that comes nearest to a finding."""
     told = [one for one in studied.papers if one.takes_side] or list(studied.papers)
     return {
         one.evidence.document.pmid: Finding(
@@ -251,7 +255,7 @@ def collect_findings(studied: Studied) -> dict[str, Finding]:
 
 
 def describe_not_studied(studied: Studied) -> str:
-    """What is said where no paper is on the question, with those that come nearest."""
+    """The note for a question that no paper is on, with the papers that come nearest."""
     whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
     searched = studied.searched
     none = f"none of the {searched} nearest papers reports" if searched > 1 else "no paper reports"
@@ -265,7 +269,7 @@ def name_nearest(documents: Sequence[Document]) -> str:
 
 
 def _citation(evidence: Evidence) -> Citation:
-    """The paper, cited for the side that the lead counts it on: `support` is the probability that it found so."""
+    """The paper, cited for the side on which the lead counts it: `support` is the probability that it found so."""
     assert evidence.sentence is not None
     verdict = evidence.verdict or Verdict(0.0, 1.0, 0.0)
     if evidence.stance == "contradict":

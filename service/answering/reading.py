@@ -1,11 +1,11 @@
-"""Reading a paper for a question that asks for yes or no: what it found, and the sentence that tells it.
+"""Reading a paper for a yes-or-no question: what it found, and the sentence that states it.
 
-What counts is what the paper itself found, so it is read twice against the claim: whole, as for a grounding, which then costs
-nothing more; and its results and conclusions without the title, which names the subject and is read too easily as if it affirmed
-it. The sentence that tells the finding is read alone, so that none is quoted for the opposite of what it says. The reader itself
-reads the end of each once more. The readings are joined as the geometric mean of their probabilities (a
-logarithmic opinion pool, Genest and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim is not read: the shipped reader
-contradicts whatever holds a negation (docs/experiments.md).
+What counts is what the paper itself found, so it is read twice against the claim. The first reading is of the whole paper, as in
+grounding, and costs nothing more. The second is of its results and conclusions without the title: a title names the subject and
+is too easily read as affirming it. The sentence that states the finding is also read alone, so that none is quoted for the
+opposite of what it says. The reader itself reads the end of each text once more. The readings are combined by the geometric mean
+of their probabilities (a logarithmic opinion pool, Genest and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim is
+not read: the shipped reader calls anything with a negation a contradiction (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from retrieval.store.rows import Entry
 from service.answering.telling import find_telling
 
 OPPOSED = 0.5
-"""The probability of the opposite from which a sentence that is read alone speaks against its paper's side."""
+"""From this probability of the opposite, a sentence read alone speaks against its paper's side."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperFinding:
-    """What a paper found: its verdict on the claim, and the sentence that tells it; None where none does."""
+    """What a paper found: its verdict on the claim, and the sentence that states it, or None."""
 
     verdict: Verdict
     sentence: Sentence | None
@@ -45,7 +45,7 @@ class PaperFinding:
 def read_findings(
     reader: Reader, question: str, asked: YesNoQuestion, entries: Sequence[Entry], leaning: float = 0.0
 ) -> list[PaperFinding]:
-    """What each paper found, in order; `question` and its claim are in American spelling, `leaning` is the reader's."""
+    """What each paper found, in order; `question` and its claim are in American spelling, `leaning` is the reader's bias."""
     claim = asked.claim
     readings = iter(reader.read_abstracts(claim, [view for entry in entries for view in _make_views(entry)]))
     found = []
@@ -57,7 +57,7 @@ def read_findings(
 
 
 def _drop_misread(reader: Reader, claim: str, found: Sequence[PaperFinding]) -> list[PaperFinding]:
-    """The findings, without a sentence that, read alone, says the opposite: such a paper was misread, one way or the other."""
+    """The findings without any sentence that, read alone, says the opposite: one of the two readings was wrong."""
     alone = [Abstract("", (choose_quotable(one.sentence.text),)) for one in found if one.sentence]
     readings = iter(reader.read_abstracts(claim, alone))
     kept = []
@@ -68,21 +68,21 @@ def _drop_misread(reader: Reader, claim: str, found: Sequence[PaperFinding]) -> 
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:
-    """A paper as it is read: whole, and what it found without the title."""
+    """The two views of a paper that are read: the whole, and its findings without the title."""
     texts = [sentence.text for sentence in entry.sentences()]
     told = tuple(texts[place] for place in find_findings(texts))
     return Abstract(drop_question(entry.document.title), tuple(texts)), Abstract("", told)
 
 
 def _pool_sentences(entry: Entry, whole: Reading, told: Reading) -> dict[int, Verdict]:
-    """The verdict on each result and conclusion, by place; one that is too far down to be read is left out."""
+    """The verdict on each result and conclusion, by place; a sentence too far down to be read is left out."""
     places = find_findings([sentence.text for sentence in entry.sentences()])
     pairs = {place: [v for v in (whole.sentences[place], own) if v] for place, own in zip(places, told.sentences, strict=True)}
     return {place: pool_verdicts(verdicts) for place, verdicts in pairs.items() if verdicts}
 
 
 def pool_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
-    """The geometric mean of verdicts, as one on the whole paper; neutral where there is none."""
+    """The geometric mean of verdicts, as one verdict on the whole paper; neutral if there are none."""
     if not verdicts:
         return Verdict(0.0, 1.0, 0.0, of="document")
     logs = np.log(np.maximum([[one.support, one.neutral, one.contradict] for one in verdicts], 1e-6)).mean(axis=0)
@@ -90,7 +90,7 @@ def pool_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def remove_leaning(verdict: Verdict, leaning: float) -> Verdict:
-    """The verdict without the reader's leaning to affirm what it is asked, in log odds of support against contradiction."""
+    """The verdict without the reader's bias towards affirming a claim, in log odds of support against contradiction."""
     support, contradict = verdict.support * math.exp(-leaning / 2), verdict.contradict * math.exp(leaning / 2)
     whole = support + verdict.neutral + contradict
     return Verdict(support / whole, verdict.neutral / whole, contradict / whole, of="document")

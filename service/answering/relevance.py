@@ -1,4 +1,4 @@
-"""Whether documents are about a question at all: an absolute measure, where a ranking only says which is the better one."""
+"""Whether documents are about a question at all: an absolute measure, whereas a ranking only says which is better."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from retrieval.words.synonyms import weigh_shared_terms
 
 
 def about(question: str, texts: Sequence[str]) -> list[float]:
-    """For each text the share of the question's telling words that it holds, in the same or other words, weighted by their
-    rarity, 0 to 1."""
+    """The share of the question's informative words that each text contains, in the same or other words, 0 to 1.
+
+    Words are weighted by their rarity.
+    """
     wanted = find_subject(question)
     return [weigh_shared_terms(question, wanted, text) for text in texts]
 
@@ -24,14 +26,18 @@ _STUDY_GROUP = re.compile(r"\.\s+[^.]*\b(?:group|investigators|collaborators|tri
 
 
 def subject_of(title: str) -> str:
-    """A title without the name of the group that signs it: "… Calcium for Preeclampsia Prevention Study Group" is no study of
-    calcium."""
+    """A title without the name of the group that signs it.
+
+    "… Calcium for Preeclampsia Prevention Study Group" is no study of calcium.
+    """
     return _STUDY_GROUP.sub(".", title)
 
 
 def measure_shares(question: str, asked: YesNoQuestion | None, text: str) -> list[float]:
-    """The shares (0 to 1) that a text holds of what a question speaks of and of what it asks about that; of the whole question
-    where these cannot be told apart. Of a subject "A or B" either is enough."""
+    """The shares (0 to 1) of a question's subject and of its predicate that a text contains.
+
+    If the two cannot be told apart, it is the share of the whole question. Of a subject "A or B", either is enough.
+    """
     split = asked is not None and asked.subject and asked.predicate
     sides = [list_alternatives(asked.subject), [asked.predicate]] if asked and split else [[question]]
     wanted = [words for side in sides if any(words := [one for one in map(find_subject, side) if one])]
@@ -43,7 +49,7 @@ _ADJECTIVE = re.compile(r"\w+(?:al|ic|ous|ive|ary)", re.IGNORECASE)
 
 
 def list_alternatives(subject: str) -> list[str]:
-    """What a subject names side by side: "alpha or beta" is two, "nasal or oral drops" are two kinds of drops."""
+    """The alternatives that a subject names: "alpha or beta" is two, "nasal or oral drops" is two kinds of drops."""
     if " or " not in subject:
         return [subject]
     parts = [part for part in _OR.split(subject) if part]
@@ -52,7 +58,9 @@ def list_alternatives(subject: str) -> list[str]:
 
 
 def is_same_kind(question: str, document: Document) -> bool:
-    """Whether a paper studied whom the question is about: one in animals or cells answers only a question that names such, and
-    one in adults none on children."""
+    """Whether a paper studied those whom the question is about.
+
+    A paper on animals or cells answers only a question that names them; one on adults answers none on children.
+    """
     same = find_design(document).name != ANIMAL or names_animals(question)
     return same and not differ_in_people(question, document.title)

@@ -1,4 +1,4 @@
-"""The documents that an answer is written from: retrieve, rerank, and whether they hold enough of what is asked."""
+"""The documents that an answer is written from: retrieve, rerank, and check that they cover enough of what is asked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_WORD = "no document shares a word with the question"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The documents for a generator, best first, and by PMID what those tell that answer the question."""
+    """The documents for a generator, best first, and by PMID the findings of those that answer the question."""
 
     hits: list[Hit]
     told: Mapping[str, Finding]
@@ -32,23 +32,23 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class TooLittle:
-    """Why nothing is written, and the documents that came nearest."""
+    """Why no answer is written, and the documents that came nearest."""
 
     note: str
     nearest: list[Hit]
 
 
 class DocumentSearch:
-    """Looks for the documents on one topic."""
+    """Finds the documents on one topic."""
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, topic: Topic, tell: OnEvent) -> None:
         self.index, self.config, self.models, self.topic, self.tell = index, config, models, topic, tell
 
     def find(self, fill: bool) -> Found | TooLittle:
-        """The documents that the generator is given, best first, and what each tells, or why there is too little to answer from.
+        """The documents for the generator, best first, with the finding of each; or why there is too little to answer from.
 
-        Where the variant says what is `enough`, only papers on the question that tell what it asks for are given; `fill` adds
-        the next best of those on the question.
+        If the variant defines what is `enough`, these are only papers on the question that answer it; `fill` adds the next best
+        of those on the question.
         """
         enough, found = self.config.enough, self._find_candidates(self.config.enough)
         if not found:
@@ -60,13 +60,13 @@ class DocumentSearch:
         told = {entry.pmid: one for entry in entries if (one := choose_evidence(self.topic.question, entry))}
         if not told:
             return self._lack(f"none of the {len(ranked)} nearest papers reports what is asked", [hit for hit, _ in ranked])
-        # sorted() is stable: the reranker's order stands among those of one design that tell something.
+        # sorted() is stable: among answering papers of the same design, the reranker's order stands.
         weights = {entry.pmid: find_design(entry.document).weight for entry in entries}
         hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in told else 0.0)
         return Found(hits[: self.config.documents if fill else min(self.config.documents, len(told))], told)
 
     def find_studied(self, studied: Studied, fill: bool) -> Found:
-        """The papers on a yes-or-no question, those first that carry the lead; `fill` adds the next best documents."""
+        """The papers on a yes-or-no question, first those that the lead rests on; `fill` adds the next best documents."""
         hits = [Hit(one.evidence.document.pmid, one.evidence.score) for one in studied.papers]
         if fill:
             there = {hit.pmid for hit in hits}
@@ -74,8 +74,10 @@ class DocumentSearch:
         return Found(hits[: self.config.documents], collect_findings(studied))
 
     def _find_candidates(self, enough: Enough | None = None) -> list[tuple[Hit, str]]:
-        """The candidates by BM25, best first, with the text that a reranker reads; a retracted paper is none of them, nor, where
-        it is said what is `enough`, one that is on something else."""
+        """The candidates by BM25, best first, with the text that a reranker reads.
+
+        Retracted papers are left out and, if `enough` is given, so are papers on another subject.
+        """
         step, rerank = self.config.retrieve, self.config.rerank
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
         query = _make_query(self.topic, step.query)
@@ -87,24 +89,24 @@ class DocumentSearch:
         return [(hit, make_passage(one)) for hit, one in islice(chosen, depth)]
 
     def _is_on_question(self, document: Document, enough: Enough) -> bool:
-        """Whether a paper can answer the question at all, by its words."""
+        """Whether a paper's words show that it can answer the question at all."""
         question = self.topic.question
         (held,) = about(question, [make_passage(document)])
         return held >= enough.about and has_findings(document) and is_same_kind(question, document)
 
     def _rerank(self, found: Sequence[tuple[Hit, str]], most: int | None) -> list[tuple[Hit, str]]:
-        """The best `most` of these documents, all where it is None, best first."""
+        """The `most` best of these documents, best first; all of them if `most` is None."""
         step = self.config.rerank
         if step is None:
             return list(found[:most])
         self.tell(Stage("rerank", f"Reading {len(found):,} documents."))
         scores = self.models.rerankers[step.model](_make_query(self.topic, step.query), [text for _, text in found])
-        # sorted() is stable: of two equal scores the better BM25 rank stands first.
+        # sorted() is stable: of two equal scores, the better BM25 rank comes first.
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[:most]
         return [(Hit(hit.pmid, score), text) for (hit, text), score in ranked]
 
     def _lack(self, reason: str, nearest: Sequence[Hit] = ()) -> TooLittle:
-        """Why nothing is written, with the nearest papers: these, else those found that hold most of the question."""
+        """Why no answer is written, with the nearest papers: those given, or else the hits that contain most of the question."""
         near = list(nearest) or self._find_nearest()
         titles = [entry.document for entry in self.index.entries([hit.pmid for hit in near[:NEAREST]])]
         return TooLittle(f"The index has too little on this: {reason}.{name_nearest(titles)}", near[: self.config.documents])
@@ -116,12 +118,12 @@ class DocumentSearch:
 
 
 def unify_topic(topic: Topic) -> Topic:
-    """The topic in American spelling, its Greek letters as their names."""
+    """The topic in American spelling, with Greek letters written as their names."""
     parts = (unify_text(part) for part in (topic.question, topic.topic, topic.narrative))
     return Topic(topic.id, *parts)
 
 
 def _make_query(topic: Topic, parts: str) -> str:
-    """The parts of a topic, joined; where what is asked for is not there the question stands in."""
+    """The named parts of a topic, joined; the question if all of them are empty."""
     named = [getattr(topic, part) for part in parts.split("+")]
     return " ".join(part for part in named if part) or topic.question

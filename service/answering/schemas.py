@@ -1,4 +1,4 @@
-"""Answers over the wire: the JSON of POST /answer and of `counterpoint answer --json`, built from the values."""
+"""Answers on the wire: the JSON of POST /answer and of `counterpoint answer --json`, built from the values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AnswerRequest(BaseModel):
     )
 
     question: str = Field(description="The question to answer.")
-    narrative: str = Field("", description="Who asks and why; it ranks documents that fit the question equally well.")
+    narrative: str = Field("", description="Who is asking, and why; used to rank documents that fit the question equally well.")
     topic: str = Field("", description="The subject in a few words.")
     id: str = Field("", max_length=200, description="Your own id for the topic; returned unchanged.")
 
@@ -49,10 +49,14 @@ class CitationOut(BaseModel):
     sentence: SentenceOut
     verdict: VerdictOut = Field(
         description="The judge's verdict on that sentence, or on the whole paper (`of`), for the answer's sentence; for a lead, "
-        "support is the probability that the paper found what the lead counts it for."
+        "`support` is the probability that the paper takes the side on which the lead counts it."
     )
-    verbatim: bool = Field(description="The abstract contains the answer's sentence, or the text it quotes, word for word.")
-    checked: str = Field(description="What was checked: where the sentence stands, and the judge's stance with its probability.")
+    verbatim: bool = Field(
+        description="Whether the abstract contains the answer's sentence, or the text it quotes, word for word."
+    )
+    checked: str = Field(
+        description="What was checked: where the sentence was found, and the judge's stance with its probability."
+    )
 
 
 class AnswerSentenceOut(BaseModel):
@@ -74,7 +78,7 @@ class RemovedOut(OfValue):
 
 
 class DraftedOut(OfValue):
-    """What the generator wrote before the check: sentences, those of them with a citation, and citations."""
+    """How much the generator wrote before the check: sentences, sentences with a citation, and citations."""
 
     sentences: int
     cited: int
@@ -105,7 +109,7 @@ class ConflictOut(BaseModel):
 
 
 class LeadPaperOut(BaseModel):
-    """A paper that takes a side: the probability that it found this, and the kind of study."""
+    """A paper that takes a side, with the probability that it does and the kind of study."""
 
     pmid: str
     probability: Figure
@@ -115,7 +119,7 @@ class LeadPaperOut(BaseModel):
 class LeadOut(BaseModel):
     """What the papers show overall, as stated in the first sentence; only for a yes-or-no question."""
 
-    claim: str = Field(description="The question as a claim.")
+    claim: str = Field(description="The question reworded as a claim.")
     verdict: LeadVerdict
     certainty: Figure = Field(
         description="The probability that the verdict is right, calibrated on questions with known answers."
@@ -123,7 +127,7 @@ class LeadOut(BaseModel):
     word: str = Field(description="The certainty in one word: sure, probable or possible.")
     supporting: list[LeadPaperOut] = Field(description="Papers that found the claim to be true, the most heavily weighted first.")
     contradicting: list[LeadPaperOut] = Field(description="Papers that found the claim to be false.")
-    silent: int = Field(description="Papers on the question that clearly report neither.")
+    silent: int = Field(description="Papers on the question that do not clearly report either.")
 
     @classmethod
     def of(cls, lead: Lead) -> LeadOut:
@@ -145,7 +149,7 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
 
 
 class UsageOut(OfValue):
-    """The use of a language model, by its server's own counts; `cost` in US dollars if a price is configured."""
+    """Use of a language model, as counted by its server; `cost` is in US dollars, if a price is configured."""
 
     requests: int
     prompt_tokens: int
@@ -163,29 +167,29 @@ class TopicOut(OfValue):
 
 
 class AnswerResponse(BaseModel):
-    """A short answer with checked citations; with the outcome "too little" there are no sentences, and `note` says why."""
+    """A short answer with checked citations; if the outcome is "too little", there are no sentences and `note` says why."""
 
     topic: TopicOut
     outcome: Outcome
     lead: LeadOut | None = Field(description="What the first sentence says; null if the question is not a yes-or-no question.")
     text: str = Field(
-        description="The whole answer with its citations as [1] or [1, 2]: the numbers of `documents`, in order of appearance."
+        description="The whole answer, with citations such as [1] or [1, 2]: the numbers in `documents`, in order of appearance."
     )
     sentences: list[AnswerSentenceOut]
     conflicts: list[ConflictOut]
     removed: list[RemovedOut]
-    drafted: DraftedOut | None = Field(default=None, description="What was written before the check; null if nothing was.")
+    drafted: DraftedOut | None = Field(default=None, description="How much was written before the check; null if nothing was.")
     documents: list[CitedDocumentOut]
     words: int
     generated_by: str
-    extractive: bool = Field(description="The answer consists of quotations; no language model wrote it.")
+    extractive: bool = Field(description="Whether the answer consists of quotations; if so, no language model wrote it.")
     note: str
     usage: UsageOut
     provenance: Provenance
 
     @classmethod
     def of(cls, answer: Answer, answerer: Answerer) -> AnswerResponse:
-        """From the value, with the documents as the index holds them and where all of it comes from."""
+        """From the value, with the documents as the index holds them and the provenance."""
         numbers = numbers_of(answer)
         cited = {citation.document.pmid for sentence in answer.sentences for citation in sentence.citations}
         scores = {hit.pmid: hit.score for hit in answer.context}
@@ -228,7 +232,7 @@ class StageEvent(OfValue):
 
 
 class SentenceEvent(BaseModel):
-    """A sentence passed the check (event "sentence"); `place` counts from 0. Documents are still named by PMID."""
+    """A sentence passed the check (event "sentence"); `place` counts from 0. Documents are still identified by PMID."""
 
     place: int
     text: str
@@ -236,15 +240,17 @@ class SentenceEvent(BaseModel):
 
 
 def numbers_of(answer: Answer) -> dict[str, int]:
-    """Each document's number in the answer, by PMID, from 1: those cited in the order in which the text cites them, then the
-    others as they were ranked."""
+    """Each document's number in the answer, by PMID, from 1.
+
+    The cited documents come first, in the order in which the text cites them, then the others as they were ranked.
+    """
     cited = [citation.document.pmid for sentence in answer.sentences for citation in sentence.citations]
     listed = dict.fromkeys([*cited, *(hit.pmid for hit in answer.context)])
     return {pmid: number for number, pmid in enumerate(listed, 1)}
 
 
 def running_text(answer: Answer) -> str:
-    """The answer as text, each sentence with its citations, ascending, before its last stop."""
+    """The answer as text; each sentence has its citations, in ascending order, before its final punctuation mark."""
     numbers = numbers_of(answer)
     return " ".join(
         _mark_citations(sentence.text, sorted(numbers[c.document.pmid] for c in sentence.citations))

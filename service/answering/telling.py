@@ -1,8 +1,8 @@
-"""Which sentence tells what a paper found on a question: a result or conclusion that speaks for the side the paper takes.
+"""Which sentence states what a paper found on a question: a result or conclusion that speaks for the side the paper takes.
 
-A sentence is weighed by what the reader makes of it where it stands, among the paper's other findings, and by its words: how much
-of the question it holds, whether it concludes, whether it can be read alone. What a paper says of a subgroup, of single patients,
-of safety or of earlier work tells nothing, unless the question asks about that.
+A sentence is scored by the reader's verdict on it in context, among the paper's other findings, and by its words: how much of the
+question it contains, whether it concludes, whether it can be read alone. What a paper says about a subgroup, single patients,
+safety or earlier work does not count, unless the question asks about that.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.relevance import measure_shares, subject_of
 
 MET, LEAST_MET = 0.5, 0.25
-"""The share of what is asked that a sentence must hold with its paper's title: the mean of both sides, and each of them."""
+"""The share of what is asked that a sentence must contain with its paper's title: the mean of the two parts, and each of them."""
 SPEAKS, SPEAKS_ON_IT = 0.25, 0.2
-"""The probability of the paper's side from which a sentence speaks for it, and one that holds half of the outcome itself: of
-those read, findings had 0.47 or more, but for one on the outcome at 0.23; remarks had up to 0.19."""
+"""From the first probability of the paper's side, a sentence speaks for it; the second applies if it contains half of the outcome
+itself. Of the sentences examined, findings had 0.47 or more, except one on the outcome at 0.23; remarks had up to 0.19."""
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
-"""What a conclusion is worth beside a result, more."""
+"""What a conclusion is worth in addition to a result."""
 _ALONE = 1.3
-"""How much better a sentence is shown that can be read without those around it."""
+"""The factor for a sentence that can be read without those around it."""
 _TOO_LONG = 0.5
-"""The same of a sentence that is too long to be quoted at all."""
+"""The factor for a sentence that is too long to be quoted."""
 _ANY_WORDS = 0.4
-"""What a sentence is worth that holds no word of the question, beside 2 for one that holds all."""
+"""What a sentence with no word of the question is worth; all of its words add 2."""
 _NO_FINDING = compile_phrases("no finding")
 
 
 def find_telling(
     question: str, asked: YesNoQuestion, claim: str, verdict: Verdict, entry: Entry, spoken: Mapping[int, Verdict]
 ) -> Sentence | None:
-    """The sentence that tells most of what the paper found; None where none does, where it denies what the paper is read to
-    affirm, or where it only compares treatments of which the question asks whether one works.
+    """The sentence that best states what the paper found, or None.
 
-    `spoken` holds the reader's verdict on each result and conclusion, by place. Of sentences that are as good the later one
-    stands: what a paper says last counts.
+    It is None if no sentence qualifies, if the best one denies what the paper was read as affirming, or if it only compares
+    treatments when the question asks whether one works. `spoken` holds the reader's verdict on each result and conclusion, by
+    place. Of equally good sentences the later one wins: what a paper says last counts.
     """
     sentences, stance = entry.sentences(), verdict.leaning
     worth = {
@@ -64,7 +64,7 @@ def find_telling(
     passage = make_passage(entry.document)
     if stance == "contradict" and (is_draw(said, question, passage) or is_outdone(said, question, asked.subject)):
         return None
-    # A paper that is read as affirming what its own words deny is believed neither way.
+    # A paper that is read as affirming what its own words deny is trusted neither way.
     denied = stance == "support" and is_denial(said, claim, lambda text: _measure_aboutness(question, asked, text))
     return None if denied else told
 
@@ -76,7 +76,7 @@ def _speaks(said: Verdict, stance: Stance, outcome: float) -> bool:
 
 
 def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str) -> bool:
-    """Whether a sentence, with its paper's title, is a finding about what is asked; a title among the sentences finds nothing."""
+    """Whether a sentence, with its paper's title, is a finding on what is asked; a title among the sentences is no finding."""
     title = entry.document.title
     if _NO_FINDING.search(text) or text.rstrip(".") == title.rstrip("."):
         return False
@@ -93,16 +93,18 @@ def _weigh(question: str, asked: YesNoQuestion, stance: Stance, said: Verdict, e
     words = _ANY_WORDS + weigh_shared_terms(question, find_subject(question), text) + measure_outcome(question, asked, text)
     alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0 if len(text.split()) <= LONGEST_QUOTE else _TOO_LONG
     for_it: float = getattr(said, stance)
-    # Squared, so that a sentence that only holds more of the question's words does not outdo the finding.
+    # Squared, so that a sentence that merely contains more of the question's words does not beat the finding.
     return for_it**2 * words * (1 + _CONCLUDES * float(shares[_CONCLUSION])) * alone
 
 
 def _measure_aboutness(question: str, asked: YesNoQuestion, text: str) -> float:
-    """How much a clause is about the outcome, and, less, about the subject."""
+    """How much a clause is about the outcome and, with half the weight, about the subject."""
     return measure_outcome(question, asked, text) + 0.5 * weigh_shared_terms(question, find_subject(question), text)
 
 
 def measure_outcome(question: str, asked: YesNoQuestion | None, text: str) -> float:
-    """The share that a text holds of what the question asks about its subject, in the same or other words; of the whole question
-    where these cannot be told apart."""
+    """The share of what the question asks about its subject that a text contains, in the same or other words.
+
+    If subject and predicate cannot be told apart, it is the share of the whole question.
+    """
     return weigh_shared_terms(question, find_subject(asked.predicate if asked else "") or find_subject(question), text)

@@ -1,7 +1,7 @@
 """Writing an answer: the generator's sentences, each with its citations checked, and none beyond the limits.
 
-Whatever the generator does, nothing is kept here that was not checked: every sentence has a citation that holds, and what had
-none is listed as removed.
+Whatever the generator does, no unchecked sentence is kept: every sentence has a citation that holds, and those without one are
+listed as removed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ EXTRACTIVE = "This answer is extractive: rules chose its sentences from the pape
 
 
 class Writing:
-    """One answer while it is written: the sentences that were kept and removed so far, and what they cost.
+    """One answer in progress: the sentences kept and removed so far, and what they cost.
 
-    `topic` is in American spelling, as the papers are read; `shown` is as it was asked, for a language model.
+    `topic` is in American spelling, like the papers as they are read; `shown` is the topic as asked, for a language model.
     """
 
     def __init__(self, config: AnswerConfig, models: Models, topic: Topic, shown: Topic, tell: OnEvent) -> None:
@@ -41,9 +41,9 @@ class Writing:
         self.drafted: Drafted | None = None
 
     def write(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, str]:
-        """Write and check every sentence; who wrote, and what is to be said about it.
+        """Write and check every sentence; return the generator that wrote, and a note about it.
 
-        Raises `ModelUnusable` where the generator does not answer and no other can write instead.
+        Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
         generator, draft, note = self._draft(generator, sources)
         self.usage = add_usage(self.usage, draft.usage)
@@ -68,7 +68,7 @@ class Writing:
         self._check(sentences, attribution, generator, sources)
 
     def keep(self, sentence: CitedSentence) -> bool:
-        """Add a sentence if the answer then still has no more words than allowed."""
+        """Add a sentence if the answer stays within its word limit; return whether it was added."""
         words = sum(len(one.text.split()) for one in (*self.kept, sentence))
         if words > self.limits.words:
             return False
@@ -77,7 +77,7 @@ class Writing:
         return True
 
     def _draft(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, Draft, str]:
-        """Who wrote, what, and what is to be said about it."""
+        """The generator that wrote, its draft, and a note about it."""
         prompt, note = self.config.generate.prompt, EXTRACTIVE if generator.extractive else ""
         self.tell(Stage("write", f"Writing from {len(sources)} documents with {generator.name}."))
         try:
@@ -90,7 +90,7 @@ class Writing:
             return stand_in, stand_in(self.topic, sources, self._room(), prompt), f"{error} {EXTRACTIVE}"
 
     def _room(self) -> Limits:
-        """What is left of the limits behind the lead."""
+        """The limits, less the words already used."""
         return replace(self.limits, words=self.limits.words - sum(len(one.text.split()) for one in self.kept))
 
     def _check(
@@ -118,13 +118,13 @@ class Writing:
                 faults.remember(sentence.text)
 
     def _read_prompts(self) -> str:
-        """All that the model was told whatever the task."""
+        """All instructions that the model gets, whatever the task."""
         return f"{read_instructions(self.config.generate.prompt)}\n{read_instructions('rewrite')}"
 
     def _rewrite(
         self, sentence: DraftSentence, generator: Generator, sources: Sequence[Source], faults: Faults
     ) -> tuple[DraftSentence | None, str]:
-        """The sentence as the generator writes it when it is told that it does not hold, or None and why there is none."""
+        """The generator's rewrite of a sentence that does not hold, or None and the reason."""
         try:
             draft = generator.rewrite(sentence.text, self.topic, sources, self.limits)
         except ModelUnusable as error:
@@ -145,7 +145,7 @@ def _find_fault(text: str, faults: Faults) -> str:
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:
-    """Both together; a cost is known as far as any is."""
+    """The sum of both; a cost is known if either is."""
     costs = [usage.cost for usage in (one, other) if usage.cost is not None]
     return Usage(
         one.requests + other.requests,

@@ -1,1 +1,1 @@
-"""The verdict at a glance on a claim: which of the papers read stand where, and what they weigh."""
+"""The verdict at a glance on a claim: where each of the papers read belongs, and how much it weighs."""

@@ -1,7 +1,7 @@
-"""The verdict at a glance: how many of the papers read contradict a claim, are uncertain, support it or say nothing of it.
+"""The verdict at a glance: how many of the papers read contradict a claim, are uncertain, support it or say nothing about it.
 
-Each paper counts once, and once more by the weight of its design (nli.text.designs, the weights that leads of answers use).
-Retracted papers, and those whose stance no model judged, count for nothing and are told apart.
+Papers are counted twice: each as one, and each by the weight of its design (nli.text.designs; leads of answers use the same
+weights). Retracted papers, and those whose stance no model judged, count for nothing and are reported separately.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from retrieval.core.values import Evidence, Grounding
 from service.configuration.answers import MIXED
 
 Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
-"""Where a paper belongs: on a side, between the sides, on neither; or nobody judged it."""
+"""Where a paper belongs: on a side, between the sides, or on neither; or no model judged it."""
 Counted = Literal["contradict", "uncertain", "support", "silent"]
 COUNTED: tuple[Counted, ...] = get_args(Counted)
 Leaning = Literal["contradict", "support", "mixed", "uncertain", "silent", "unjudged", "nothing"]
-"""Where the weight lies: on a side, on both; else why on none."""
+"""Where the weight lies: on one side or on both, or else why on neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Tally:
 
     @property
     def total(self) -> float:
-        """Of all places."""
+        """The sum over all places."""
         return self.contradict + self.uncertain + self.support + self.silent
 
 
@@ -63,14 +63,14 @@ class Balance:
 
 
 def find_place(evidence: Evidence) -> Place:
-    """Where a listed paper belongs: on its side only where the judge's own label says so, whatever ranked it there."""
+    """Where a listed paper belongs: on its side only if the judge's own label says so, whatever ranked it there."""
     if evidence.verdict is None:
         return "unjudged"
     return evidence.stance if evidence.verdict.label == evidence.stance else "uncertain"
 
 
 def place_papers(grounding: Grounding) -> tuple[Placed, ...]:
-    """Every paper that was decided on, those that are listed first."""
+    """Every paper that was decided on, the listed ones first."""
     listed = (*grounding.contradicting, *grounding.supporting, *grounding.uncertain, *grounding.more)
     return (*(Placed(one, find_place(one)) for one in listed), *(Placed(one, "silent") for one in grounding.silent))
 
@@ -104,7 +104,7 @@ def _lean(papers: Tally, weights: Tally, unjudged: int) -> Leaning:
         return "uncertain" if papers.uncertain else "silent" if papers.silent else "nothing"
     if papers.contradict and papers.support:
         lighter, heavier = sorted((weights.contradict, weights.support))
-        # "Most" must be true of the papers as of their weight.
+        # "Most" must be true both of the papers and of their weight.
         at_odds = (weights.contradict - weights.support) * (papers.contradict - papers.support) <= 0
         if at_odds or lighter >= MIXED * heavier:
             return "mixed"

@@ -1,1 +1,1 @@
-"""Checking a text: its sentences told apart, its claims grounded, its citations read."""
+"""Checking a text: its sentences are classified, its claims grounded, and its citations read."""

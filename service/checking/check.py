@@ -1,4 +1,4 @@
-"""Checking a text: each of its claims grounded on the index, the papers that it cites read, and the whole put together again."""
+"""Checking a text: each claim is grounded on the index, the papers that it cites are read, and the results are put together."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Ground = Callable[[Claim], Grounding]
 
 @dataclass(frozen=True)
 class Reading:
-    """A text with its sentences told apart; nothing is grounded yet."""
+    """A text split into classified sentences; nothing is grounded yet."""
 
     passage: Passage
     sentences: tuple[TextSentence, ...]
@@ -57,7 +57,7 @@ class Reading:
         return TextPlan(sentences=sentences, claims=len(self.claims), detail=detail)
 
     def at_most(self, claims: int) -> Reading:
-        """This, or `BadInput` where it makes more claims than may be checked at once."""
+        """This reading; raises `BadInput` if it makes more claims than may be checked at once."""
         if len(self.claims) > claims:
             raise BadInput(
                 f"The text makes {len(self.claims):,} claims and at most {claims} are checked at once; "
@@ -67,29 +67,29 @@ class Reading:
 
 
 def key_of(sentence: TextSentence) -> str:
-    """What the result of a claim depends on beside the index and its models: its words and what it cites."""
+    """A hash of what the result of a claim depends on besides the index and the models: its words and what it cites."""
     facts = [sentence.claim, [[one.kind, one.id] for one in sentence.cited]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
 def _silent(_done: ClaimDone) -> None:
-    """Nobody is told."""
+    """Report to nobody."""
 
 
 class Checker:
     """Checks texts on one index with one grounding variant and its models; safe to use from several threads at once."""
 
     def __init__(self, grounder: Grounder, ground: Ground | None = None) -> None:
-        """`ground` stands in for the grounder's own, for who counts and times what is grounded."""
+        """`ground` replaces the grounder's own method, for callers that count or time groundings."""
         self.grounder = grounder
         self._ground = ground or grounder.ground
 
     def check(self, passage: Passage, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
-        """Every claim of a text, one after the other; `tell` hears of each, and what it raises ends the work."""
+        """Check every claim of a text, one after the other; `tell` is called for each, and an exception from it ends the work."""
         return self.check_claims(Reading.of(passage), tell)
 
     def check_claims(self, reading: Reading, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
-        """The same for a text whose sentences are told apart already."""
+        """The same for a text that is already split into sentences."""
         results: dict[str, ClaimResult] = {}
         for done, sentence in enumerate(reading.claims, 1):
             key = key_of(sentence)
@@ -99,7 +99,7 @@ class Checker:
         return self.joined(reading, results)
 
     def result(self, sentence: TextSentence) -> ClaimResult:
-        """What is found for one claim, and in the papers that it cites."""
+        """What is found for one claim, and what the papers that it cites say of it."""
         grounding = self._ground(Claim(sentence.claim))
         found = weighed(grounding)
 
@@ -140,12 +140,12 @@ def _told(done: int, claims: int, sentence: TextSentence, verdict: TextVerdict) 
 
 
 def _where(claims: int, sentences: int) -> str:
-    """Among how many sentences the claims stand; nothing for a list of claims."""
+    """Among how many sentences the claims are; "" for a list of claims."""
     return "" if claims == sentences else f" in {format_count(sentences, 'sentence')}"
 
 
 def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[TextSentenceOut]) -> str:
-    """What came out, in two or three sentences."""
+    """The outcome, in one or two sentences."""
     if not plan.claims:
         return f"No claim that papers could support or contradict was found in {format_count(plan.sentences, 'sentence')}."
     told = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
@@ -155,7 +155,7 @@ def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[
 
 
 def _tell_citations(found: list[CitedStatus]) -> str:
-    """How many citations the index holds, and how many of those bear out what they are cited for."""
+    """How many citations the index holds, and how many of those support what they are cited for."""
     held = [one for one in found if one != "not in the index"]
     borne, unjudged = held.count("bears it out"), held.count("not judged")
     wrong = len(held) - borne - unjudged

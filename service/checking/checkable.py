@@ -24,16 +24,16 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 
 _PATTERNS = Path(__file__).parent / "not_claims.yaml"
 _FEWEST = 3
-"""Words that a claim has at least: "Aspirin reduces fever"."""
+"""The fewest words of a claim: "Aspirin reduces fever"."""
 _METHOD, _METHOD_UNDER_METHODS = 0.8, 0.3
-"""The probability of telling how something was done from which a sentence counts as that; the second in a section of methods."""
+"""From this probability, a sentence counts as saying how something was done; the second applies in a methods section."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
 _STOPPED = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"(?:how|why|what|when|where|who|which)\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"\w+(?:-\w+)+")
 _ALSO_NOUNS = frozenset("causes benefits benefit harms harm works work help release limits results protein carriers".split())
-"""Verbs that end a list of keywords as nouns: "smoking lung cancer causes"."""
+"""Verbs that are nouns at the end of a list of keywords: "smoking lung cancer causes"."""
 _LEAD = re.compile(r"^[*•–-]\s+")
 
 
@@ -46,10 +46,10 @@ class _Patterns:
 
 
 def claim_in(sentence: str, section: str = "other", given: bool = False, whole: bool = True) -> tuple[str, Reason | None]:
-    """The claim of a sentence and no reason, or "" and the reason why it makes none.
+    """The claim of a sentence and None, or "" and the reason why it makes none.
 
-    `section` is what its section does in a paper; a sentence `given` as a claim is refused only where it cannot be searched for.
-    `whole` says that it stands in running text: an entry of a list or a cell needs a verb to be a sentence.
+    `section` is the role of its section in a paper. A sentence `given` as a claim is refused only if it cannot be searched for.
+    `whole` says that it is in running text: a list entry or table cell needs a verb to be a sentence.
     """
     patterns = _patterns()
     bare = without_citations(sentence)
@@ -82,9 +82,9 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
 
 
 def find_verb(text: str) -> str:
-    """A verb that makes a few words a statement ("aspirin reduces fever"), "" where there is none.
+    """A verb that makes a few words a statement ("aspirin reduces fever"), or "".
 
-    Neither the first word is one ("reduced mortality with statins"), nor part of a compound ("antibiotic-associated").
+    Neither the first word counts ("reduced mortality with statins"), nor part of a compound ("antibiotic-associated").
     """
     bare = _COMPOUND.sub(" ", text)
     _, _, behind = bare.strip().partition(" ")
@@ -93,7 +93,7 @@ def find_verb(text: str) -> str:
 
 
 def _fronted(text: str, fronts: re.Pattern[str]) -> str:
-    """The text without the words in front of its claim, however many there are of them; its first letter a capital."""
+    """The text without any introductory words before its claim; its first letter is a capital."""
     while (found := fronts.match(text)) and found.end() < len(text):
         text = text[found.end() :].lstrip(" ,;:")
     return text[:1].upper() + text[1:]
@@ -122,5 +122,5 @@ def _patterns() -> _Patterns:
 
 
 def _compact(folded: str) -> re.Pattern[str]:
-    """A pattern that stands on several lines."""
+    """A pattern that is written on several lines."""
     return re.compile(folded.replace("\n", ""), re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Citations in a text: PMIDs, DOIs, numbers that stand for entries of its list of references; and a sentence without them."""
+"""Citations in a text: PMIDs, DOIs and numbers that refer to its list of references; and a sentence without them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval.store.documents import Documents
 from retrieval.store.rows import Entry
 from service.checking.readers.passage import Link
 
-# The id of an index's own document may have letters; PubMed's have none.
+# An index's own document ids may contain letters; PMIDs contain none.
 _PMID = re.compile(
     r"\bPMIDs?\b\s*[:#]?\s*((?:\d{1,9}|[a-z][\w-]*\d)(?:\s*(?:[,;]|and)\s*(?:PMIDs?\b\s*[:#]?\s*)?\d{4,9}(?!\d))*)", re.IGNORECASE
 )
@@ -25,7 +25,7 @@ _NAME = r"(?:[A-Z][\w'’.-]*|et al\.?|and|&|de|van|von|der)"
 _AUTHOR = rf"(?:see |e\.g\.,? |reviewed in )?[A-Z][\w'’.-]+(?:,? {_NAME})*,? (?:19|20)\d{{2}}[a-z]?"
 _GROUP = re.compile(rf"\s*(?:{_NUMBERS.pattern}|\({_INNER}{_HOLDS}\)|\[{_INNER}{_HOLDS}\]|\({_AUTHOR}(?:\s*[;,]\s*{_AUTHOR})*\))")
 LEADING = re.compile(rf"(?:{_GROUP.pattern}[.,;]?)+\s*")
-"""Citations at the beginning of a sentence: they belong to the one before."""
+"""Citations at the beginning of a sentence: they belong to the sentence before."""
 _MOST_IN_RANGE = 30
 
 
@@ -38,13 +38,13 @@ class Cited:
 
 
 def find_cited(store: Documents, cited: Cited) -> Entry | None:
-    """The document of an index that is cited, None where it holds none; a DOI may be a document's id, too."""
+    """The cited document, or None if the index does not hold it; a DOI may also be a document's id."""
     entry = store.get_by_doi(cited.id) if cited.kind == "doi" else None
     return entry or store.get(cited.id)
 
 
 def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[Cited, ...]:
-    """The papers named in a text by PMID or DOI, in it or behind its links, once each and in order."""
+    """The papers named by PMID or DOI in a text or in the addresses of its links, once each and in order."""
     found: list[Cited] = []
     for piece in (text, *(link.address for link in links)):
         at: list[tuple[int, Cited]] = []
@@ -76,7 +76,7 @@ def without_citations(text: str) -> str:
 
 
 def _trimmed(doi: str) -> str:
-    """A DOI without the punctuation behind it; a bracket belongs to it where it was opened in it."""
+    """A DOI without the punctuation after it; a closing bracket is part of it if it was opened in it."""
     while doi and (doi[-1] in ".,;:'’”" or (doi[-1] in ")]" and doi.count(doi[-1]) > doi.count("(" if doi[-1] == ")" else "["))):
         doi = doi[:-1]
     return doi.lower()

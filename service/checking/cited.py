@@ -1,4 +1,4 @@
-"""A paper that a text cites, held against what it is cited for: the same judge reads this one paper."""
+"""A cited paper, checked against what it is cited for: the same judge reads this one paper."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "c
 
 
 def cited_paper(grounder: Grounder, claim: str, cited: Cited) -> CitedOut:
-    """What the cited paper says of the claim, where the index holds it (a DOI may be a document's id, too).
+    """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
 
-    A protocol, which has found nothing yet, is on no side and is not judged; nor is a paper without an abstract.
+    A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract.
     """
     entry = find_cited(grounder.index.store, cited)
     if entry is None:

@@ -1,4 +1,4 @@
-"""What a request gives to be checked: its text, or its file."""
+"""What a request asks to have checked: its text or its file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.checking.schemas import TextRequest
 
 
 def read_request(body: TextRequest) -> Passage:
-    """The text; raises `BadInput` where there is none, two are given, or the file cannot be read."""
+    """The text of a request; raises `BadInput` if there is none, if two are given, or if the file cannot be read."""
     if body.text and body.file:
         raise BadInput("The request has a text and a file; send one of them.")
     if not body.text and not body.file:

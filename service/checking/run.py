@@ -1,4 +1,4 @@
-"""Checking a text from the command line: every finished claim is kept at once, so that a stopped run goes on where it was."""
+"""Checking a text from the command line: every finished claim is saved at once, so that a stopped run resumes where it was."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from service.trec.journal import Job, RunJournal, code_of, facts_of_service, jou
 
 
 def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedText:
-    """The text checked, a few claims at once with a progress bar; what the journal holds is not done again.
+    """Check a text, a few claims at once, with a progress bar; claims already in the journal are not checked again.
 
-    Raises `Interrupted` where the user stops it, with what was finished in the journal.
+    Raises `Interrupted` if the user stops it; the journal then holds what was finished.
     """
     jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
     try:
@@ -30,9 +30,9 @@ def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedT
 
 
 def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
-    """The same where nothing is to outlive the command: its journal stands in a `folder` that goes with it.
+    """The same if nothing should outlive the command: the journal is in a temporary `folder`.
 
-    Raises `Interrupted` where the user stops it.
+    Raises `Interrupted` if the user stops it.
     """
     with journal(folder / "check", facts(checker.grounder)) as kept:
         try:
@@ -44,7 +44,7 @@ def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
 
 
 def facts(grounder: Grounder) -> Mapping[str, Any]:
-    """Everything that decides what is found for a claim, beside the claim: the text may change while its check is unfinished."""
+    """Everything besides the claim that determines its result; not the text, which may change while its check is unfinished."""
     return {
         "counterpoint": version("counterpoint"),
         "code_sha256": code_of("service.checking.check"),

@@ -1,4 +1,4 @@
-"""A checked text over the wire; the JSON of `counterpoint check` is the same, and so is what a journal keeps."""
+"""A checked text on the wire; the JSON of `counterpoint check` and the records of a journal are the same."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from service.schemas.provenance import Provenance
 
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100
-"""What one request may ask; the command line checks more."""
+"""The most claims in one request; the command line checks more."""
 MOST_NAME = 255
-"""Characters of a file's name, as file systems have it."""
+"""The most characters of a file's name, as in most file systems."""
 
 CitedStatus = Literal["bears it out", "contradicts it", "does not say it", "not judged", "not in the index"]
 
 
 class TextRequest(BaseModel):
-    """A text to check, written out or as a file."""
+    """A text to check, given directly or as a file."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -40,34 +40,39 @@ class TextRequest(BaseModel):
     )
 
     text: str = Field(
-        default="", description=f"Running text or Markdown, at most {MOST_CHARACTERS:,} characters and {MOST_TEXT_CLAIMS} claims."
+        default="", description=f"Plain text or Markdown, at most {MOST_CHARACTERS:,} characters and {MOST_TEXT_CLAIMS} claims."
     )
-    format: TextFormat = Field(default="auto", description="auto takes a text for Markdown where it has Markdown's marks.")
+    format: TextFormat = Field(
+        default="auto", description="`auto` reads a text as Markdown if it has Markdown syntax in at least two places."
+    )
     file: str = Field(
         default="",
-        description="In place of `text`, in base64: a DOCX, a PDF with a text layer, a CSV file with a column `claim`, text "
+        description="Instead of `text`, a file in base64: DOCX, PDF with a text layer, CSV with a column `claim`, plain text "
         "or Markdown.",
     )
     name: str = Field(
-        default="", max_length=MOST_NAME, description="The file's name, whose ending may tell its format; errors call it so."
+        default="", max_length=MOST_NAME, description="The file's name; its ending may show the format, and errors use the name."
     )
 
 
 class CitedOut(BaseModel):
-    """A paper that a sentence cites, held against what it is cited for."""
+    """A paper that a sentence cites, checked against the claim that it is cited for."""
 
     kind: Literal["pmid", "doi"]
     id: str = Field(description="The PMID, or the DOI in lower case.")
     status: CitedStatus = Field(
-        description="What the paper says of the claim; `not judged` for a protocol, without an abstract, or without a judge."
+        description="What the paper says about the claim; `not judged` if it is a protocol, if it has no abstract, "
+        "or if there is no judge."
     )
     title: str = ""
     year: int | None = None
     journal: str = ""
     retracted: bool = False
-    sentence: SentenceOut | None = Field(default=None, description="The sentence of its abstract that speaks most for it.")
+    sentence: SentenceOut | None = Field(
+        default=None, description="The sentence of its abstract with the strongest evidence for the side in `likely`."
+    )
     likely: float | None = Field(
-        default=None, description="The judge's probability of the side that it takes, or comes nearest to."
+        default=None, description="The judge's probability for the side that the paper takes, or comes closest to."
     )
 
 
@@ -75,35 +80,35 @@ class ClaimResult(BaseModel):
     """What was found for one claim."""
 
     verdict: TextVerdict = Field(
-        description="`mixed` where papers stand on both sides; `uncertain` where some only come close, or are retracted."
+        description="`mixed` if papers take both sides; `uncertain` if none takes a side but some come close or are retracted."
     )
-    why: str = Field(description="How many papers say what.")
+    why: str = Field(description="How many papers take each side, in words.")
     against: list[EvidenceOut] = Field(description="The papers that contradict the claim, best first.")
     in_favour: list[EvidenceOut] = Field(description="The papers that support it, best first.")
-    uncertain: list[EvidenceOut] = Field(description="Papers that come close to a side, are retracted, or that no judge read.")
+    uncertain: list[EvidenceOut] = Field(description="Papers that come close to a side, are retracted, or were read by no judge.")
     checked: CheckedOut
     cited: list[CitedOut] = Field(description="The papers that the sentence cites.")
 
 
 class TextSentenceOut(BaseModel):
-    """A sentence of the text: `text[start:end]` of the whole."""
+    """A sentence of the text, which is `text[start:end]` of the whole text."""
 
     index: int
-    block: int = Field(description="The block that it stands in.")
+    block: int = Field(description="The block that it is in.")
     start: int
     end: int
     verdict: TextVerdict
-    reason: Reason | None = Field(description="Why it makes no claim.")
+    reason: Reason | None = Field(description="Why it makes no claim, if it makes none.")
     claim: str = Field(
-        description='The claim as it was grounded: without citations and words such as "However"; "" where it makes none.'
+        description='The claim as it was grounded: without citations and words such as "However"; "" if it makes none.'
     )
-    unresolved: list[int] = Field(description="Numbers by which it cites entries of a list that name no PMID or DOI.")
-    row: int = Field(description="Its row in a list of claims, from 1; 0 in a text.")
-    result: ClaimResult | None = Field(description="null where it makes no claim.")
+    unresolved: list[int] = Field(description="Numbers of the references that it cites whose list entries give no PMID or DOI.")
+    row: int = Field(description="Its row in a list of claims, counted from 1; 0 if it is not from a list.")
+    result: ClaimResult | None = Field(description="What was found for its claim; null if it makes none.")
 
 
 class BlockOut(BaseModel):
-    """A paragraph, heading, list entry, table cell, or claim of a list; offsets into the text."""
+    """A paragraph, heading, list item, table cell, or claim in a list; offsets are into the text."""
 
     start: int
     end: int
@@ -113,7 +118,7 @@ class BlockOut(BaseModel):
 class CheckedText(BaseModel):
     """A text with the verdict on each of its sentences."""
 
-    text: str = Field(description="The text as it was read: of Markdown, what a reader sees.")
+    text: str = Field(description="The text as it was read; for Markdown, as a reader sees it.")
     blocks: list[BlockOut]
     sentences: list[TextSentenceOut]
     counts: dict[TextVerdict, int] = Field(description="How many sentences have each verdict.")
@@ -132,14 +137,14 @@ class TextPlan(BaseModel):
 class ClaimDone(BaseModel):
     """A claim was checked (event "claim")."""
 
-    done: int = Field(description="How many claims are checked by now.")
+    done: int = Field(description="How many claims have been checked so far.")
     claims: int
-    index: int = Field(description="The sentence's.")
+    index: int = Field(description="The index of the sentence that makes the claim.")
     claim: str
     verdict: TextVerdict
     detail: str = Field(description="The same in words.")
 
 
 def counted(verdicts: Sequence[TextVerdict]) -> dict[TextVerdict, int]:
-    """How often each verdict was given, none left out."""
+    """How often each verdict was given, zeros included."""
     return {one: verdicts.count(one) for one in VERDICTS}

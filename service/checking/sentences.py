@@ -1,4 +1,4 @@
-"""The sentences of a text: which make a claim that papers can support or contradict, and of the others, why not."""
+"""The sentences of a text: which of them make a claim that papers can support or contradict, and why the others do not."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from service.checking.readers.passage import Block, Passage
 _LISTED = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")
 _MARKER = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s+")
-# "… fever.[1] It also …": the sentence ends behind the bracket.
+# "… fever.[1] It also …": the sentence ends after the bracket.
 _BRACKETED = re.compile(r"[.?!](?:\[[\d,;– -]+\])+\s+(?=[A-Z“\"])")
 _HASH = re.compile(r"^#{1,6}\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class TextSentence:
-    """A sentence of a text: `text[start:end]`. `claim` is what is grounded of it; `reason` says why it makes none.
+    """A sentence of a text: `text[start:end]`. `claim` is the part of it that is grounded; `reason` says why it makes no claim.
 
-    `cited` are the papers that it names, `unresolved` the numbers of references that name none; `row` is a list's, from 1.
+    `cited` are the papers that it names; `unresolved` are numbers of references that name no paper; `row` is its row in a list,
+    from 1.
     """
 
     index: int
@@ -42,7 +43,7 @@ class TextSentence:
 
 
 def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
-    """The sentences of a text in order, headings among them."""
+    """The sentences of a text in order, including headings."""
     numbered = _references(passage)
     found: list[TextSentence] = []
     for place, block, span, section in _spans(passage):
@@ -69,7 +70,7 @@ _Section = SectionKind | Literal["references", "heading"]
 
 
 def _spans(passage: Passage) -> Iterator[tuple[int, Block, Span, _Section]]:
-    """Each sentence with its block and what its section is; a heading is one sentence."""
+    """Each sentence with its block and the kind of its section; a heading is one sentence."""
     section: _Section = "other"
     for place, block in enumerate(passage.blocks):
         start, end = block.start, block.end
@@ -97,7 +98,7 @@ def _is_heading(block: Block, words: str) -> bool:
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
-    """The sentences of a stretch, each with the citations behind its stop."""
+    """The sentences of a span, each with the citations after its full stop."""
     cut: list[Span] = []
     for first, last in sentence_spans(text, start, end):
         for match in _BRACKETED.finditer(text, first, last):
@@ -116,7 +117,7 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
 
 
 def _references(passage: Passage) -> Mapping[int, tuple[Cited, ...]]:
-    """The papers that the entries of a list of references name, by their numbers: those that they have, or else their order."""
+    """The papers that the entries of a list of references name, by the entry's number or else its position."""
     listed = [passage.text[span[0] : span[1]] for _, _, span, section in _spans(passage) if section == "references"]
     found: dict[int, tuple[Cited, ...]] = {}
     for order, entry in enumerate(_entries(listed), 1):
@@ -127,7 +128,7 @@ def _references(passage: Passage) -> Mapping[int, tuple[Cited, ...]]:
 
 
 def _entries(listed: Sequence[str]) -> list[str]:
-    """The entries; where a whole list came as one block, a line each."""
+    """The entries of a list of references; if a whole list is one block, each line is an entry."""
     return [
         line for one in listed for line in (one.split("\n") if sum(map(bool, map(_ENTRY.match, one.split("\n")))) > 1 else [one])
     ]

@@ -1,4 +1,4 @@
-"""From the papers found for and against a claim to one word on it; where they disagree, no side is chosen."""
+"""From the papers found for and against a claim to a verdict in one word; if they disagree, no side is chosen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The papers that take a side, best first, and those that take none for sure; the verdict, and why in words."""
+    """The verdict and why, in words; the papers that take a side, best first, and those that take none for certain."""
 
     verdict: TextVerdict
     why: str
@@ -26,9 +26,9 @@ class Weighed:
 
 
 def weighed(grounding: Grounding) -> Weighed:
-    """The verdict on a claim by what was found.
+    """The verdict on a claim from what was found.
 
-    A paper takes a side where the judge says so of it; retracted, or put on its side by rank alone, it is uncertain.
+    A paper takes a side if the judge says so. If it is retracted, or is on its side by rank alone, it is uncertain.
     """
     against = tuple(one for one in grounding.contradicting if takes_side(one))
     in_favour = tuple(one for one in grounding.supporting if takes_side(one))
@@ -75,7 +75,7 @@ def _verb(verb: str, side: Sequence[Evidence]) -> str:
 
 
 def _partly(side: Sequence[Evidence]) -> str:
-    """How many say less than the claim: hedged, in a subgroup, in animals."""
+    """How many of the papers say less than the claim: hedged, in a subgroup, in animals."""
     partial = sum(one.standing == "partial" for one in side)
     if not partial:
         return ""

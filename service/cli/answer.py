@@ -27,7 +27,7 @@ def answer(
         bool, typer.Option("--json", help="Print the same JSON as POST /answer; short for --format json.")
     ] = False,
 ) -> None:
-    """Answer QUESTION in at most 250 words, each sentence with citations that were checked, and tell what contradicts it."""
+    """Answer QUESTION with checked citations. The answer has at most 250 words; papers that contradict it are listed."""
     with report_errors():
         from service.grounding.claims import check_topic
 

@@ -39,7 +39,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as POST /v1/text.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result of that name.")] = False,
 ) -> None:
-    """Check every claim of a text, or of a list of claims, against the index; a stopped run with --out goes on where it was."""
+    """Check every claim of a text or of a list of claims. A stopped run with --out resumes where it stopped."""
     with report_errors():
         from service.checking.check import Checker, Reading
         from service.checking.export.formats import ENDINGS, format_of

@@ -51,14 +51,14 @@ def check_task_b(
 
 
 def _store(index: Path) -> Documents:
-    """The documents of an index, without Java: a check looks none of them up by its words."""
+    """Open the documents of an index without Java: a check never searches them."""
     from retrieval.index import open_documents
 
     return open_documents(index)[0]
 
 
 def _list_faults(faults: list[str], run: Path) -> None:
-    """Print the faults of a run and leave with exit code 1, where there are any."""
+    """Print the faults of a run and, if there are any, exit with code 1."""
     for fault in faults:
         typer.echo(fault)
     if faults:

@@ -1,6 +1,6 @@
 """The command line: every command of the service, by its name.
 
-A command imports heavy things when it runs, so that --help answers at once.
+A command imports heavy modules only when it runs, so that --help answers at once.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def evidence(
     profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
-    """Find the sentences of one paper that together carry the most evidence about HYPOTHESIS, for or against."""
+    """Find the evidence on HYPOTHESIS in one paper. The sentences are chosen together, for and against."""
     with report_errors():
         from indexes.readers.paper import read_paper
         from nli.evidence import check_count
@@ -61,7 +61,7 @@ def evidence(
 
 
 def print_evidence(response: EvidenceResponse) -> None:
-    """The sentences with rank, section, place, stance and why."""
+    """Print the sentences with their rank, section, position, stance and the reason for it."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text

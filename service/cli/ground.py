@@ -38,7 +38,7 @@ def ground(
         bool, typer.Option("--json", help="Print the same JSON as POST /ground; short for --format json.")
     ] = False,
 ) -> None:
-    """Find the documents that contradict CLAIM and those that support it, each with its sentence."""
+    """Find the papers that contradict or support CLAIM. Each is shown with the sentence that does."""
     from service.grounding.claims import check_claim
 
     with report_errors():

@@ -21,7 +21,9 @@ index_app = typer.Typer(help="Build, update and inspect an index of documents.",
 
 IndexArgument = Annotated[
     Path,
-    typer.Argument(metavar="INDEX", help="The folder of an index. Or its address.", show_default=False, callback=read_place),
+    typer.Argument(
+        metavar="INDEX", help="The folder of an index, or its address on a cluster.", show_default=False, callback=read_place
+    ),
 ]
 OutOption = Annotated[
     Path, typer.Option("--out", help="The folder to create, or an address.", show_default=False, callback=read_place)
@@ -58,7 +60,7 @@ def index_build(
     out: OutOption,
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
-    column: ColumnOption = [],  # noqa: B006  # Typer wants a list and gives each call its own
+    column: ColumnOption = [],  # noqa: B006  # Typer needs a list and gives each call its own
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
@@ -70,7 +72,7 @@ def index_build(
     from indexes.cluster.places import build_at
 
     with report_errors():
-        # A model that is missing is told before the hours, not after them.
+        # Report a missing model before hours of work, not after them.
         loaded = _load_encoder_for(out, profile, encoder) if dense else None
         print_note(f"Building an index at {show_place(out)}.")
         started = time.monotonic()
@@ -128,7 +130,7 @@ def index_fetch(
     from indexes.fetch.fetching import fetch_papers, mark_built, name_papers_folder
 
     with report_errors():
-        # An --out that cannot be used is told before the hours, not after them.
+        # Report an unusable --out before hours of work, not after them.
         check_target(out, overwrite)
         papers = name_papers_folder(out)
         remote = _connect(source)
@@ -186,7 +188,7 @@ def index_info(
 
 
 def _check_folder(index: Path) -> None:
-    """Raise a `CounterpointError` unless there is an index in a folder, which may have vectors."""
+    """Raise a `CounterpointError` unless there is an index in the folder; an index on a cluster cannot have vectors."""
     from retrieval.cluster.address import is_address, read_address
     from retrieval.core.errors import BadInput
     from retrieval.store.manifest import read_manifest

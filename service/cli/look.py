@@ -1,4 +1,4 @@
-"""`counterpoint search` and `show`: what is in an index, without asking a model."""
+"""`counterpoint search` and `show`: look into an index without using a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def search(
     ] = "table",
     as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
 ) -> None:
-    """List the documents that hold the words of QUERY, in either spelling, best first (BM25)."""
+    """List the documents that match QUERY. They are ranked by BM25; British and American spellings match each other."""
     with report_errors():
         from service.grounding.claims import check_query
 
@@ -56,7 +56,7 @@ def show(
     index: IndexOption,
     as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as GET /v1/documents/PMID.")] = False,
 ) -> None:
-    """Show a document of the index, sentence by sentence, the one that says what it found marked with »."""
+    """Show a document, sentence by sentence. The sentence that states its main finding is marked with »."""
     with report_errors():
         from service.http.schemas import DocumentOut
         from service.typed.paper import find_finding, find_paper
@@ -72,7 +72,7 @@ def show(
 
 
 def _open_store(index: Path) -> tuple[Documents, int]:
-    """The documents of an index and how many they are, without Java."""
+    """Open the documents of an index without Java, and count them."""
     from retrieval.index import open_documents
 
     documents, manifest = open_documents(index)
@@ -80,7 +80,7 @@ def _open_store(index: Path) -> tuple[Documents, int]:
 
 
 def hits_csv(hits: list[HitOut]) -> str:
-    """A hit a row."""
+    """Write the hits as CSV, one per row."""
     from service.output.spreadsheet import write_csv
 
     rows = [
@@ -92,7 +92,7 @@ def hits_csv(hits: list[HitOut]) -> str:
 
 
 def print_hits(hits: list[HitOut]) -> None:
-    """A hit a line."""
+    """Print the hits, one per line."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -107,7 +107,7 @@ def print_hits(hits: list[HitOut]) -> None:
 
 
 def print_document(document: DocumentOut, finding: str) -> None:
-    """A document with its sentences, the one that says what it found marked."""
+    """Print a document with its sentences; the one that states its finding is marked."""
     from rich.console import Console
     from rich.text import Text
 

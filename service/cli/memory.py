@@ -23,13 +23,13 @@ HolderOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id that the list shows.", show_default=False)]
 
-history_app = typer.Typer(help="What was asked: list it, show an entry, delete.", invoke_without_command=True)
-saved_app = typer.Typer(help="Saved claims, which are watched: list, add, show, delete.", invoke_without_command=True)
-feedback_app = typer.Typer(help="What readers say of verdicts.", no_args_is_help=True)
+history_app = typer.Typer(help="List, show or delete earlier requests.", invoke_without_command=True)
+saved_app = typer.Typer(help="List, add, show or delete saved claims, which are watched.", invoke_without_command=True)
+feedback_app = typer.Typer(help="Export what readers say about verdicts.", no_args_is_help=True)
 
 
 def read_memory() -> Memory:
-    """The memory that the settings name; raises `BadConfig` where there is none."""
+    """Open the memory that the settings name; raises `BadConfig` if they name none."""
     from retrieval.core.errors import BadConfig
     from service.memory.database import Database
     from service.memory.memory import Memory

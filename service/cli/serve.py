@@ -14,7 +14,7 @@ from service.configuration import defaults
 
 
 def serve(
-    index: Annotated[Path | None, typer.Option("--index", help="The folder of an index. Or its address.")] = None,
+    index: Annotated[Path | None, typer.Option("--index", help="The folder of an index, or its address on a cluster.")] = None,
     port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
     host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
     config: Annotated[str | None, typer.Option("--config", help="A grounding variant: its name or a YAML file.")] = None,
@@ -24,7 +24,7 @@ def serve(
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, max=64, help="Number of server processes (1).")] = None,
 ) -> None:
-    """Answer over HTTP: a page at /, the API at /v1; `counterpoint config` shows what else can be set."""
+    """Start the web page and the HTTP API. The page is at /, the API at /v1; `counterpoint config` lists all settings."""
     given = {
         "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
     }  # fmt: skip
@@ -41,7 +41,7 @@ def serve(
 
 
 def config() -> None:
-    """Show every setting of the service, its value (of keys only the names) and where it comes from."""
+    """Show every setting of the service. Each has its value (of keys only the names) and where it comes from."""
     with report_errors():
         from service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
 
@@ -56,7 +56,7 @@ def mcp(
     answers: Annotated[str, typer.Option("--answers", help="An answer variant: its name or a YAML file.")] = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
-    """Be a tool for language models: an MCP server on standard input and output (ground, answer, check_text, search, …)."""
+    """Start an MCP server for language models. It uses standard input and output (ground, answer, check_text, search, …)."""
     with report_errors():
         from service.assembly import assemble, assemble_answerer_beside
         from service.mcp_server import make_server

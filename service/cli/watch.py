@@ -11,7 +11,7 @@ from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
-watch_app = typer.Typer(help="What turned for saved claims since an index changed.", invoke_without_command=True)
+watch_app = typer.Typer(help="Report what changed for saved claims.", invoke_without_command=True)
 
 
 @watch_app.callback()

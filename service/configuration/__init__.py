@@ -1,1 +1,1 @@
-"""What is read from configs: variants, profiles, and the models that profiles name."""
+"""What is read from configuration files: variants, profiles, and the models that profiles name."""

@@ -11,13 +11,14 @@ from service.configuration.files import Count, Strict, is_path, list_shipped, lo
 
 Share = Annotated[float, Field(ge=0, le=1)]
 MIXED = 0.5
-"""The share of the heavier side's weight from which the lighter side makes a verdict mixed."""
+"""A verdict is mixed if the lighter side has at least this share of the heavier side's weight."""
 
 
 class AnswerRetrieve(Strict):
     """The best `k` documents by BM25 for the topic's question, with or without its other parts in the query.
 
-    With `spellings` British and American spelling are one: the search looks for both, everything else reads the American one.
+    With `spellings`, British and American spelling count as the same: the search looks for both, and every other step reads the
+    American one.
     """
 
     k: Count
@@ -26,7 +27,7 @@ class AnswerRetrieve(Strict):
 
 
 class AnswerRerank(Strict):
-    """Which reranker of the profile orders the candidates, what it takes for the query, and how many of the best it reads: all,
+    """Which reranker of the profile orders the candidates, what it takes as the query, and how many of the best it reads: all,
     unless `depth` says otherwise."""
 
     model: str
@@ -35,15 +36,15 @@ class AnswerRerank(Strict):
 
 
 class Enough(Strict):
-    """When a question that asks for more than yes or no is answered: when a paper that holds at least the share `about` of its
-    telling words tells what it asks for (service.answering.evidence); papers that hold less are not cited."""
+    """When a question that asks for more than yes or no is answered: if a paper with at least the share `about` of the question's
+    key words states what it asks for (service.answering.evidence); papers with fewer of them are not cited."""
 
     about: Share
 
 
 class Certainty(Strict):
-    """How sure a lead is, as log odds: a constant, a part for how far the sides agree (`agreement`, 0 where they weigh the same
-    and 1 where nothing opposes), and one for the log odds of the strongest paper (`strongest`); fitted on questions whose answer
+    """How certain a lead is, as log odds: a constant, a term for how far the sides agree (`agreement`, 0 if they weigh the same
+    and 1 if nothing opposes), and one for the log odds of the strongest paper (`strongest`); fitted on questions whose answer
     is known (docs/answers.md)."""
 
     constant: float
@@ -52,14 +53,14 @@ class Certainty(Strict):
 
 
 class LeadStep(Strict):
-    """How a question that asks for yes or no is answered in the first sentence: as a claim, grounded on both sides.
+    """How the first sentence answers a yes-or-no question: the question is grounded as a claim, on both sides.
 
-    A grounding variant finds and judges `read` papers, of those that hold the share `met` of the telling words of what the claim
-    speaks of, and of what it says of it, in whatever spelling or synonym. Those count to which it gives a side with the
-    probability `near` or more. `leaning` is how much the reader leans to saying yes, as log odds of yes against no (`eval
-    leads --fit`). A paper takes a side from the probability `takes` on; it weighs by that, by its design, by how much of the
-    question it holds, and half as much for every `halves` years that it is older than the newest. The verdict is mixed where
-    the lighter side has the share `mixed` of the heavier one's weight or more, and unclear where no paper takes a side.
+    A grounding variant finds and judges `read` papers among those that hold the share `met` of the key words of the claim's
+    subject and of what it says about that subject, in any spelling or synonym. A paper counts if one side gets a probability
+    of at least `near`. `leaning` is the reader's bias towards yes, as log odds of yes against no (`eval leads --fit`). A paper
+    takes a side at a probability of at least `takes`. Its weight depends on that probability, on its design and on how much of
+    the question it covers, and is halved for every `halves` years that it is older than the newest. The verdict is mixed if
+    the lighter side has at least the share `mixed` of the heavier side's weight, and unclear if no paper takes a side.
     """
 
     grounding: str
@@ -74,8 +75,8 @@ class LeadStep(Strict):
 
 
 class Generate(Strict):
-    """Which generator of the profile writes, by which prompt (generation/prompts); `fallback: extractive` lets the embedded one
-    write where that generator cannot be had, and the answer says so."""
+    """Which generator of the profile writes, and with which prompt (generation/prompts); with `fallback: extractive` the embedded
+    one writes if that generator is unavailable, and the answer says so."""
 
     generator: str
     prompt: Literal["one-shot", "zero-shot"] = "one-shot"
@@ -83,7 +84,7 @@ class Generate(Strict):
 
 
 class AnswerLimits(Strict):
-    """Words of the whole answer, counted at white space, and citations of a sentence: enforced whatever the generator does."""
+    """Limits on the words of the whole answer, split at white space, and on the citations per sentence: always enforced."""
 
     words: Count = 250
     citations: Annotated[int, Field(ge=1, le=10)] = 3
@@ -92,10 +93,10 @@ class AnswerLimits(Strict):
 class Attribute(Strict):
     """How citations are checked: a judge of the profile reads each sentence of a cited document against the answer's sentence.
 
-    A citation holds when its best sentence supports with a probability of at least `support`, and none of the document's
-    sentences contradicts with one of at least `contradict` that is higher still. For a sentence that is left with fewer than
-    `least` citations, `replace` other documents are tried, those first that share most of its rare words; then it is rewritten
-    once if `rewrite`.
+    A citation holds if the document's best sentence supports the answer's with a probability of at least `support`, and none of
+    its sentences contradicts it with a higher probability that is at least `contradict`. For a sentence left with fewer than
+    `least` citations, `replace` other documents are tried, starting with those that share most of its rare words; then, if
+    `rewrite` is set, it is rewritten once.
     """
 
     model: str
@@ -108,8 +109,8 @@ class Attribute(Strict):
 
 class Conflicts(Strict):
     """Where disagreement is looked for: the contradiction branch of a grounding variant runs for the `most` sentences nearest
-    to the question; what it gives a probability of at least `at_least` is a conflict, and the strongest is told in the
-    answer if `tell`."""
+    to the question; a paper with a probability of at least `at_least` is a conflict, and the answer mentions the strongest if
+    `tell` is set."""
 
     grounding: str
     most: Annotated[int, Field(ge=1, le=100)]
@@ -134,7 +135,7 @@ class AnswerConfig(Strict):
 
     @property
     def grounding(self) -> str | None:
-        """The grounding variant that leads and conflicts are looked for with; None where neither is."""
+        """The grounding variant used to look for leads and conflicts; None if neither is looked for."""
         return self.lead.grounding if self.lead else self.conflicts.grounding if self.conflicts else None
 
     @model_validator(mode="after")
@@ -145,9 +146,9 @@ class AnswerConfig(Strict):
 
 
 def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
-    """A shipped answer variant by name, or any by the path of its YAML file, over the grounding variant that it names.
+    """Load a shipped answer variant by name, or any by the path of its YAML file, with the grounding variant that it names.
 
-    `grounding` names another in its place. Raises `BadConfig`, also where there is no place for one.
+    `grounding` names another one to use instead. Raises `BadConfig`, also if the answer variant uses no grounding variant.
     """
     config = load_yaml(AnswerConfig, name, "configs.answers", "answer configuration")
     if grounding is None:
@@ -161,7 +162,7 @@ def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
 
 
 def is_answer_variant(name: str) -> bool:
-    """Whether an answer variant, and no grounding variant, has this name or lies in this file.
+    """Whether this name or file is that of an answer variant and not of a grounding variant.
 
     Raises `BadConfig` for a file that cannot be read.
     """

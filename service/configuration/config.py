@@ -14,10 +14,10 @@ from service.configuration.kinds import EncoderOptions, GeneratorOptions, JudgeO
 class Retrieve(Strict):
     """Where candidates come from: the best `k` documents for the claim, with or without its question in the query.
 
-    `dense` searches the vectors that the profile's `encoder` made. Several rankings, of two sources or of the many queries of
-    `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, `k` where that is not given.
-    With `spellings` BM25 searches for the British and the American form of every word, with `synonyms` also for the other words
-    for the same (retrieval/words/synonyms.txt).
+    `dense` searches the vectors that the profile's `encoder` made. Several rankings, from two sources or from the many queries
+    of `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, or `k` if that is not given.
+    With `spellings`, BM25 searches for the British and the American form of every word; with `synonyms`, also for its synonyms
+    (retrieval/words/synonyms.txt).
     """
 
     sources: list[Literal["bm25", "dense"]] = Field(default=["bm25"])
@@ -43,7 +43,7 @@ class Retrieve(Strict):
             raise ValueError("adversarial queries are for dense retrieval: use them with sources: [dense]")
         if (self.spellings or self.synonyms) and "bm25" not in self.sources:
             raise ValueError("spellings and synonyms are for lexical search: use them with the source bm25")
-        # By value, not by what was written: a configuration that was dumped with its defaults can be read again.
+        # Compare values, not which keys were set: a configuration dumped with its defaults can then be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")
         if (self.rrf != 60 or self.each) and not self.fused:
@@ -52,10 +52,10 @@ class Retrieve(Strict):
 
 
 class Rerank(Strict):
-    """Which reranker of the profile orders the candidates, and what it takes for the query.
+    """Which reranker of the profile orders the candidates, and what it takes as the query.
 
-    With `first` it reads so many alone, those that hold most of the query's rare words (`retrieval.words.lexical.most_alike`);
-    the others are out.
+    With `first` it reads only that many, those with most of the query's rare words (`retrieval.words.lexical.most_alike`); the
+    others are dropped.
     """
 
     model: str
@@ -64,16 +64,16 @@ class Rerank(Strict):
 
 
 class JudgeStep(Strict):
-    """Which judge of the profile reads the documents, and how many of the ranking: all, unless `documents` says otherwise.
+    """Which judge of the profile reads the documents, and how many from the ranking: all, unless `documents` says otherwise.
 
-    `level` says what it is given: each `sentence`, the whole `document` as one text, or, with the rule "likeliest", the
+    `level` says what the judge is given: each `sentence`, the whole `document` as one text, or, with the rule "likeliest", the
     `abstract` as title and sentences, which a judge that reads documents takes in one pass (any other reads its sentences).
-    With two `directions` each pair is read forth and back.
+    With two `directions` each pair is read both ways round.
 
     `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
-    `frugal`, for the rule "likeliest", leaves out the documents that the decision could not call whatever their sentences said
-    (`nli.decision.document.Decision.reach`), but never the first. A judge of sentences then reads the telling ones first
-    (`nli.decision.skim.telling`), and the rest only where these leave a document any hope.
+    `frugal`, for the rule "likeliest", skips the documents to which the decision could give no side whatever their sentences said
+    (`nli.decision.document.Decision.reach`), but never the first. A judge of sentences then reads the most telling ones first
+    (`nli.decision.skim.telling`), and the rest only if the document can still get a side.
     """
 
     model: str
@@ -88,7 +88,7 @@ _PAPER = Penalty()
 
 
 class PenaltyStep(Strict):
-    """The constants of the penalised score; the paper's, unless said otherwise (nli.decision.select.Penalty)."""
+    """The constants of the penalised score; the paper's, unless set here (nli.decision.select.Penalty)."""
 
     entailment: float = _PAPER.entailment
     cues: float = _PAPER.cues
@@ -98,11 +98,11 @@ class PenaltyStep(Strict):
 
 class Select(Strict):
     """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, the
-    `likeliest` n of those that the judge's decision about the whole document gives the label, or the n with the best
+    `likeliest` n of those to which the judge's decision about the whole document gives the label, or the n with the best
     `penalised` score (the paper's appendix B, for contradictions).
 
-    The likeliest stand in order of probability, retracted papers last; within steps of `recency` the newer paper leads. Those
-    that the decision leaves neutral, but with at least the probability `uncertain`, are told apart.
+    The likeliest are sorted by probability, retracted papers last; within steps of `recency` the newer paper comes first. Those
+    that the decision leaves neutral, but with a probability of at least `uncertain`, are listed separately.
     """
 
     rule: Literal["top", "first", "likeliest", "penalised"]
@@ -114,7 +114,7 @@ class Select(Strict):
 
 
 class EvidenceStep(Strict):
-    """Which sentence of a chosen document is shown: the one a judge of the profile likes best, or the largest word overlap."""
+    """Which sentence of a chosen document is shown: a judge's highest score, or the one with the largest word overlap."""
 
     by: str = "overlap"
 
@@ -159,9 +159,9 @@ class GroundingConfig(Strict):
 
 
 class Profile(Strict):
-    """Which models stand behind the names that configurations use: `kind` says which one, the rest is its options.
+    """Which models stand behind the names that configurations use: `kind` says which model, the other keys are its options.
 
-    `skim` is how many texts a branch may ask its judge about where its configuration allows that; without it, all.
+    `skim` is how many texts a branch may ask its judge about if its configuration allows such a limit; without it, all.
     """
 
     name: str
@@ -174,10 +174,10 @@ class Profile(Strict):
 
 
 def load_config(name: str) -> GroundingConfig:
-    """A shipped configuration by name, or any by the path of its YAML file; raises `BadConfig`."""
+    """Load a shipped configuration by name, or any by the path of its YAML file; raises `BadConfig`."""
     return load_yaml(GroundingConfig, name, "configs", "configuration")
 
 
 def load_profile(name: str) -> Profile:
-    """A shipped profile by name, or any by the path of its YAML file; raises `BadConfig`."""
+    """Load a shipped profile by name, or any by the path of its YAML file; raises `BadConfig`."""
     return load_yaml(Profile, name, "configs.profiles", "profile")

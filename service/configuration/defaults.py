@@ -1,4 +1,4 @@
-"""What is taken where nothing is named; apart from service.configuration.config, which takes longer to load than --help may."""
+"""The names used if none is given; kept apart from service.configuration.config, which loads too slowly for --help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML files as checked values: every key and every value is checked when the file is read, and a fault is one sentence."""
+"""YAML files as checked values: every key and value is checked when the file is read, and a fault is one sentence."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from retrieval.core.errors import BadConfig
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
 KIND = "kind"
-"""The key that says which of several models a part of a file is."""
+"""The key that says which of several models a section of a file describes."""
 
 
 class Strict(BaseModel):
-    """A part of a configuration: unknown keys and values of another type are refused, nothing changes after loading."""
+    """A section of a configuration: unknown keys and values of the wrong type are refused; immutable after loading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     @model_validator(mode="before")
     @classmethod
     def _keys_are_known(cls, data: Any) -> Any:
-        """The data as given; the error names the known keys, which pydantic's own does not."""
+        """Return the data as given; the error for an unknown key names the known ones, which pydantic's own error does not."""
         for key in data if isinstance(data, Mapping) else ():
             if key not in cls.model_fields:
                 known = ", ".join(cls.model_fields)
@@ -38,14 +38,14 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def list_shipped(package: str) -> list[str]:
-    """The names of the YAML files in a package, sorted."""
+    """List the names of the YAML files in a package, sorted."""
     return sorted(entry.name.removesuffix(".yaml") for entry in files(package).iterdir() if entry.name.endswith(".yaml"))
 
 
 def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model:
-    """The YAML of that name in a package, or at that path, as `model`; `what` is what errors call it.
+    """Load the YAML file of that name in a package, or at that path, as `model`; `what` is what errors call it.
 
-    Raises `BadConfig` for a file that is not there, that is no YAML, or that holds what `model` does not allow.
+    Raises `BadConfig` if the file does not exist, is not YAML, or holds anything that `model` does not allow.
     """
     data = read_yaml(name, package, what)
     if not isinstance(data, dict):
@@ -57,12 +57,12 @@ def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model
 
 
 def is_path(name: str) -> bool:
-    """Whether a name is the path of a YAML file and not that of a shipped one."""
+    """Whether a name is the path of a YAML file and not the name of a shipped one."""
     return name.endswith((".yaml", ".yml"))
 
 
 def read_yaml(name: str, package: str, what: str) -> Any:
-    """The YAML of that name in a package, or at that path, as it is; raises `BadConfig` for one that is not there or no YAML."""
+    """Read the YAML file of that name in a package, or at that path; raises `BadConfig` if it is missing or not YAML."""
     if is_path(name):
         path = Path(name)
         if not path.is_file():
@@ -82,7 +82,7 @@ def read_yaml(name: str, package: str, what: str) -> Any:
 
 
 def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
-    """The first fault as a sentence: the key, what was expected there and what came."""
+    """Describe the first fault in a sentence: the key, what was expected there and what was given."""
     fault = error.errors()[0]
     where, context = _path(fault["loc"], data), fault.get("ctx", {})
     match fault["type"]:
@@ -104,7 +104,7 @@ def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
 
 
 def _path(location: Sequence[int | str], data: Any) -> str:
-    """The keys from the top of the file to a place; pydantic names the kind of a model too, which is no key."""
+    """The keys from the top of the file to a location, without the model's kind, which pydantic lists though it is not a key."""
     keys, place = [], data
     for part in location:
         if isinstance(place, Mapping) and place.get(KIND) == part:
@@ -120,7 +120,7 @@ def _format_kinds(quoted: str) -> str:
 
 
 def _describe(value: Any) -> str:
-    """What came, with its type where the value alone does not show it."""
+    """Describe the given value, with its type if the value alone does not show it."""
     if isinstance(value, str):
         return f"the text {value!r}"
     return "an empty value" if value is None else repr(value)

@@ -1,8 +1,8 @@
-"""The kinds of models that a profile may name: one class a kind, with its options and their defaults.
+"""The kinds of models that a profile may name: one class per kind, with its options and their defaults.
 
-The options are those of the class that `loader` names; a test holds the two against each other. That class is imported when the
-model is built, so that reading a profile loads no model's library. It is named as text, and not imported by a statement, so that
-a kind which a profile does not use is no part of the code that its results depend on (retrieval.core.code_hash).
+The options are those of the class that `loader` names; a test compares the two. That class is imported when the model is built,
+so that reading a profile loads no model's library. It is named as text rather than imported by a statement, so that a kind that
+a profile does not use is not part of the code that its results depend on (retrieval.core.code_hash).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from service.configuration.files import KIND, Strict
 Engine = Literal["auto", "openvino", "onnxruntime"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Folder = Annotated[Path, Field(strict=False)]
-"""A path, which YAML writes as text; None stands for the model that the package ships."""
+"""A path, written as text in YAML; None means the model that the package ships."""
 _CONNECTION = ("model", "base_url", "key_env", "timeout", "retries", "per_minute", "budget", "price")
-"""The options of a chat model that are its connection's (retrieval.runtime.chat.Chat)."""
+"""The options of a chat model that belong to its connection (retrieval.runtime.chat.Chat)."""
 
 
 class Options(Strict):
-    """The options of one kind of model. What is not given is left to the model, whose defaults are the ones named here."""
+    """The options of one kind of model. An option that is not given is left to the model, whose defaults are those named here."""
 
     loader: ClassVar[str]
     """The module and the class of the model, as "module:class"."""
@@ -46,7 +46,7 @@ class Options(Strict):
 
     @model_serializer
     def _as_written(self) -> dict[str, Any]:
-        """The options as the file has them: runs and reports name what was chosen."""
+        """The options as written in the file: runs and reports record what was chosen."""
         return self._written
 
     def given(self) -> dict[str, Any]:
@@ -55,35 +55,35 @@ class Options(Strict):
 
     @classmethod
     def model_class(cls) -> Any:
-        """The class behind this kind, imported now."""
+        """Import and return the class behind this kind."""
         module, name = cls.loader.split(":")
         return getattr(import_module(module), name)
 
 
 class _RerankerKind(Options):
     def build(self) -> Reranker:
-        """The reranker, loaded."""
+        """Load the reranker."""
         return cast(Reranker, self.model_class()(**self.given()))
 
 
 class _JudgeKind(Options):
     alone: ClassVar[bool] = True
-    """Whether a pair gets the same verdict whatever else is asked about: only such verdicts may be kept on disk."""
+    """Whether the verdict on a pair is independent of the other pairs asked about; only such verdicts may be kept on disk."""
 
     def build(self) -> Judge:
-        """The judge, loaded."""
+        """Load the judge."""
         return cast(Judge, self.model_class()(**self.given()))
 
 
 class _EncoderKind(Options):
     def build(self) -> Encoder:
-        """The encoder, loaded."""
+        """Load the encoder."""
         return cast(Encoder, self.model_class()(**self.given()))
 
 
 class _GeneratorKind(Options):
     def build(self, reranker: Reranker | None = None) -> Generator:
-        """The generator, loaded; `reranker` is the one that its options name."""
+        """Load the generator; `reranker` is the one that its options name."""
         given = self.given() | ({"reranker": reranker} if reranker else {})
         return cast(Generator, self.model_class()(**given))
 
@@ -95,7 +95,7 @@ class _ShippedKind(Options):
 
 
 class EmbeddedRerankerOptions(_RerankerKind, _ShippedKind):
-    """The shipped relevance model; another of its making in `folder`."""
+    """The shipped relevance model, or another of the same design in `folder`."""
 
     loader = "retrieval.rerank.embedded:EmbeddedReranker"
     kind: Literal["embedded"]
@@ -103,7 +103,7 @@ class EmbeddedRerankerOptions(_RerankerKind, _ShippedKind):
 
 
 class ReaderRerankerOptions(_RerankerKind, _ShippedKind):
-    """The shipped relevance model, its best texts read by the shipped reader of abstracts; another reader in `folder`."""
+    """The shipped relevance model; its best texts are then read by the shipped reader of abstracts, or by another in `folder`."""
 
     loader = "nli.reader.rerank:ShippedReaderReranker"
     kind: Literal["reader"]
@@ -125,14 +125,14 @@ class CrossEncoderOptions(_RerankerKind):
 
 
 class EmbeddedJudgeOptions(_JudgeKind, _ShippedKind):
-    """The shipped stance model of sentences; another of its making in `folder`."""
+    """The shipped stance model for sentences, or another of the same design in `folder`."""
 
     loader = "nli.judges.embedded:EmbeddedJudge"
     kind: Literal["embedded"]
 
 
 class DocumentReaderOptions(_JudgeKind, _ShippedKind):
-    """The shipped reader of whole abstracts; another of its making in `folder`."""
+    """The shipped reader of whole abstracts, or another of the same design in `folder`."""
 
     loader = "nli.reader.judge:DocumentReader"
     kind: Literal["reader"]
@@ -171,7 +171,7 @@ class T5Options(_JudgeKind):
 
 
 class ChatJudgeOptions(_JudgeKind):
-    """A chat model for what the shipped stance model leaves undecided."""
+    """A chat model that judges what the shipped stance model leaves undecided."""
 
     loader = "nli.judges.chat:ChatJudge"
     alone = False
@@ -190,7 +190,7 @@ class ChatJudgeOptions(_JudgeKind):
 
 
 class EmbeddedEncoderOptions(_EncoderKind, _ShippedKind):
-    """The shipped relevance model's vectors; those of another of its making in `folder`."""
+    """The vectors of the shipped relevance model, or of another of the same design in `folder`."""
 
     loader = "retrieval.dense.embedded_encoder:EmbeddedEncoder"
     kind: Literal["embedded"]
@@ -259,12 +259,12 @@ class ChatGeneratorOptions(_GeneratorKind):
     document_words: int | None = None
 
     def connection(self) -> dict[str, Any]:
-        """Those options that were given and that say how the model is reached, as `retrieval.runtime.chat.Chat` takes them."""
+        """The given options that say how the model is reached, in the form that `retrieval.runtime.chat.Chat` takes."""
         return {name: value for name, value in self.given().items() if name in _CONNECTION}
 
 
 class CausalOptions(_GeneratorKind):
-    """A causal language model from the Hugging Face hub or a local folder, run here."""
+    """A causal language model from the Hugging Face hub or a local folder, run in this process."""
 
     loader = "generation.generators.causal:CausalGenerator"
     kind: Literal["causal"]

@@ -23,12 +23,12 @@ from service.configuration.kinds import ExtractiveOptions, Options
 STANCE, SENTENCES = "stance", "sentences"
 """The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
 FALLBACK = "extractive fallback"
-"""The name of the embedded generator where it stands in for another."""
+"""The name of the embedded generator when it stands in for another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The names that a configuration uses for models."""
+    """The names of the models that a configuration needs."""
 
     rerankers: frozenset[str] = frozenset()
     judges: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class Models:
         self.generators = dict(generators)
 
     def with_caches(self) -> Models:
-        """The same models, each asked once for the same thing: both sides of a claim often read the same documents."""
+        """The same models with caches: both sides of a claim often read the same documents."""
         return Models(
             self.profile,
             {name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
@@ -64,7 +64,7 @@ class Models:
         )
 
     def names(self) -> dict[str, str]:
-        """Which model, with which weights, stands behind each name."""
+        """Which model, with which weights, each name stands for."""
         named: dict[str, Reranker | Judge | Encoder | Generator] = {
             **self.rerankers, **self.judges, **self.encoders, **self.generators,
         }  # fmt: skip
@@ -83,7 +83,7 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | None = None) -> Models:
-    """Load what an answer variant names; what is in `loaded` under the same name is taken from there."""
+    """Load what an answer variant names; a model that is in `loaded` under the same name is reused."""
     needs = Needs(
         rerankers=frozenset({config.rerank.model} if config.rerank else ()),
         judges=frozenset({config.attribute.model}),
@@ -111,14 +111,14 @@ def _load(needs: Needs, profile: Profile, had: Models) -> Models:
 
 
 def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:
-    """The generator of this name; its option `reranker` names one of the profile's, which is loaded if it is not yet."""
+    """Load the generator of this name, and the profile's reranker that its option `reranker` names, if not yet loaded."""
     options = _options(name, profile.generators, "generator", profile)
     chosen = options.reranker if isinstance(options, ExtractiveOptions) else None
     return options.build((rerankers.get(chosen) or load_reranker(chosen, profile)) if chosen else None)
 
 
 def load_reranker(name: str, profile: Profile) -> Reranker:
-    """Load the reranker that `profile` has under this name; raises `BadConfig` where it has none."""
+    """Load the reranker that `profile` has under this name; raises `BadConfig` if it has none."""
     return _options(name, profile.rerankers, "reranker", profile).build()
 
 
@@ -128,9 +128,9 @@ def judge_name(name: str, profile: Profile) -> str:
 
 
 def load_judge(name: str, profile: Profile) -> Judge:
-    """Load the judge that `profile` has under this name; its verdicts are kept on disk where they may be.
+    """Load the judge that `profile` has under this name; its verdicts are kept on disk if its kind allows it.
 
-    Raises `BadConfig` where the profile has none.
+    Raises `BadConfig` if the profile has none.
     """
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
     loaded = options.build()
@@ -139,7 +139,7 @@ def load_judge(name: str, profile: Profile) -> Judge:
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:
-    """Load the encoder that `profile` has under this name; raises `BadConfig` where it has none."""
+    """Load the encoder that `profile` has under this name; raises `BadConfig` if it has none."""
     return _options(name, profile.encoders, "encoder", profile).build()
 
 

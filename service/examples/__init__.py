@@ -1,1 +1,1 @@
-"""Examples to begin with: claims, questions, a paper and a text, made of what an index holds."""
+"""Starting examples: claims, questions, a paper and a text, made from the contents of an index."""

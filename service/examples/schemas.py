@@ -1,4 +1,4 @@
-"""Examples over the wire: what stands in the page's first view and behind its buttons."""
+"""Examples over the wire: what the page shows first and what its example buttons fill in."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from service.grounding.schemas import GroundResponse
 from service.schemas.provenance import Provenance
 
 CITED, CLAIMS = 1, 3
-"""Of the statements that make the text to check: which of them cites its paper, and how many there are."""
+"""For the text to check: which of its statements cites its paper, and how many statements it has."""
 
 
 class ExamplePaper(BaseModel):
-    """A paper of the index as plain text, and a hypothesis to read it for."""
+    """A paper from the index as plain text, and a hypothesis that it may support or contradict."""
 
     hypothesis: str
     text: str
@@ -22,15 +22,15 @@ class ExamplePaper(BaseModel):
 class ExamplesResponse(BaseModel):
     """Examples made from the index; each is empty or null if the index holds no sentence to make it from."""
 
-    claims: list[str] = Field(description="Claims that papers of the index make, those with papers on both sides first.")
+    claims: list[str] = Field(description="Claims that papers in the index make, those with papers on both sides first.")
     questions: list[str] = Field(description="Questions that these claims answer.")
     paper: ExamplePaper | None
-    text: str = Field(description="A short text made of these claims, one with its citation.")
+    text: str = Field(description="A short text made of these claims, one of them with its citation.")
     grounding: GroundResponse | None = Field(description="The first claim, grounded.")
 
     @classmethod
     def of(cls, examples: Examples, provenance: Provenance) -> ExamplesResponse:
-        """From the value, with where the figures of its grounding come from."""
+        """From the value, with the provenance of its grounding."""
         claims = [one.claim for one in examples.statements]
         paper = examples.paper
         return cls(

@@ -1,4 +1,4 @@
-"""Statements of an index's own papers that stand alone as claims: findings, short, in plain words."""
+"""Statements from an index's own papers that stand alone as claims: short findings in plain words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.checking.checkable import claim_in
 
 FEWEST_WORDS, MOST_WORDS = 5, 14
 _UNCLEAR = re.compile(
-    # What needs its abstract to be understood: figures, brackets, groups, comparisons without their other half.
+    # What cannot be understood without its abstract: figures, brackets, groups, comparisons that lack one side.
     r"[\d()\[\]%=:;,/“”\"]|\b(?:we|our|us|study|studies|trial|trials|groups?|both|respectively|also|however|thus|compared|results?"
     r"|findings?|analys[ei]s|authors?|suggest\w*|there|placebo|control|baseline|primary|secondary|similar|other|another|former|latter"
     r"|expected|assigned|but|than)\b",
@@ -31,7 +31,7 @@ _EFFECT = re.compile(
     r"\b(?:reduc|increas|decreas|improv|prevent|lower|rais|protect|reliev|prolong|shorten|worsen|inhibit|suppress|enhanc|caus|induc)"
     r"(?:es|s|ed|d)\b|\b(?:is|are|was|were) (?:\w+ly )?(?:associated with|effective|harmful|safe|superior)\b",
 )
-"""A verb that says what something does: opposite findings on it are the likeliest."""
+"""A verb that says what something does: opposite findings are most likely for these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Statement:
 
 
 def find_statements(entries: Iterable[Entry]) -> Iterator[Statement]:
-    """At most one statement a document, in their order."""
+    """Yield at most one statement per document, in the order of the documents."""
     for entry in entries:
         document = entry.document
         if document.retracted or not has_findings(document):
@@ -55,13 +55,13 @@ def find_statements(entries: Iterable[Entry]) -> Iterator[Statement]:
 
 
 def _candidates(entry: Entry) -> list[str]:
-    """The title, and what came out, the last word first."""
+    """The title and the findings, starting with the last one."""
     texts = [sentence.text for sentence in entry.sentences()]
     return [entry.document.title, *(texts[place] for place in reversed(find_findings(texts)))]
 
 
 def _read(text: str, document: Document) -> Statement | None:
-    """The statement that a text makes by itself, not denied, with nothing in it that needs its abstract."""
+    """The statement that a text makes on its own, not negated and understandable without its abstract; None if there is none."""
     words = len(text.split())
     if not FEWEST_WORDS <= words <= MOST_WORDS or not _EFFECT.search(text):
         return None

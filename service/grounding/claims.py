@@ -1,4 +1,4 @@
-"""What a claim or a topic must be before anything is searched for it."""
+"""What a claim, a topic or a query must satisfy before anything is searched for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 def check_claim(text: str, question: str = "", known_pmids: Iterable[str | int] = (), id: str = "") -> Claim:
-    """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without repeats.
+    """A claim that can be searched for: one line of text, not empty, at most 2,000 characters; known PMIDs without duplicates.
 
     Raises `BadInput` for any other.
     """
@@ -31,7 +31,7 @@ def check_hypothesis(text: str) -> str:
 
 
 def check_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
-    """A topic that can be answered: a question, not empty, and what else is said of it, each at most 2,000 characters."""
+    """A topic that can be answered: a question, not empty, and its other parts, each at most 2,000 characters."""
     asked = _check(question, "question", required="give the question to answer, such as “Does aspirin reduce fever?”")
     return Topic(id=id, question=asked, topic=_check(topic, "topic"), narrative=_check(narrative, "narrative"))
 
@@ -42,7 +42,7 @@ def check_query(text: str) -> str:
 
 
 def _check(text: str, what: str, required: str = "") -> str:
-    """One line of text that is not too long; `required` says what to give where there is none, "" that none is needed."""
+    """One line of text that is not too long; `required` says what to give if it is empty, or is "" if it may be."""
     clean = _one_line(text)
     if required and not clean:
         raise BadInput(f"The {what} is empty; {required}")

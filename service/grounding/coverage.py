@@ -1,4 +1,4 @@
-"""What was found for a claim and how much was checked for it, in words."""
+"""What was found for a claim and how much was checked, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from retrieval.core.values import BranchCounts, Evidence, Grounding
 
 
 def summary(grounding: Grounding) -> str:
-    """What was found and how much was checked for it, in one or two sentences; silence is never an answer."""
+    """What was found and how much was checked, in one to three sentences; even if nothing was found."""
     counts = grounding.checked["contradict"]
     if not counts.documents and not grounding.checked["support"].documents:
         return "No document of the index shares a word with this claim, so nothing could be checked."
@@ -31,7 +31,7 @@ def summary(grounding: Grounding) -> str:
 
 
 def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
-    """The documents looked at, of how many where not all were read; a judge that only chose the sentences `shown` read none."""
+    """The documents looked at, "n of m" if not all were read; a judge that only chose the sentences `shown` read none."""
     some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
     return some + format_count(counts.documents, "document")
 

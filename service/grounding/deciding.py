@@ -1,4 +1,4 @@
-"""What a judge says of one document: of each that a search ranks, and of one that a text cites."""
+"""What a judge says about one document, be it ranked by a search or cited by a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.grounding.values import Decided, JudgedText, RankedDocument, Text
 
 
 def decide_alone(request: Request, entry: Entry) -> Decided:
-    """What the branch's judge says of a document that no search ranked: it is taken for the best match, and read in full.
+    """What the branch's judge says about a document that no search ranked: it counts as the best match and is read in full.
 
     The document must have a sentence.
     """
@@ -26,14 +26,14 @@ def decide_alone(request: Request, entry: Entry) -> Decided:
 
 
 def decide_from_sentences(request: Request, own: tuple[JudgedText, ...]) -> Decided:
-    """What the judge's decision makes of the verdicts on one document's sentences, of which there is at least one."""
+    """The judge's decision from the verdicts on one document's sentences, of which there is at least one."""
     candidate = own[0].candidate
     decision = request.judge.decision
     return Decided(candidate, own, decision([one.verdict for one in own], *measure_relevance(request, candidate)))
 
 
 def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> Decided:
-    """What the reader's decision makes of its reading of one document; every sentence that it read counts as judged."""
+    """The reader's decision from its reading of one document; every sentence that it read counts as judged."""
     judged = tuple(
         JudgedText(candidate, sentence, verdict)
         for sentence, verdict in zip(candidate.entry.sentences(), reading.sentences, strict=True)
@@ -44,19 +44,19 @@ def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocum
 
 
 def measure_relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:
-    """What a decision is told of a document beside its sentences: how far it lies behind the best match, and its aboutness."""
-    # "It is safe for most patients" is about everything: where there is a question, that says what the subject is.
+    """What a decision uses besides a document's sentences: how far it is behind the best match, and its aboutness."""
+    # "It is safe for most patients" could be about anything: if there is a question, it names the subject.
     subject = request.claim.question or request.claim.text
     return candidate.behind, measure_aboutness(subject, make_passage(candidate.entry.document))
 
 
 def make_abstract(entry: Entry) -> Abstract:
-    """A document as a reader is given it."""
+    """A document as a reader receives it."""
     return Abstract(drop_question(entry.document.title), tuple(sentence.text for sentence in entry.sentences()))
 
 
 def make_premise(entry: Entry, sentence: Sentence) -> Premise:
-    """A sentence of a document as a judge is given it: with the title and the sentences around it."""
+    """A sentence of a document as a judge receives it: with the title and the sentences around it."""
     spans, abstract = entry.spans, entry.document.abstract
 
     def text(index: int) -> str:

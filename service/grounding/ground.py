@@ -26,7 +26,7 @@ class Grounder:
         self.index, self.config, self.models = index, config, models
 
     def over(self, index: Index) -> Grounder:
-        """The same over another index; raises `IndexUnusable` where that lacks the vectors that the models need."""
+        """The same grounder over another index; raises `IndexUnusable` if that lacks the vectors that the models need."""
         for encoder in self.models.encoders.values():
             index.dense(encoder.name)
         return Grounder(index, self.config, self.models)
@@ -34,10 +34,10 @@ class Grounder:
     def ground(self, claim: Claim, on_stage: OnStage | None = None, only: Only | None = None) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support.
 
-        `on_stage` is told each step as it begins; what it raises ends the work there. With `only`, the documents that it leaves
-        are all that is read; their probabilities are those that they have beside the whole index.
+        `on_stage` is called as each step begins; an exception from it ends the work there. With `only`, nothing is read but the
+        documents that it returns; their probabilities are still computed relative to the whole index.
         """
-        # Both sides read much the same: the models remember what they said as long as this claim is grounded.
+        # Both sides read much the same: the models cache their results while this claim is grounded.
         models, tell = self.models.with_caches(), on_stage or tell_nobody
         against = run(Request(claim, "contradict", self.index, self.config, models, tell, only=only))
         taken, close = _pmids(against.evidence), _pmids(against.uncertain)
@@ -78,7 +78,7 @@ def run(request: Request) -> Side:
 
 
 def _select(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
-    """What the branch's rule chooses; filter and judge read lazily, as far as the rule asks."""
+    """What the branch's rule chooses; filter and judge read lazily, only as far as the rule needs."""
     match request.branch.select.rule:
         case "top":
             return rules.choose_top(request, ranked)
@@ -91,7 +91,7 @@ def _select(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
 
 
 def _drop_listed(listed: Iterable[Evidence], found: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Each document that is not listed yet once, as the side has it that it leans to, in the order found."""
+    """Each document that is not listed yet, once, from the side that it leans to, in the order found."""
     seen, best = _pmids(listed), dict[str, Evidence]()
     for one in found:
         pmid = one.document.pmid

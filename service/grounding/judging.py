@@ -15,12 +15,12 @@ from service.grounding.request import Request
 from service.grounding.values import Decided, JudgedText, RankedDocument, Text
 
 HOPE = 0.03
-"""From this probability of a stance on, after its telling sentences, a document is read whole (docs/experiments.md); from less
-where less is to be listed."""
+"""A document is read whole if its most telling sentences give this probability of a stance (docs/experiments.md), or less if
+documents with less are to be listed."""
 
 ON_SUBJECT = 0.1
-"""The share of a claim's rare words that a document must hold to be read for it: every paper that answers a claim we know holds
-more, and "We thank our colleagues" is about none (docs/experiments.md)."""
+"""The share of a claim's rare words that a document must contain to be read for it. Every paper known to answer a
+claim contains more, and "We thank our colleagues" is about no claim (docs/experiments.md)."""
 
 
 def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[JudgedText]:
@@ -34,9 +34,9 @@ def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[
 
 
 def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[Decided]:
-    """What the judge's decision makes of each document that it read, in ranking order.
+    """The judge's decision on each document that it read, in ranking order.
 
-    Neither protocols, which have found nothing yet, nor papers on another subject are read.
+    Protocols, which have no findings yet, and papers on another subject are not read.
     """
     reader, step = request.reader, request.judging
     first = list(islice((one for one in ranked if _can_answer(request, one)), step.documents))
@@ -65,7 +65,7 @@ def _abstracts(request: Request, candidates: Sequence[RankedDocument]) -> Iterat
 
 
 def _skim(request: Request, texts: Iterator[Text]) -> Iterator[Text]:
-    """The texts most worth a slow judge's time, where the branch allows that and the profile says how many."""
+    """The texts most worth a slow judge's time, if the branch allows skimming and the profile sets a limit; else all."""
     most = request.models.profile.skim
     if not (request.judging.skim and most):
         return texts
@@ -75,8 +75,7 @@ def _skim(request: Request, texts: Iterator[Text]) -> Iterator[Text]:
 
 
 def _judge_frugally(request: Request, candidates: Sequence[RankedDocument]) -> list[JudgedText]:
-    """The verdicts that can matter: first those on the telling sentences of each document, then, where these leave it any hope,
-    those on all its others."""
+    """The verdicts that can matter: first on each document's most telling sentences, then, if these are promising, the rest."""
     texts = list(_sentences(request, candidates))
     first = [
         place
@@ -96,20 +95,20 @@ def _judge_frugally(request: Request, candidates: Sequence[RankedDocument]) -> l
 
 
 def _drop_out_of_reach(request: Request, decision: Decision, candidates: Sequence[RankedDocument]) -> Sequence[RankedDocument]:
-    """Those that could still be listed: the best match is always read, so that something was."""
+    """The candidates that could still be listed; the best match is always kept, so that something is read."""
     enough = _compute_least(request, decision)
     rest = [one for one in candidates[1:] if decision.reach(*measure_relevance(request, one)) >= enough]
     return [*candidates[:1], *rest]
 
 
 def _compute_least(request: Request, decision: Decision) -> float:
-    """The least probability of a stance with which a document is listed, be it as uncertain."""
+    """The smallest probability of a stance with which a document is listed, even if only as uncertain."""
     uncertain = request.branch.select.uncertain
     return uncertain if uncertain is not None else min(decision.thresholds)
 
 
 def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]) -> Iterator[Decided]:
-    """Each abstract read in one pass."""
+    """Read each abstract in one pass."""
     within = [one for one in candidates if len(one.entry)]
     readings = reader.read_abstracts(request.claim.text, [make_abstract(one.entry) for one in within])
     for candidate, reading in zip(within, readings, strict=True):

@@ -1,6 +1,6 @@
 """The first steps of a branch: the documents to choose from, without the known ones, in the reranker's order.
 
-A notice of a retraction, a correction or a concern is no document to choose from: it repeats what another paper said.
+Notices of a retraction, a correction or a concern are left out: they repeat what another paper said.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from service.grounding.retrieve import describe_ranking, retrieve
 from service.grounding.values import RankedDocument
 
 DEEPER = 10
-"""Where few documents may be chosen, they are looked for so many times deeper in the ranking."""
+"""If only some documents may be chosen, the ranking is searched this many times deeper."""
 
 
 def find(request: Request) -> list[RankedDocument]:
-    """The documents to choose from, best first: others stand in the place of the known ones."""
-    # The likeliest are chosen by how far they lie behind the best match, which must be the same document on both sides: there
-    # what is on the other side is left out when all is decided (service.grounding.rules), elsewhere before anything is read.
+    """The documents to choose from, best first; others replace the known ones."""
+    # The rule "likeliest" uses the distance from the best match, which must be the same document on both sides. It leaves out
+    # documents of the other side after all are decided (service.grounding.rules); other rules do so before anything is read.
     without = frozenset[str]() if request.branch.select.rule == "likeliest" else request.without
     if request.only:
         step = request.branch.retrieve
@@ -34,7 +34,7 @@ def find(request: Request) -> list[RankedDocument]:
 
 
 def rank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
-    """The same in the reranker's order, each with how far it lies behind the best match; as found where nothing reranks."""
+    """The documents in the reranker's order, each with its distance from the best match; as found if there is no reranker."""
     if request.branch.rerank is None or not found:
         return found
     ranked = _rerank(request, found)
@@ -44,8 +44,7 @@ def rank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
 
 
 def _another_may_lead(request: Request) -> bool:
-    """Whether the best match must be looked for among documents that cannot be chosen too: where a decision weighs how far behind
-    it lies."""
+    """Whether the best match may be a document that cannot be chosen, and the decision uses the distance from it."""
     hidden = bool(request.known) or request.only is not None
     return request.branch.select.rule == "likeliest" and hidden and request.judge.decision.gap != 0.0
 
@@ -56,7 +55,7 @@ def _retrieve(
     without: frozenset[str] = frozenset(),
     step: Retrieve | None = None,
 ) -> list[RankedDocument]:
-    """The ranking of the first step: others stand in the place of the `known`, none in that of those `without`."""
+    """The ranking of the first step: other documents replace the `known`, none replace those in `without`."""
     step, claim, encoders = step or request.branch.retrieve, request.claim, request.models.encoders
     texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
     queries = [_query(replace(claim, text=text), step.query) for text in texts]
@@ -77,7 +76,7 @@ def _rerank(request: Request, found: list[RankedDocument]) -> list[RankedDocumen
     if step.first:
         kept = find_most_alike(query, texts, step.first)
         found, texts = [found[place] for place in kept], [texts[place] for place in kept]
-    # sorted() is stable: of two equal scores the better rank before stands first.
+    # sorted() is stable: of two equal scores, the better earlier rank comes first.
     ranked = sorted(zip(found, reranker(query, texts), strict=True), key=lambda pair: -pair[1])
     return [RankedDocument(i, score, reranker.name, one.entry) for i, (one, score) in enumerate(ranked)]
 

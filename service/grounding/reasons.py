@@ -14,7 +14,7 @@ _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A word of the sentence that turns one of the claim's round, at one place; offsets are into the abstract."""
+    """A word of the sentence that is the opposite of one in the claim; offsets are into the abstract."""
 
     claim: str
     evidence: str
@@ -23,9 +23,9 @@ class Direction:
 
 
 def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[Direction, ...]:
-    """Every place where a contradicting sentence has the opposite of a word of the claim, said of the same outcome.
+    """Every place where a contradicting sentence has the opposite of a word of the claim, about the same outcome.
 
-    A supporting sentence is not looked at.
+    Supporting sentences are not examined.
     """
     if sentence is None or stance != "contradict":
         return ()
@@ -44,7 +44,7 @@ def why(
     reserved: Sequence[Qualifier],
     scored_by: str,
 ) -> str:
-    """One line: what the judge thinks of the sentence, what it negates, turns round or reserves; says so where none was asked."""
+    """One line: the judge's verdict, or that none was asked, and what the sentence negates, reverses or qualifies."""
     parts = []
     if sentence is None:
         parts.append("the document has no sentence to show")

@@ -1,4 +1,4 @@
-"""A request: one side of a claim on its way through its branch, with what it is asked of and how much was judged for it."""
+"""A request: one side of a claim on its way through its branch, with the index and models it uses and how much was judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.grounding.values import JudgedText, RankedDocument, Text
 
 @dataclass(frozen=True, slots=True)
 class GroundStage:
-    """A step of one side begins, or (`decided`) the side is done; the counts are what is known of it by then."""
+    """A step of one side begins, or (`decided`) the side is done; the counts are what is known at that point."""
 
     name: Literal["retrieve", "rerank", "judge", "decided"]
     side: Stance
@@ -29,20 +29,20 @@ class GroundStage:
 
 OnStage = Callable[[GroundStage], None]
 Only = Callable[[Sequence[str]], Collection[str]]
-"""Which of these PMIDs a claim is grounded against: the others are looked at by nobody."""
+"""Returns those of these PMIDs that a claim may be grounded against; the others are never read."""
 
 
 def tell_nobody(_stage: GroundStage) -> None:
-    """Nobody is told."""
+    """Report to nobody."""
 
 
 @dataclass(slots=True)
 class Request:
-    """One side of a claim, what answers it, and how much was judged for it so far.
+    """One side of a claim, what it is grounded with, and how much was judged for it so far.
 
-    `tell` is told each step as it begins; what it raises ends the work there. The documents in `without` are on the other side
-    already; those in `close` came close there; with `only`, nothing else is chosen from. `judged` counts the texts whose verdicts
-    were used, `read` holds the places of the documents that these are of.
+    `tell` is called as each step begins; an exception from it ends the work there. The documents in `without` are already on the
+    other side; those in `close` came close to it; with `only`, no other documents are considered. `judged` counts the texts whose
+    verdicts were used; `read` holds the positions of their documents.
     """
 
     claim: Claim
@@ -64,30 +64,30 @@ class Request:
 
     @property
     def label(self) -> Stance:
-        """What a judge must call a document that is chosen."""
+        """The label that a judge must give a document for it to be chosen."""
         return self.branch.select.label or self.stance
 
     @property
     def known(self) -> frozenset[str]:
-        """The PMIDs that the claim's author knows, where the branch drops them."""
+        """The PMIDs already known to the claim's author, if the branch drops them."""
         return frozenset(self.claim.known_pmids) if self.branch.drop_known else frozenset()
 
     @property
     def judging(self) -> JudgeStep:
-        """How the branch judges; only for a branch that does."""
+        """How the branch judges; only for a branch with a judge."""
         step = self.branch.judge
         assert step is not None
         return step
 
     @property
     def judge(self) -> Judge:
-        """The judge that this names, reading both ways where it says so."""
+        """The judge that the step names, reading in both directions if it says so."""
         named = self.models.judges[self.judging.model]
         return BothWays(named) if self.judging.directions == 2 else named
 
     @property
     def reader(self) -> Reader | None:
-        """The same where it takes whole abstracts in one pass, else None."""
+        """The judge if it reads whole abstracts in one pass, else None."""
         named = self.models.judges[self.judging.model]
         return named if self.judging.level == "abstract" and isinstance(named, Reader) else None
 
@@ -97,7 +97,7 @@ class Request:
         return entry.cue_sentences() if self.branch.filter == "negex" else entry.sentences()
 
     def sentence_count(self, candidate: RankedDocument) -> int:
-        """How many these are, without making one."""
+        """How many sentences pass the filter, counted without building them."""
         entry = candidate.entry
         return entry.cue_sentence_count() if self.branch.filter == "negex" else len(entry)
 
@@ -109,16 +109,16 @@ class Request:
             yield JudgedText(text.candidate, text.sentence, verdict)
 
     def count(self, candidate: RankedDocument, judged: int = 1) -> None:
-        """So many more texts of the candidate were judged."""
+        """Record that `judged` more texts of the candidate were judged."""
         self.judged += judged
         self.read.add(candidate.position)
 
     def begin(self, step: Literal["retrieve", "rerank", "judge"], documents: int, sentences: int = 0) -> None:
-        """Tell that a step begins, on so many documents that hold so many sentences."""
+        """Report that a step begins, with the numbers of documents and of their sentences."""
         self.tell(GroundStage(step, self.stance, documents, sentences))
 
     def finish(self, found: Sequence[RankedDocument], chosen: int) -> BranchCounts:
-        """Tell that the side is decided, with so many of the documents `found` chosen; how much was looked at."""
+        """Report that the side is decided, with the number of `found` documents chosen; return how much was looked at."""
         counts = BranchCounts(
             documents=len(found),
             sentences=sum(len(one.entry) for one in found),

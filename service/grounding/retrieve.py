@@ -16,7 +16,7 @@ from service.configuration.config import Retrieve
 def retrieve(
     step: Retrieve, queries: Sequence[str], index: Index, encoders: Mapping[str, Encoder], without: Collection[str] = ()
 ) -> list[Hit]:
-    """The best `k` documents for the queries, best first, those `without` left out: as many more are fetched in their place."""
+    """The best `k` documents for the queries, best first, except those in `without`; as many more are fetched in their place."""
     depth, most = (step.each or step.k) + len(without), step.k + len(without)
     rankings: list[list[Hit]] = []
     for source in step.sources:
@@ -33,6 +33,6 @@ def retrieve(
 
 
 def describe_ranking(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:
-    """What the scores of that ranking are, in one word for each source."""
+    """The name of that ranking's scores, with one word for each source."""
     names = [source if source == "bm25" else encoders[step.encoder].name for source in step.sources]
     return f"rrf({', '.join(names)})" if step.fused else names[0]

@@ -1,6 +1,6 @@
-"""The four rules of selection: which documents of a ranking a branch returns. None of them asks a model for anything.
+"""The four rules of selection: which documents of a ranking a branch returns. None of them calls a model itself.
 
-A rule reads verdicts only as far as it needs them: where they come lazily, no more is judged.
+A rule reads verdicts only as far as it needs them: if they are lazy, no more is judged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from service.grounding.request import Request
 from service.grounding.values import ChosenDocument, Decided, JudgedText, RankedDocument, Selection
 
 UNASKED = Verdict(0.0, 1.0, 0.0)
-"""What a text counts as that the judge was not asked about."""
+"""The verdict on a text that the judge was not asked about."""
 
 
 def choose_top(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
@@ -26,10 +26,10 @@ def choose_top(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
 
 
 def choose_first(request: Request, judged: Iterable[JudgedText]) -> Selection:
-    """The first documents of the ranking with a text that the judge gives the label, each by its most probable such text.
+    """The first documents of the ranking with a text that the judge gives the label, each with its most probable such text.
 
-    The paper's rule for contradictions (arXiv 2603.17580, V5). It reads as far as the first verdict on the document after the
-    last that it chooses.
+    The paper's rule for contradictions (arXiv 2603.17580, V5). It reads up to the first verdict on the document after the last
+    one that it chooses.
     """
     label, scored_by = request.label, request.judge.name
 
@@ -49,17 +49,17 @@ def choose_first(request: Request, judged: Iterable[JudgedText]) -> Selection:
 
 
 def choose_likeliest(request: Request, decided: Iterable[Decided]) -> Selection:
-    """The documents that the judge's decision gives the label, the most probable first, each by its strongest sentence.
+    """The documents that the judge's decision gives the label, most probable first, each with its strongest sentence.
 
-    Those that it leaves neutral though the label has the rule's `uncertain` probability, and at least what the opposite has, came
-    close; the other neutral ones are silent.
+    A neutral document came close if the label has at least the rule's `uncertain` probability, and no less than its opposite.
+    The other neutral documents are silent.
     """
     called: list[ChosenDocument] = []
     close: list[ChosenDocument] = []
     silent: list[ChosenDocument] = []
     for one in decided:
         doubtful = _doubtful(request, one.verdict)
-        # As likely on either side, a document comes close on both: it is told once.
+        # A document that is equally probable on both sides comes close on both, but is listed once.
         left_out = request.without | request.close if doubtful else request.without
         if one.candidate.entry.pmid not in left_out and (doubtful or one.verdict.label == request.label):
             (close if doubtful else called).append(_by_strongest(request, one))
@@ -90,7 +90,7 @@ def _doubtful(request: Request, whole: Verdict) -> bool:
 
 
 def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
-    """A document by its strongest sentence, with the verdict on itself where it was read as a whole, else on the sentence."""
+    """A document with its strongest sentence, and the verdict on the document if it was read whole, else on the sentence."""
     strongest = find_strongest(request.claim.text, request.label, one)
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
     return ChosenDocument(
@@ -99,7 +99,7 @@ def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
 
 
 def find_strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
-    """The sentence that speaks for the label: the most probable; of a paper read as a whole, one that tells its finding."""
+    """The sentence that speaks for the label: the most probable, weighted by findings if the paper was read as a whole."""
     if one.verdict.of == "sentence":
         return max(one.sentences, key=lambda own: get_probability(own.verdict, label))
     shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
@@ -111,7 +111,7 @@ def find_strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
 
 
 def _order_likeliest(request: Request, found: list[ChosenDocument]) -> list[ChosenDocument]:
-    """The most probable first: a retracted paper leads nobody, and of near equals the newer leads."""
+    """The most probable first; retracted papers come last, and of near equals the newer comes first."""
     step = request.branch.select.recency
 
     def place(one: ChosenDocument) -> tuple[bool, float, int, float]:

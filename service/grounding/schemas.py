@@ -1,4 +1,4 @@
-"""What goes over the wire: HTTP bodies and the JSON of the command line, built from the values, never the other way round."""
+"""What goes over the wire: HTTP bodies and the JSON of the command line, built from the values and never the reverse."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class VerdictOut(OfValue):
     label: Label
     of: Literal["sentence", "document"] = Field(
         "sentence",
-        description="What was judged: the sentence alone or the whole paper. For a paper, the probability of its stance "
-        "is `score`.",
+        description="What was judged: the sentence alone or the whole paper. For a paper, `score` is the "
+        "probability of its stance.",
     )
     support: Rounded
     neutral: Rounded
@@ -109,23 +109,24 @@ class EvidenceOut(BaseModel):
     types: list[str]
     retracted: bool
     design: DesignOut
-    subjects: Subjects = Field(description="Whom the paper studied, by its words.")
+    subjects: Subjects = Field(description="Whom the paper studied, judging by its design and its words.")
     stance: str
     place: Place = Field(
-        description="Where the paper belongs: on the side of its stance only if the judge's own label says so, else "
+        description="Where the paper belongs: on the side of its stance only if the judge's own label says so, otherwise "
         "`uncertain`; `silent` if it says nothing about the claim; `unjudged` if no judge was asked."
     )
     sentence: SentenceOut | None
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
     directions: list[DirectionOut] = Field(
-        description="Each place where a contradicting sentence has the opposite of a word of the claim, about the same outcome."
+        description="Each place where a contradicting sentence has the opposite of a word in the claim, about the same outcome."
     )
-    standing: Standing = Field(description="plain; partial if there are qualifiers; retracted if the paper is.")
+    standing: Standing = Field(
+        description="`retracted` if the paper is; otherwise `partial` if there are qualifiers, or `plain`."
+    )
     score: Rounded = Field(
-        description="The score that ranked the document in its list; scores of different scorers are not comparable. With "
-        "a verdict on the "
-        "whole paper it is the calibrated probability of this stance."
+        description="The score that ranked the document in its list; scores from different scorers are not comparable. "
+        "If the verdict is on the whole paper, it is the calibrated probability of this stance."
     )
     scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
     verdict: VerdictOut | None = Field(
@@ -135,7 +136,7 @@ class EvidenceOut(BaseModel):
 
     @classmethod
     def of(cls, evidence: Evidence, claim: str, place: Place | None = None) -> EvidenceOut:
-        """From the value; `claim` is the text that it is evidence for or against, `place` where its list says it belongs."""
+        """From the value; `claim` is the text that it is evidence for or against, `place` the place that its list implies."""
         return cls(
             rank=evidence.rank,
             **facts_of(evidence.document),
@@ -156,13 +157,13 @@ class EvidenceOut(BaseModel):
 
 
 class CountsOut(OfValue):
-    """How much one side checked."""
+    """How much was checked on one side."""
 
-    documents: int = Field(description="documents retrieved")
-    sentences: int = Field(description="sentences in these documents")
-    candidates: int = Field(description="sentences that passed the filter of this side")
-    judged: int = Field(description="sentences the judge read before the side was decided")
-    read: int = Field(description="documents that the judged sentences come from")
+    documents: int = Field(description="Documents retrieved.")
+    sentences: int = Field(description="Sentences in these documents.")
+    candidates: int = Field(description="Sentences that passed this side's filter.")
+    judged: int = Field(description="Sentences that the judge read before the side was decided.")
+    read: int = Field(description="Documents that the judged sentences come from.")
 
 
 class CheckedOut(BaseModel):
@@ -188,10 +189,10 @@ class GroundResponse(BaseModel):
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
-        description="Documents that came close on either side, contradictions first, for readers who must not miss one; "
+        description="Documents that came close to either side, contradictions first, for readers who must not miss any; "
         "most are neutral."
     )
-    more: list[EvidenceOut] = Field(description="Documents that belong to these lists, after the first few of each.")
+    more: list[EvidenceOut] = Field(description="Further documents that belong in these lists, after the first few of each.")
     silent: list[EvidenceOut] = Field(description="Documents that were read and say nothing about the claim.")
     checked: CheckedOut
     summary: str
@@ -199,7 +200,7 @@ class GroundResponse(BaseModel):
 
     @classmethod
     def of(cls, grounding: Grounding, provenance: Provenance) -> GroundResponse:
-        """From the value, with where its figures come from."""
+        """From the value, with the provenance of its figures."""
         claim = grounding.claim
         return cls(
             claim=ClaimOut.model_validate(claim),

@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 
 def show(request: Request, chosen: Sequence[ChosenDocument], first: int = 1) -> tuple[Evidence, ...]:
-    """The chosen documents as evidence, in their order, each with a sentence where it has any; ranks begin at `first`."""
+    """The chosen documents as evidence, in order, each with a sentence if it has any; ranks begin at `first`."""
     return tuple(
         evidence_for(
             request.claim.text, request.stance, one.candidate.entry.document, one.sentence, one.verdict, rank, one.score,
@@ -39,7 +39,7 @@ def evidence_for(
     score: float,
     scored_by: str,
 ) -> Evidence:
-    """A document on one side of a claim by the sentence that says so, with what that negates and reserves."""
+    """A document on one side of a claim, with the sentence that says so, its negations and its qualifiers."""
     scopes = negation_scopes(sentence) if sentence else ()
     reserved = find_qualifiers(claim, sentence) if sentence else ()
     return Evidence(
@@ -57,8 +57,10 @@ def evidence_for(
 
 
 def _with_sentence(request: Request, chosen: ChosenDocument) -> ChosenDocument:
-    """The document with the sentence to show for it, where its rule named none: by a judge's verdict, or by the words it shares
-    with the claim."""
+    """The document with a sentence to show, if its rule named none.
+
+    The sentence is chosen by a judge's verdict, or by the words that it shares with the claim.
+    """
     sentences = request.sentences(chosen.candidate) if chosen.sentence is None else ()
     if not sentences:
         return chosen
@@ -71,7 +73,7 @@ def _with_sentence(request: Request, chosen: ChosenDocument) -> ChosenDocument:
 
 
 def _overlap(claim: str) -> Callable[[Sentence], float]:
-    """A score for sentences: the share of the claim's words that a sentence holds."""
+    """A score for sentences: the share of the claim's words that a sentence contains."""
     words = set(_WORD.findall(claim.lower()))
 
     def score(sentence: Sentence) -> float:

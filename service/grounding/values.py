@@ -1,4 +1,4 @@
-"""What one step of a branch hands on to the next, in this order: candidates, what was judged of them, what was chosen, a side."""
+"""What each step of a branch passes to the next, in order: candidates, judged texts, chosen documents, a side."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from retrieval.store.rows import Entry
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document of a branch's ranking: its place, from 0; the score that put it there, and whose score that is; its stored text.
+    """A document of a branch's ranking: its position, from 0; the score that put it there, and its source; its stored text.
 
-    `behind` is how far the score lies behind the best match's, 0 where no reranker gave it: only scores of a reranker have a
-    scale that a decision was fitted to.
+    `behind` is how far its score is below the best match's, or 0 without a reranker: decisions are fitted only to the scale of a
+    reranker's scores.
     """
 
     position: int
@@ -26,7 +26,7 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a judge is asked about: a sentence of a candidate, or, where `sentence` is None, its whole abstract."""
+    """What a judge is asked about: a sentence of a candidate or, if `sentence` is None, its whole abstract."""
 
     candidate: RankedDocument
     sentence: Sentence | None
@@ -35,7 +35,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A sentence of a candidate, or None for its whole abstract, and what the judge made of it."""
+    """A sentence of a candidate, or None for its whole abstract, and the judge's verdict on it."""
 
     candidate: RankedDocument
     sentence: Sentence | None
@@ -44,7 +44,7 @@ class JudgedText:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What the judge's decision says of a candidate as a whole, and the verdicts on its sentences behind that."""
+    """The judge's decision on a candidate as a whole, and the verdicts on its sentences behind it."""
 
     candidate: RankedDocument
     sentences: tuple[JudgedText, ...]
@@ -53,7 +53,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class ChosenDocument:
-    """A document that a rule chose, with the sentence that speaks for it: None as long as none was picked."""
+    """A document that a rule chose, with the sentence that speaks for it, or None if none is picked yet."""
 
     candidate: RankedDocument
     sentence: Sentence | None
@@ -64,9 +64,9 @@ class ChosenDocument:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a rule chose, and what came close to being chosen; `more` of both, behind the first n; what was read for nothing.
+    """What a rule chose, and what came close; `more` of both, after the first n; and what was read but says nothing (`silent`).
 
-    All best first.
+    All are best first.
     """
 
     chosen: Sequence[ChosenDocument]
@@ -77,7 +77,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one branch found, as its `Selection` has it; and how much was looked at."""
+    """What one branch found, with the fields of its `Selection`, and how much was looked at."""
 
     evidence: tuple[Evidence, ...]
     uncertain: tuple[Evidence, ...]

@@ -1,4 +1,4 @@
-"""A question to answer, over HTTP: at once, or as a stream of stages and sentences."""
+"""Answering a question over HTTP: in one response, or as a stream of stages and sentences."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _answer_stream: dict[str, Any] = {
 @router.post("/answer/stream", name="answer_stream_alias", **_answer_stream)
 @router.post("/v1/answer/stream", **_answer_stream)
 async def answer_stream(body: AnswerRequest, request: Request) -> Response:
-    """The same as server-sent events: "stage", "sentence", "removed", and last "answer" or "error"."""
+    """Like /v1/answer, but as server-sent events: "stage", "sentence", "removed", and finally "answer" or "error"."""
     parts = parts_of(request)
     topic = _topic(body, request, parts)
 
@@ -68,7 +68,7 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
 
 
 def _topic(body: AnswerRequest, request: Request, parts: Parts) -> Topic:
-    """The topic of a request; faults of the service come before those of the request."""
+    """The topic of a request; faults of the service are reported before those of the request."""
     parts.live.ready().answering()
     topic = check_topic(body.question, body.topic, body.narrative, body.id)
     note(request, parts, question=topic.question)

@@ -54,7 +54,7 @@ _BODIES: dict[str, type[BaseModel]] = {
     "feedback": FeedbackRequest,
     "typed": TypedRequest,
 }
-"""What a request's body should be, by the last part of the address that says so."""
+"""The model of a request's body, by the last matching part of the path."""
 
 
 def create_app(
@@ -65,11 +65,11 @@ def create_app(
 ) -> FastAPI:
     """The service over whatever `load` assembles; it answers /health at once and becomes ready when loading is done.
 
-    With `when_loaded` it takes no connection before, and calls it then: as long as one of several workers is loading, the others
-    have them.
+    With `when_loaded` it takes no connections until loading is done, and then calls it: while one of several workers is loading,
+    the others take them.
 
-    `answering` makes the part that answers questions from the same index and models. Where it fails the rest is served all the
-    same and /answer says why.
+    `answering` makes the part that answers questions from the same index and models. If it fails, the rest is still served and
+    /answer says why.
     """
     chosen = settings or Settings()
 
@@ -92,7 +92,7 @@ def create_app(
 
     app = FastAPI(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
-        # The bundled pages of these load their scripts from elsewhere; this service sends nobody off the machine (docs_page).
+        # FastAPI's own pages load their scripts from other sites; here nothing is fetched from another machine (docs_page).
         docs_url=None, redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
@@ -109,9 +109,9 @@ def create_app(
 
 
 async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watcher | None, loaded: bool) -> None:
-    """Load, then look for a changed index for as long as the service runs, and for saved claims that it bears on.
+    """Load, then, while the service runs, look for a changed index and for saved claims that the change affects.
 
-    An index on a cluster that is away is waited for.
+    If the cluster of an index is unreachable, wait for it.
     """
     if not loaded:
         await asyncio.to_thread(live.load)
@@ -134,9 +134,9 @@ def _add_routes(app: FastAPI) -> None:
     app.include_router(files.router)
     app.include_router(docs_page.router)
 
-    @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "not ready"}})
+    @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "Not ready"}})
     async def health(request: Request) -> Response:
-        """200 once the index is open and the models are loaded; 503 until then, and while its engine cannot answer completely."""
+        """200 once the index is open and the models are loaded; 503 until then, and while its engine cannot answer in full."""
         live = parts_of(request).live
         try:
             grounder = live.ready().grounder

@@ -1,4 +1,4 @@
-"""A claim to ground, over HTTP: alone, among others, or as a stream of its stages."""
+"""Grounding claims over HTTP: one, a batch, or one as a stream of its stages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 
 @router.post("/v1/ground/batch", response_model=BatchResponse, responses=problems.responses(*problems.OF_WORK))
 async def ground_batch(body: BatchRequest, request: Request) -> Response:
-    """Up to 100 claims, one result each, in order; an invalid claim gets a problem and does not affect the others."""
+    """Up to 100 claims, with one result each, in order; an invalid claim gets a `problem` and does not affect the others."""
     parts = parts_of(request)
     parts.live.ready()
     asked: list[Any] = list(body.claims)
@@ -82,7 +82,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
     responses=describe_events(stage=GroundStageEvent, grounding=TypedGroundResponse) | problems.responses(*problems.OF_WORK),
 )
 async def ground_stream(body: GroundRequest, request: Request) -> Response:
-    """The same as server-sent events: "stage" for each step with its counts, and last "grounding" or "error"."""
+    """Like /v1/ground, but as server-sent events: "stage" for each step with its counts, and finally "grounding" or "error"."""
     parts = parts_of(request)
     parts.live.ready()
     claim = check_claim(body.claim, body.question, body.known_pmids)

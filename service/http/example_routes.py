@@ -1,4 +1,4 @@
-"""Examples made from the index that is served: what the page shows before anything is asked."""
+"""Examples made from the index that is being served: what the page shows before anything is asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.res
 
 @router.get("/v1/examples", response_model=ExamplesResponse, responses=problems.responses(500, 503))
 async def index_examples(request: Request) -> Response:
-    """Claims, questions, a paper and a text to begin with, made from the index; found once, which takes some seconds."""
+    """Claims, questions, a paper and a text to start with, made from the index; computed once, which takes a few seconds."""
     parts = parts_of(request)
     parts.live.ready()
 
@@ -32,7 +32,7 @@ async def index_examples(request: Request) -> Response:
             return write_json(ExamplesResponse.of(serving.examples, Provenance.of(serving.grounder)))
 
     async def after_others() -> Response:
-        # Who asks meanwhile waits here, not in one of the few places of the queue.
+        # Requests that come meanwhile wait here and take none of the few places in the queue.
         async with parts.finding_examples:
             return await parts.workers.run(work)
 

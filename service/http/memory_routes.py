@@ -1,4 +1,4 @@
-"""What is remembered, over HTTP: history, saved claims, feedback, alerts and their feed; each asker sees their own alone."""
+"""The memory over HTTP: history, saved claims, feedback, alerts and their feed; each user sees only their own."""
 
 from __future__ import annotations
 
@@ -41,15 +41,16 @@ feed_router = APIRouter(responses=problems.responses(401, 404, 422, 500, 503))
 
 NOTHING = "This service remembers nothing: its operator turned that off, or its folder cannot be written."
 _WORK = {**problems.responses(400, 408, 413, 429, 507)}
-Id = Annotated[str, Path(max_length=64, description="The id of a row in the list.", examples=["0123456789ab"])]
+Id = Annotated[str, Path(max_length=64, description="The id of an entry in the list.", examples=["0123456789ab"])]
 Since = Annotated[
-    str, Query(max_length=64, description="From this date or time on (UTC), such as 2026-11-22.", examples=["2026-11-22"])
+    str,
+    Query(max_length=64, description="Only alerts from this date or time on (UTC), such as 2026-11-22.", examples=["2026-11-22"]),
 ]
 
 
 @router.get("/v1/memory", response_model=MemoryOut)
 def about_memory(request: Request) -> MemoryOut:
-    """What this service remembers for you, in numbers; `on` is false where it remembers nothing."""
+    """How much this service remembers for you; `on` is false if it remembers nothing."""
     memory = parts_of(request).memory
     if memory is None:
         return MemoryOut(holder=holder_of(request))
@@ -58,7 +59,7 @@ def about_memory(request: Request) -> MemoryOut:
 
 @router.delete("/v1/memory", status_code=204, response_class=Response)
 def forget_everything(request: Request) -> None:
-    """Delete all that is remembered for you: history, saved claims, alerts, feedback and the address of your feed."""
+    """Delete everything that is remembered for you: history, saved claims, alerts, feedback and the address of your feed."""
     _memory(request).forget(holder_of(request))
 
 
@@ -74,25 +75,25 @@ def list_history(
 
 @router.get("/v1/history/{id}", response_model=HistoryOut)
 def read_history(id: Id, request: Request) -> HistoryOut:
-    """One of them: what was asked, what was listed, and what has changed since."""
+    """One entry of the history: what was asked, what was listed, and what has changed since."""
     return _memory(request).history.get(holder_of(request), id, _now(request))
 
 
 @router.delete("/v1/history/{id}", status_code=204, response_class=Response)
 def delete_history(id: Id, request: Request) -> None:
-    """Delete one entry."""
+    """Delete one entry of the history."""
     _memory(request).history.delete(holder_of(request), id)
 
 
 @router.delete("/v1/history", status_code=204, response_class=Response)
 def clear_history(request: Request) -> None:
-    """Delete your whole history; saved claims stay."""
+    """Delete your whole history; saved claims are kept."""
     _memory(request).history.clear(holder_of(request))
 
 
 @router.post("/v1/saved", response_model=SavedOut, dependencies=[Depends(admit_request)], responses=_WORK)
 async def save_claim(body: SaveRequest, request: Request) -> Response:
-    """Ground a claim and save it with the result; it is watched from now on. Saved again, it takes the new result and note."""
+    """Ground a claim and save it with the result; it is watched from then on. Saving it again replaces its result and note."""
     parts, holder = parts_of(request), holder_of(request)
     memory = _memory(request)
     parts.live.ready()
@@ -116,7 +117,7 @@ def list_saved(request: Request) -> SavedList:
 
 @router.get("/v1/saved/{id}", response_model=SavedOut)
 def read_saved(id: Id, request: Request) -> SavedOut:
-    """One of them, with the papers that stand on its sides now."""
+    """One saved claim, with the papers now listed for and against it."""
     return _memory(request).saved.get(holder_of(request), id, _now(request))
 
 
@@ -128,7 +129,7 @@ def delete_saved(id: Id, request: Request) -> None:
 
 @router.post("/v1/feedback", response_model=FeedbackOut, dependencies=[Depends(admit_request)], responses=_WORK)
 async def give_feedback(body: FeedbackRequest, request: Request) -> Response:
-    """Say which side a paper is really on. One opinion is kept for each claim and paper, the last."""
+    """Say which side a paper is really on. Only the last opinion on each claim and paper is kept."""
     parts, memory, holder = parts_of(request), _memory(request), holder_of(request)
     parts.live.ready()
     claim = check_claim(body.claim, body.question)
@@ -158,13 +159,13 @@ def delete_feedback(id: Id, request: Request) -> None:
 
 @router.get("/v1/alerts", response_model=AlertList)
 def list_alerts(request: Request, since: Since = "") -> AlertList:
-    """What turned for your saved claims, newest first: a first or a strong contradiction, a supporting paper retracted."""
+    """What changed for your saved claims, newest first: a first or a strong contradiction, or a supporting paper retracted."""
     return _memory(request).alerts.find(holder_of(request), since)
 
 
 @router.delete("/v1/alerts/{id}", status_code=204, response_class=Response)
 def delete_alert(id: Id, request: Request) -> None:
-    """Delete an alert; it does not come back."""
+    """Delete an alert; it will not come back."""
     _memory(request).alerts.delete(holder_of(request), id)
 
 
@@ -178,10 +179,10 @@ def alerts_feed(
     request: Request,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(bearer_key)],
     header: Annotated[str | None, Security(header_key)],
-    token: Annotated[str, Query(max_length=64, description="From `feed` of /v1/memory; it stands in for the key.")] = "",
+    token: Annotated[str, Query(max_length=64, description="The token in `feed` of /v1/memory; it replaces the API key.")] = "",
     since: Since = "",
 ) -> Response:
-    """Your alerts as an Atom feed. Feed readers send no key: /v1/memory gives the address of your own feed."""
+    """Your alerts as an Atom feed. Feed readers send no key, so /v1/memory gives you a feed address that needs none."""
     memory = _memory(request)
     if token:
         found = memory.alerts.holder_of(token)
@@ -205,7 +206,7 @@ def _memory(request: Request) -> Memory:
 
 
 def _now(request: Request) -> Now:
-    """What answers claims and questions now, for results to be compared with; nothing while the service is loading."""
+    """The provenance of results made now, to compare stored ones with; empty while the service is loading."""
     parts: Parts = parts_of(request)
     try:
         serving = parts.live.ready()
@@ -218,7 +219,7 @@ def _now(request: Request) -> Now:
 
 
 def _check_held(serving: Serving, pmid: str, sentence: str) -> None:
-    """Raise `BadInput` where the index has no such paper, or the paper no such sentence."""
+    """Raise `BadInput` if the index has no such paper, or the paper no such sentence."""
     entry = serving.index.store.get(pmid)
     if entry is None:
         raise BadInput(f"The index has no document {pmid[:40]!r}; give the pmid of a document that was shown.")

@@ -1,4 +1,4 @@
-"""Papers over HTTP: the evidence in one, a stored one, a search for some; and what a text is that may name one."""
+"""Papers over HTTP: the evidence in one, a stored document, a search; and what kind of input a text is."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def search(
 
 @router.post("/v1/typed", response_model=TypedOut, responses=problems.responses(*problems.OF_WORK))
 async def typed(body: TypedRequest, request: Request) -> Response:
-    """What a text is: a claim, a question, keywords, a paper, a whole text or another language; and what to do with it."""
+    """What kind of input this is (claim, question, keywords, paper, text or another language) and what can be done with it."""
     parts = parts_of(request)
     parts.live.ready()
     written = check_written(body.text)

@@ -20,7 +20,7 @@ from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
-"""How far a search can be paged through."""
+"""The most hits that a search can be paged through."""
 
 
 def _unread(value: Any, _read: object) -> Any:
@@ -28,7 +28,7 @@ def _unread(value: Any, _read: object) -> Any:
 
 
 Unread = Annotated[GroundRequest, WrapValidator(_unread)]
-"""Kept as it came and described as what it should be: by name, so that a generated client has one class for both."""
+"""A request kept as it came but described by the name of what it should be, so that a generated client has one class for both."""
 
 
 class BatchRequest(BaseModel):
@@ -52,9 +52,9 @@ class BatchRequest(BaseModel):
 
 
 class BatchResult(BaseModel):
-    """The result for one claim: `response` with the status 200, `problem` with any other."""
+    """The result for one claim: `response` if the status is 200, otherwise `problem`."""
 
-    index: int = Field(description="The claim's place in the request, from 0.")
+    index: int = Field(description="The claim's position in the request, from 0.")
     status: int
     response: TypedGroundResponse | None = None
     problem: Problem | None = None
@@ -164,12 +164,12 @@ class Cursor(BaseModel):
     index: str
 
     def write(self) -> str:
-        """As a client keeps it."""
+        """Write it as the text that a client keeps."""
         return urlsafe_b64encode(f"{self.offset} {self.index}".encode()).decode().rstrip("=")
 
     @classmethod
     def read(cls, text: str, index: str) -> Cursor:
-        """What a client gave back; raises `BadInput` where that is none, or of another index than this."""
+        """Read what a client gave back; raises `BadInput` if it is not a cursor, or is one of another index."""
         try:
             offset, _, made_for = urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(" ")
             cursor = cls(offset=int(offset), index=made_for)
@@ -189,4 +189,4 @@ class Health(BaseModel):
     config: str
     profile: str
     models: dict[str, str]
-    engine: str = Field(default="", description='"embedded"; for an index on a cluster its colour, or why it does not answer.')
+    engine: str = Field(default="", description='"embedded"; for an index on a cluster, its colour or why it does not answer.')

@@ -1,4 +1,4 @@
-"""A text to check, over HTTP: at once, in a format to take along, or as a stream while its claims are checked."""
+"""Checking a text over HTTP: in one response, in an export format, or as a stream while its claims are checked."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ _checked: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "conten
 async def text(
     body: TextRequest,
     request: Request,
-    format: Annotated[TextExport, Query(description="JSON, a page to print, a table, or Markdown.")] = "json",
+    format: Annotated[
+        TextExport, Query(description="JSON, a page to print (HTML), a table (CSV or XLSX), or Markdown.")
+    ] = "json",
 ) -> Response:
-    """A text with the verdict on each of its sentences: which make a claim, what papers say, what its citations hold."""
+    """A verdict on each sentence of a text: whether it makes a claim, what papers say, and whether its citations bear it out."""
     parts = parts_of(request)
     reading = await _read(body, request, parts)
 
@@ -69,7 +71,7 @@ async def text(
     responses=describe_events(plan=TextPlan, claim=ClaimDone, text=CheckedText) | _FAULTS,
 )
 async def text_stream(body: TextRequest, request: Request) -> Response:
-    """The same as server-sent events: "plan" once the text is read, "claim" for each that is checked, last "text" or "error"."""
+    """Like /v1/text, but as server-sent events: "plan", "claim" for each checked claim, and finally "text" or "error"."""
     parts = parts_of(request)
     reading = await _read(body, request, parts)
 
@@ -86,9 +88,9 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
 
 
 async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
-    """The text with its sentences told apart, its claims counted against what the sender may ask."""
+    """Read the text and split it into sentences; its claims count against the sender's limits."""
     parts.live.ready()
-    # A file may take as long to read as a claim to check: it waits in the same queue.
+    # Reading a file may take as long as checking a claim, so it waits in the same queue.
     queued = parts.workers.run(lambda _job: _read_body(body)) if body.file else asyncio.to_thread(_read_body, body)
     reading = await while_there(request, queued)
     note(request, parts, claims=len(reading.claims))
@@ -118,5 +120,5 @@ def _pieces(reading: Reading) -> int:
 def _grounding(
     parts: Parts, serving: Serving, check: Callable[[object], None] = lambda _stage: None
 ) -> Callable[[Claim], Grounding]:
-    """What grounds the claims of a text, counted and timed as a single claim is; `check` is called at each step."""
+    """Make the function that grounds a text's claims, counted and timed like single claims; `check` is called at each step."""
     return lambda claim: run_grounding(parts, serving, claim, check)

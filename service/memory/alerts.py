@@ -1,4 +1,4 @@
-"""The alerts of saved claims, and the secret addresses of the feeds that tell them."""
+"""The alerts of saved claims, and the secret addresses of the feeds that carry them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from service.memory.history import NoSuch
 from service.memory.schemas import AlertData, AlertList, AlertOut
 
 MOST_TOLD = 500
-"""Alerts in one list or feed."""
+"""The most alerts in one list or feed."""
 
 
 def read_since(text: str) -> str:
-    """A date (2026-11-22) or a time (2026-11-22T10:00, UTC unless it says otherwise) as the file has times; "" stays so.
+    """Convert a date (2026-11-22) or time (2026-11-22T10:00, UTC unless it says otherwise) to the file's format; "" stays "".
 
     Raises `BadInput` for anything else.
     """
@@ -37,7 +37,7 @@ class Alerts:
         self._database = database
 
     def find(self, holder: str, since: str = "") -> AlertList:
-        """A holder's, newest first, from a time on (`read_since`)."""
+        """A holder's alerts, newest first, from a time on (`read_since`)."""
         statement = (
             "SELECT id, at, kind, saved, data FROM alerts WHERE holder = ? AND at >= ? ORDER BY at DESC, rowid DESC LIMIT ?"
         )
@@ -50,22 +50,22 @@ class Alerts:
         )
 
     def delete(self, holder: str, id: str) -> None:
-        """Delete one; raises `NoSuch`. It does not come back: its claim has moved on."""
+        """Delete an alert; raises `NoSuch`. It does not come back, since its claim has moved on."""
         with self._database.change() as change:
             if not change.execute("DELETE FROM alerts WHERE holder = ? AND id = ?", (holder, id)).rowcount:
                 raise NoSuch("There is no alert with this id.")
 
     def token(self, holder: str) -> str:
-        """What opens a holder's feed without the key, for programs that cannot send one; made at the first call."""
+        """The token that opens a holder's feed without a key, for programs that cannot send one; created at the first call."""
         with self._database.change() as change:
             change.execute("INSERT OR IGNORE INTO feeds VALUES (?, ?)", (holder, secrets.token_urlsafe(24)))
             return str(change.execute("SELECT token FROM feeds WHERE holder = ?", (holder,)).fetchone()[0])
 
     def feed_id(self, holder: str) -> str:
-        """A lasting name for a holder's feed that does not tell the token."""
+        """A lasting name for a holder's feed that does not reveal the token."""
         return hashlib.sha256(self.token(holder).encode()).hexdigest()[:24]
 
     def holder_of(self, token: str) -> str | None:
-        """Whose feed a token opens; None where it opens none."""
+        """The holder whose feed a token opens; None if it opens none."""
         rows = self._database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
         return str(rows[0][0]) if rows else None

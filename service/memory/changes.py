@@ -1,6 +1,6 @@
 """Which documents of an index are new or changed since a claim was last grounded on it.
 
-Only those that are asked about are looked at: no index is read through.
+Only the documents asked about are looked at; no index is read as a whole.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from service.memory.saved import Seen, hash_sources
 
 
 def find_changes(index: Index, seen: Seen) -> Only | None:
-    """Tells which of some documents are new or have other texts since `seen`.
+    """Return a function that finds which of some documents are new or have changed texts since `seen`.
 
-    None where that cannot be known, so that all must be taken for changed.
+    None if that cannot be known, so that all must be treated as changed.
     """
     if seen.index == index.manifest.id:
         return _nothing
@@ -36,14 +36,14 @@ def _nothing(_pmids: Sequence[str]) -> Collection[str]:
 
 
 def _is_update(index: Index, seen: Seen) -> bool:
-    """Whether the index came from the state seen by updates alone: they add to its sources, a build begins anew."""
+    """Whether only updates lead from the state seen to the index: they add to its sources, while a build starts afresh."""
     number = int(seen.sources.partition(":")[0])
     manifest = index.manifest
     return manifest.version > seen.version and len(manifest.sources) > number and hash_sources(manifest, number) == seen.sources
 
 
 def _open_version(index: Index, seen: Seen) -> Store | None:
-    """The documents of an earlier version, which stay on the disk until the next one."""
+    """Open the documents of an earlier version, which stay on disk until the next one."""
     folder = index.folder / f"v{seen.version:04d}"
     if seen.version == index.manifest.version or not (folder / STORE).is_file():
         return None
@@ -54,7 +54,7 @@ def _open_version(index: Index, seen: Seen) -> Store | None:
 
 
 def _find_rewritten(index: Index, seen: Seen, pmids: Sequence[str]) -> list[str]:
-    """Those whose title or abstract differs from what the earlier version has, or which it lacks."""
+    """Find the documents that the earlier version lacks or has with another title or abstract."""
     before = _open_version(index, seen)
     if before is None:  # it was removed meanwhile
         return list(pmids)

@@ -1,6 +1,6 @@
-"""The file behind all that is remembered: SQLite, readable by its owner alone, opened for each piece of work.
+"""The file behind the memory: SQLite, readable only by its owner, opened anew for each operation.
 
-It is never needed to answer: where it cannot be opened, the service goes on without it and says so.
+Answering never depends on it: if it cannot be opened, the service goes on without it and says so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _log = logging.getLogger("counterpoint")
 NAME = "memory.sqlite"
 _VERSION = 1
 _BUSY_SECONDS = 10.0
-# at: UTC, as ISO 8601, so that texts sort by time. data: the rest of the row as JSON. What stands in columns of its own is
-# searched for. A saved claim's version, index_id and sources say up to which state of its index it was grounded.
+# at: UTC in ISO 8601, so that the texts sort by time. data: the rest of the row as JSON; the values that are searched for have
+# columns of their own. A saved claim's version, index_id and sources say on which state of its index it was last grounded.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS history (id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS history_by_time ON history (holder, at);
@@ -49,13 +49,13 @@ class MemoryUnusable(CounterpointError):
 
 
 class Database:
-    """The file in a folder, which is made where it is missing; safe to use from several threads and processes at once."""
+    """The file in a folder, created if missing; safe to use from several threads and processes at once."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises `MemoryUnusable` where the folder or the file cannot be written."""
+        """Raises `MemoryUnusable` if the folder or the file cannot be written."""
         self.path = folder / NAME
         try:
-            # What was asked is nobody else's to read.
+            # Nobody else may read what was asked.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.touch(mode=0o600)
             with closing(self._open()) as connection:
@@ -73,7 +73,7 @@ class Database:
             raise self._unusable(error) from error
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """What a SELECT finds."""
+        """The rows that a SELECT finds."""
         try:
             with closing(self._open()) as connection:
                 return connection.execute(statement, values).fetchall()
@@ -82,7 +82,7 @@ class Database:
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: what is done in the block is kept when it ends, none of it where it raises or the process dies."""
+        """A transaction: the changes in the block are kept when it ends, and none of them if it raises or the process dies."""
         try:
             with translate_write_errors("what is remembered", self.path.parent, "free some space"), closing(self._open()) as open:
                 open.execute("BEGIN IMMEDIATE")
@@ -93,7 +93,7 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
-        # What is deleted is overwritten, not only unlinked.
+        # Deleted data is overwritten, not only unlinked.
         connection.execute("PRAGMA secure_delete=ON")
         return connection
 
@@ -105,7 +105,7 @@ class Database:
 
 
 def open_database(folder: Path | None) -> Database | None:
-    """The file in a folder; None where nothing is to be remembered, or nothing can be, which the log says once."""
+    """Open the file in a folder; None if nothing is to be remembered, or if nothing can be, which is logged once."""
     if folder is None:
         return None
     try:

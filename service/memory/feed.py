@@ -16,7 +16,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_feed(alerts: Sequence[AlertOut], base: str, name: str, id: str) -> bytes:
-    """The alerts, newest first, as a feed of that name and id; `base` is the page's address, to which links are added."""
+    """Write the alerts, newest first, as a feed of that name and id; `base` is the page's address, the start of the links."""
     ET.register_namespace("", _ATOM)
     feed = ET.Element(_tag("feed"))
     _add(feed, "title", name)

@@ -1,4 +1,4 @@
-"""What readers say of verdicts, and the same as evaluation data."""
+"""Readers' feedback on verdicts, and its export as evaluation data."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from service.memory.history import NoSuch, make_id, tell_time
 from service.memory.schemas import FeedbackList, FeedbackOut, Opinion
 
 MOST = 10_000
-"""Pieces of feedback that are kept for a holder."""
+"""The most pieces of feedback that are kept for a holder."""
 
 
 class Feedback:
-    """The feedback in the file: one piece for each holder, claim and paper, the last that was given."""
+    """The feedback in the file: for each holder, claim and paper, the last piece given."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, holder: str, opinion: Opinion) -> FeedbackOut:
-        """Keep a piece of feedback in place of what the same holder said of the paper before; raises `BadInput` beyond `MOST`."""
+        """Keep a piece of feedback; it replaces the holder's earlier one on the same paper. Raises `BadInput` beyond `MOST`."""
         with self._database.change() as change:
             count = change.execute("SELECT count(*) FROM feedback WHERE holder = ?", (holder,)).fetchone()[0]
             if count >= MOST:
@@ -35,7 +35,7 @@ class Feedback:
         return _out(row[0], row[2], row[5])
 
     def find(self, holder: str) -> FeedbackList:
-        """All that a holder said, newest first."""
+        """All feedback of a holder, newest first."""
         rows = self._database.rows("SELECT id, at, data FROM feedback WHERE holder = ? ORDER BY at DESC, id", (holder,))
         return FeedbackList(feedback=[_out(*row) for row in rows])
 
@@ -46,15 +46,15 @@ class Feedback:
                 raise NoSuch("There is no feedback with this id.")
 
     def every(self) -> list[tuple[str, FeedbackOut]]:
-        """All that anybody said, oldest first, each with its holder."""
+        """All feedback of all holders, oldest first, each piece with its holder."""
         rows = self._database.rows("SELECT holder, id, at, data FROM feedback ORDER BY at, id")
         return [(holder, _out(*row)) for holder, *row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Feedback as a CSV for `eval claims`; how many of its rows there are, how many opinions say "neutral", which that CSV cannot
-    hold, and on how many papers of a claim the readers disagree: these are left out."""
+    """Feedback as a CSV for `eval claims`, with the number of its rows and of what is left out: "neutral" opinions, which that
+    CSV cannot hold, and papers of a claim on which the readers disagree."""
 
     text: str
     rows: int
@@ -63,7 +63,7 @@ class Labelled:
 
 
 def find_agreed(every: Iterable[FeedbackOut]) -> tuple[list[FeedbackOut], int]:
-    """The last opinion on each paper of a claim on which all readers agree, and on how many they do not."""
+    """The last opinion on each paper of a claim on which all readers agree, and the number of papers on which they do not."""
     said: dict[tuple[str, str], list[FeedbackOut]] = defaultdict(list)
     for one in every:
         said[one.pmid, one.claim].append(one)
@@ -72,7 +72,7 @@ def find_agreed(every: Iterable[FeedbackOut]) -> tuple[list[FeedbackOut], int]:
 
 
 def write_csv(every: Iterable[FeedbackOut]) -> Labelled:
-    """One row for each claim and paper: pmid, claim, the stance that the readers say is right, and the side it was shown on."""
+    """Write one row per claim and paper: pmid, claim, the stance that the readers say is right, and the side it was shown on."""
     agreed, disputed = find_agreed(every)
     sided = [one for one in agreed if one.right != "neutral"]
     out = io.StringIO()
@@ -83,7 +83,7 @@ def write_csv(every: Iterable[FeedbackOut]) -> Labelled:
 
 
 def write_jsonl(every: Sequence[tuple[str, FeedbackOut]]) -> str:
-    """Everything that is stored, a piece a line, with the holder of the key that it was given with."""
+    """Write everything that is stored, one piece per line, with the holder of the key that it was given with."""
     lines = [{**one.model_dump(mode="json"), "holder": holder} for holder, one in every]
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 

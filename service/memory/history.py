@@ -1,4 +1,4 @@
-"""What was asked, newest first: so many entries for each holder, the oldest go."""
+"""What was asked, newest first: a limited number of entries per holder; the oldest are dropped."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
 from service.schemas.provenance import Provenance
 
 MOST = 1000
-"""Entries that are kept for a holder."""
+"""The most entries that are kept for a holder."""
 Now = Mapping[str, Provenance]
-"""What answers claims now, and what questions."""
+"""The present provenance of results, for claims and for questions."""
 NOTHING: Now = {}
 
 
 def make_id() -> str:
-    """A new name for a row."""
+    """Make a new id for a row."""
     return secrets.token_hex(6)
 
 
 def tell_time() -> str:
-    """Now, so that texts sort by time."""
+    """The present time, written so that the texts sort by time."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 class NoSuch(BadInput):
-    """There is no such row, or it is another holder's, which is the same to whoever asks."""
+    """There is no such row, or it is another holder's, which callers cannot distinguish."""
 
     status = 404
 
 
 def entry_of_claim(response: GroundResponse) -> Entry:
-    """A claim with what was found for it."""
+    """Make an entry of a claim and what was found for it."""
     claim = response.claim
     return Entry(
         mode="claim",
@@ -52,7 +52,7 @@ def entry_of_claim(response: GroundResponse) -> Entry:
 
 
 def entry_of_question(response: AnswerResponse) -> Entry:
-    """A question with the answer's first sentence."""
+    """Make an entry of a question and the answer's first sentence."""
     first = response.sentences[0].text if response.sentences else response.note
     return Entry(
         mode="question",
@@ -70,7 +70,7 @@ class History:
         self._database = database
 
     def add(self, holder: str, entry: Entry) -> None:
-        """Keep an entry; the same asked again takes the place of the earlier one."""
+        """Keep an entry; if the same was asked before, it replaces the earlier one."""
         data = entry.model_dump_json()
         same = "json_extract(data, '$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative')"
         of_new = "json_extract(?, '$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative')"
@@ -101,7 +101,7 @@ class History:
                 raise NoSuch("The history has no entry with this id.")
 
     def clear(self, holder: str) -> int:
-        """Delete the whole history of a holder; how many entries it had."""
+        """Delete the whole history of a holder, and return how many entries it had."""
         with self._database.change() as change:
             return change.execute("DELETE FROM history WHERE holder = ?", (holder,)).rowcount
 

@@ -1,4 +1,4 @@
-"""Links that ask the same again, and what has changed since a result was made."""
+"""Links that repeat a request, and what has changed since a result was made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.schemas.provenance import Provenance
 
 
 def make_link(entry: Entry) -> str:
-    """What stands behind the page's address: the claim with its options, and what made the result, for the page to compare."""
+    """The part after the page's address: the claim with its options, and what made the result, for the page to compare."""
     parts = [("claim" if entry.mode == "claim" else "question", entry.text)]
     if entry.mode == "claim":
         parts += [("question", entry.question), ("known", ",".join(entry.known_pmids))]
@@ -23,7 +23,7 @@ def make_link(entry: Entry) -> str:
 
 
 def list_changes(made: Provenance, now: Provenance | None) -> list[str]:
-    """What differs between a result's origin and what answers now, one sentence each; nothing where that is not known."""
+    """List how the present service differs from what made a result, one sentence each; empty if that is unknown."""
     if now is None:
         return []
     told = []

@@ -1,4 +1,4 @@
-"""All that is remembered, in one place: what the calls of the API and the commands work with."""
+"""The whole memory in one place, as the calls of the API and the commands use it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Memory:
 
     @cached_property
     def history(self) -> History:
-        """What was asked."""
+        """The history of what was asked."""
         return History(self.database)
 
     @cached_property
@@ -35,16 +35,16 @@ class Memory:
 
     @cached_property
     def alerts(self) -> Alerts:
-        """What turned for them."""
+        """The alerts of the saved claims."""
         return Alerts(self.database)
 
     @cached_property
     def feedback(self) -> Feedback:
-        """What readers say of verdicts."""
+        """The readers' feedback on verdicts."""
         return Feedback(self.database)
 
     def about(self, holder: str) -> MemoryOut:
-        """What is remembered for a holder."""
+        """Summarise what is remembered for a holder."""
         counts = {
             table: self.database.rows(f"SELECT count(*) FROM {table} WHERE holder = ?", (holder,))[0][0]
             for table in ("history", "saved", "alerts", "feedback")
@@ -62,13 +62,13 @@ class Memory:
         )
 
     def forget(self, holder: str) -> None:
-        """Delete all that is remembered for a holder; the address of the feed ends too."""
+        """Delete all that is remembered for a holder; the address of the feed stops working too."""
         with self.database.change() as change:
             for table in TABLES:
                 change.execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))
 
 
 def open_memory(folder: Path | None, history_on: bool = True, watching: bool = True) -> Memory | None:
-    """The memory in a folder; None where nothing is to be remembered or nothing can be, which the log says."""
+    """Open the memory in a folder; None if nothing is to be remembered, or if nothing can be, which is logged."""
     database = open_database(folder)
     return Memory(database, history_on, watching) if database else None

@@ -1,5 +1,5 @@
-"""Saved claims, and how far each has been grounded: a claim moves on from one state of its index to the next with what turned, in
-one transaction, so that every alert is told exactly once whenever the process dies."""
+"""Saved claims, and the state of the index on which each was last grounded: a claim moves to the next state together with its
+alerts in one transaction, so that every alert is given exactly once, whenever the process dies."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from service.memory.links import list_changes, make_link
 from service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
 
 MOST = 1000
-"""Claims that a holder may save."""
+"""The most claims that a holder may save."""
 _COLUMNS = "id, holder, at, version, index_id, sources, data"
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The state of an index: its version, its id, and the sources that it was made of (their number and a hash)."""
+    """The state of an index: its version, its id, and the sources that it was made from (their number and a hash)."""
 
     version: int
     index: str
@@ -39,7 +39,7 @@ class Seen:
 
 
 def hash_sources(manifest: Manifest, first: int) -> str:
-    """The number and the hash of an index's first sources: an update adds to them, a new build begins anew."""
+    """The number and the hash of an index's first sources: an update adds to them, a new build starts afresh."""
     return f"{first}:{hash_json([[one.path, one.bytes, one.records] for one in manifest.sources[:first]])[:16]}"
 
 
@@ -54,13 +54,13 @@ class Watched:
 
     @property
     def claim(self) -> Claim:
-        """What is grounded again."""
+        """The claim to ground again."""
         return Claim(self.saved.text, self.saved.question, tuple(self.saved.known_pmids))
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Something that turned for a claim, before it is told."""
+    """Something that changed for a claim and is to become an alert."""
 
     kind: Kind
     data: AlertData
@@ -74,7 +74,7 @@ class SavedClaims:
         self.folder = database.path.parent
 
     def add(self, holder: str, folder: Path, manifest: Manifest, response: GroundResponse, note: str = "") -> SavedOut:
-        """Save a claim with what was found for it; saved before, it keeps its id and takes the new note and result.
+        """Save a claim with what was found for it; if it was saved before, it keeps its id and gets the new note and result.
 
         Raises `BadInput` beyond `MOST`.
         """
@@ -96,26 +96,26 @@ class SavedClaims:
         return self.get(holder, id)
 
     def find(self, holder: str, now: Now = NOTHING) -> SavedList:
-        """All of a holder's, newest first."""
+        """All saved claims of a holder, newest first."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? ORDER BY at DESC, id", (holder,))
         return SavedList(saved=[_out(row, now) for row in rows])
 
     def get(self, holder: str, id: str, now: Now = NOTHING) -> SavedOut:
-        """One of them; raises `NoSuch`."""
+        """One saved claim; raises `NoSuch`."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? AND id = ?", (holder, id))
         if not rows:
             raise NoSuch("There is no saved claim with this id.")
         return _out(rows[0], now)
 
     def delete(self, holder: str, id: str) -> None:
-        """Delete one with its alerts; raises `NoSuch`."""
+        """Delete a saved claim with its alerts; raises `NoSuch`."""
         with self._database.change() as change:
             if not change.execute("DELETE FROM saved WHERE holder = ? AND id = ?", (holder, id)).rowcount:
                 raise NoSuch("There is no saved claim with this id.")
             change.execute("DELETE FROM alerts WHERE saved = ?", (id,))
 
     def due(self, folder: Path, manifest: Manifest) -> list[Watched]:
-        """The claims saved on the index in this folder, of every holder, that were not yet grounded on its present state."""
+        """The claims of every holder saved on the index in this folder and not yet grounded on its present state."""
         statement = f"SELECT {_COLUMNS} FROM saved WHERE folder = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
         rows = self._database.rows(statement, (name_place(folder), manifest.version, manifest.id))
         return [
@@ -130,9 +130,9 @@ class SavedClaims:
         return own or 0, others or 0
 
     def move_on(self, one: Watched, to: Seen, saved: Saved, turns: Sequence[Turn]) -> int:
-        """Tell what turned and say up to which state the claim was grounded, both or neither; how many alerts are new.
+        """Store the alerts and the state on which the claim was grounded, both or neither; return how many alerts are new.
 
-        Where another process was faster, or the claim was deleted meanwhile, nothing is done.
+        If another process was faster, or the claim was deleted meanwhile, nothing is done.
         """
         told = 0
         with self._database.change() as change:

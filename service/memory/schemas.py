@@ -1,4 +1,4 @@
-"""What is remembered, as it lies in the file and goes over the wire."""
+"""What is remembered, as it is stored in the file and sent over the wire."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class KeptPaper(BaseModel):
     retracted: bool
     stance: Literal["support", "contradict"]
     score: Rounded
-    sentence: str = Field(description="Its evidence sentence, empty if it had none.")
+    sentence: str = Field(description="Its evidence sentence; empty if it had none.")
 
     @classmethod
     def of(cls, evidence: EvidenceOut) -> KeptPaper:
-        """From a card."""
+        """From a piece of evidence in a response."""
         return cls(
             pmid=evidence.pmid,
             title=evidence.title,
@@ -50,7 +50,7 @@ def papers_of(response: GroundResponse) -> list[KeptPaper]:
 
 
 class Entry(BaseModel):
-    """Something that was asked, what came of it, and with which index, configuration and models."""
+    """A claim or question, what was found for it, and with which index, configuration and models."""
 
     mode: Literal["claim", "question"]
     text: str = Field(description="The claim, or the question.")
@@ -66,18 +66,20 @@ class HistoryOut(Entry):
     """An entry of the history."""
 
     id: str
-    at: str = Field(description="UTC, ISO 8601.")
+    at: str = Field(description="When it was asked: UTC, ISO 8601.")
     link: str = Field(
-        description="Open the page with this behind its address: it asks the same again, and says what has changed."
+        description="Add this to the end of the page's address: the page asks the same again and says what has changed."
     )
-    changed: list[str] = Field(description="What has changed since, one sentence each: the index, the configuration, the models.")
+    changed: list[str] = Field(
+        description="What has changed since then, one sentence each: the index, the configuration, the models."
+    )
 
 
 class HistoryPage(BaseModel):
     """Entries, newest first."""
 
     entries: list[HistoryOut]
-    next_before: str | None = Field(description="Pass it as `before` to get older entries; null where there are none.")
+    next_before: str | None = Field(description="Pass it as `before` to get older entries; null if there are none.")
 
 
 class SaveRequest(GroundRequest):
@@ -87,13 +89,13 @@ class SaveRequest(GroundRequest):
 
 
 class Saved(Entry):
-    """A saved claim as it is stored: `papers` are those that stand on its sides now, `provenance` is of the last grounding."""
+    """A saved claim as it is stored: `papers` are those now listed on its sides, `provenance` is that of the last grounding."""
 
     note: str = ""
 
 
 class SavedOut(Saved):
-    """A saved claim. It is grounded again when its index changes, against new and changed documents alone."""
+    """A saved claim. It is grounded again when its index changes, against new and changed documents only."""
 
     id: str
     at: str = Field(description="When it was saved: UTC, ISO 8601.")
@@ -109,10 +111,10 @@ class SavedList(BaseModel):
 
 
 class AlertData(BaseModel):
-    """What turned for a saved claim."""
+    """What changed for a saved claim."""
 
     claim: str
-    detail: str = Field(description="What turned, in one sentence.")
+    detail: str = Field(description="What changed, in one sentence.")
     paper: KeptPaper
     link: str
     index: str
@@ -121,10 +123,10 @@ class AlertData(BaseModel):
 
 
 class AlertOut(AlertData):
-    """An alert: told once for a claim, a kind and a paper."""
+    """An alert, raised once for each claim, kind and paper."""
 
     id: str
-    at: str = Field(description="UTC, ISO 8601.")
+    at: str = Field(description="When it was raised: UTC, ISO 8601.")
     kind: Kind
     saved: str = Field(description="The saved claim's id.")
 
@@ -136,7 +138,7 @@ class AlertList(BaseModel):
 
 
 class FeedbackRequest(BaseModel):
-    """What a reader says of one card: the side that the paper is really on."""
+    """What a reader says about one result: the side that the paper is really on."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -156,12 +158,12 @@ class FeedbackRequest(BaseModel):
     claim: str = Field(max_length=MAX_CHARACTERS)
     question: str = Field(default="", max_length=MAX_CHARACTERS)
     pmid: str = Field(max_length=200)
-    sentence: str = Field(default="", max_length=20_000, description="The evidence sentence of the card, word for word.")
+    sentence: str = Field(default="", max_length=20_000, description="The evidence sentence that was shown, word for word.")
     shown: Shown = Field(description="The side that the paper was shown on.")
-    right: Right = Field(description="What the paper says of the claim; `neutral`: neither.")
+    right: Right = Field(description="What the paper really says about the claim; `neutral` if it does neither.")
     comment: str = Field(default="", max_length=MOST_NOTE)
     provenance: Provenance | None = Field(
-        default=None, description="Of the result that was shown; by default, of what serves now."
+        default=None, description="The provenance of the result that was shown; by default, that of the service now."
     )
 
 
@@ -192,13 +194,13 @@ class FeedbackList(BaseModel):
 
 
 class MemoryOut(BaseModel):
-    """What this service remembers for whoever asks."""
+    """What this service remembers for the caller."""
 
     on: bool = Field(default=False, description="Whether anything is kept.")
-    history: bool = Field(default=False, description="Whether what is asked goes into the history.")
+    history: bool = Field(default=False, description="Whether claims and questions are kept in the history.")
     watching: bool = Field(default=False, description="Whether saved claims are grounded again when the index changes.")
-    holder: str = Field(description="Whose it is: the name of the API key, or empty where no keys are set.")
-    entries: int = Field(default=0, description="Entries of the history.")
+    holder: str = Field(description="Whose memory it is: the name of the API key, or empty if no keys are set.")
+    entries: int = Field(default=0, description="How many entries the history has.")
     saved: int = 0
     alerts: int = 0
     feedback: int = 0

@@ -1,4 +1,4 @@
-"""The watch inside the service: a thread beside the requests, at work only while a saved claim lags behind the index."""
+"""The watch inside the service: a thread beside the requests, active only while a saved claim lags behind the index."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ LOCK = "watch.lock"
 
 
 class Watcher:
-    """Grounds the saved claims of the index that serves, one at a time; of several processes one is at work."""
+    """Grounds the claims saved on the index being served, one at a time; only one of several processes does so at once."""
 
     def __init__(self, claims: SavedClaims, live: CurrentService) -> None:
         self._claims, self._live = claims, live
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
-        # A claim that cannot be grounded is left until the index changes again, or the service is started again.
+        # A claim that cannot be grounded is skipped until the index changes again or the service is restarted.
         self._failed: set[tuple[str, int]] = set()
 
     def begin(self) -> None:
-        """Look for claims to ground, in a thread; where one is at it still, it goes on."""
+        """Start a thread that looks for claims to ground; if one is still running, leave it to go on."""
         if not self._stopped.is_set() and not (self._thread and self._thread.is_alive()):
             self._thread = threading.Thread(target=self.run, name="watch", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """End after the claim that is being grounded, and wait for that."""
+        """Stop after the claim that is being grounded, and wait for that."""
         self._stopped.set()
         if self._thread:
             self._thread.join()
 
     def run(self) -> int:
-        """Ground what is due; how many alerts came of it."""
+        """Ground the claims that are due, and return how many alerts resulted."""
         told = 0
         try:
             with suppress(Timeout, NotReady), _make_lock(self._claims.folder):
@@ -59,7 +59,7 @@ class Watcher:
         return told
 
     def _find_due(self) -> list[Watched]:
-        """The claims that lag behind the index; none while another than the one that serves is on the disk already."""
+        """The claims that lag behind the index; none while the index on disk is newer than the one being served."""
         with self._live.lease() as serving:
             folder, manifest = serving.index.folder, serving.index.manifest
         if read_index_manifest(folder) != manifest:
@@ -67,7 +67,7 @@ class Watcher:
         return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failed]
 
     def _ground(self, one: Watched) -> int:
-        """Ground a claim on what serves now; how many alerts are new."""
+        """Ground a claim on the index being served, and return how many alerts are new."""
         with self._live.lease() as serving:
             try:
                 alerts = watch_claim(self._claims, one, serving.grounder)
@@ -87,5 +87,5 @@ class Watcher:
 
 
 def _make_lock(folder: Path) -> FileLock:
-    """The lock of a watch; to take it raises `Timeout` where another process has it."""
+    """Make the lock of a watch; acquiring it raises `Timeout` if another process holds it."""
     return FileLock(folder / LOCK, blocking=False, fallback_to_soft=False)

@@ -1,4 +1,4 @@
-"""The watch: saved claims grounded again on an index that has changed, against what is new or changed in it, and what turned.
+"""The watch: saved claims are grounded again on an index that has changed, against its new and changed documents.
 
 A claim is grounded outside any transaction; `SavedClaims.move_on` then keeps its new state and its alerts, both or neither.
 """
@@ -21,7 +21,7 @@ from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
 from service.schemas.provenance import Provenance
 
 STRONG = 0.8
-"""From this probability on a further contradiction of a claim that has some already is told."""
+"""A further contradiction of a claim that already has one gives an alert from this probability on."""
 
 _SAYS: dict[Kind, str] = {
     "first contradiction": "A paper contradicts this claim for the first time",
@@ -32,7 +32,7 @@ _SAYS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """How many claims were grounded again, and how many alerts came of it; how many were up to date, and how many were saved on
+    """How many claims were grounded again, how many alerts resulted, how many claims were up to date, and how many were saved on
     other indexes, which are not watched here."""
 
     grounded: int
@@ -44,7 +44,8 @@ class WatchReport:
 def watch(claims: SavedClaims, grounder: Grounder, on_claim: Callable[[Watched], object] = lambda _one: None) -> WatchReport:
     """Ground every claim that was saved on the grounder's index and not yet grounded on its present state.
 
-    `on_claim` is told each before it is grounded; what it raises ends the watch there, and the next one goes on with that claim.
+    `on_claim` is called with each claim before it is grounded; an exception from it ends the watch there, and the next watch
+    resumes with that claim.
     """
     folder, manifest = grounder.index.folder, grounder.index.manifest
     alerts, due = 0, claims.due(folder, manifest)
@@ -56,7 +57,7 @@ def watch(claims: SavedClaims, grounder: Grounder, on_claim: Callable[[Watched],
 
 
 def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
-    """Ground one claim on the present state of the index and tell what turned; how many alerts are new."""
+    """Ground one claim on the present state of the index, store its alerts, and return how many are new."""
     only = find_changes(grounder.index, one.seen)
     found = grounder.ground(one.claim, only=only)
     standing = _bring_up_to_date(one.saved.papers, grounder.index)
@@ -70,7 +71,7 @@ def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
 
 
 def _bring_up_to_date(papers: Iterable[KeptPaper], index: Index) -> list[KeptPaper]:
-    """The papers that the index still holds, each marked as retracted where it is by now."""
+    """The papers that the index still holds, each marked as retracted if it is by now."""
     now = []
     for paper in papers:
         if entry := index.store.get(paper.pmid):
@@ -85,7 +86,7 @@ def _retractions(before: Iterable[KeptPaper], now: Iterable[KeptPaper]) -> list[
 
 
 def _contradictions(standing: Sequence[KeptPaper], found: Grounding) -> list[tuple[Kind, KeptPaper]]:
-    """The papers that contradict the claim now and did not before: the first of all, and further ones that are strong."""
+    """The papers that contradict the claim now and did not before: the first one, and further ones that are strong."""
     known = {one.pmid for one in standing if one.stance == "contradict"}
     some = any(one.stance == "contradict" and not one.retracted for one in standing)
     turned: list[tuple[Kind, KeptPaper]] = []
@@ -100,13 +101,13 @@ def _contradictions(standing: Sequence[KeptPaper], found: Grounding) -> list[tup
 
 
 def _is_sound(evidence: Evidence) -> bool:
-    """Whether a model judged that the paper contradicts the claim, and the paper stands."""
+    """Whether a model judged that the paper contradicts the claim, and the paper is not retracted."""
     judged = evidence.verdict is not None and evidence.verdict.label == "contradict"
     return judged and not evidence.document.retracted
 
 
 def _join(standing: Sequence[KeptPaper], found: Grounding, only: Only | None) -> list[KeptPaper]:
-    """The papers on the claim's sides now: those found, and of those before the ones that were not read anew."""
+    """The papers on the claim's sides now: those found, and those from before that were not read again."""
     new = [_paper(one, found) for one in (*found.contradicting, *found.supporting) if one.verdict]
     if only is None:
         return new

@@ -1,1 +1,1 @@
-"""What an operator sets and sees: settings, the queue, the live index, metrics."""
+"""What an operator sets and observes: settings, the queue, the live index, metrics."""

@@ -1,6 +1,6 @@
-"""What answers requests now: an index with its models, swapped for another while requests are under way.
+"""What serves requests now: an index with its models, which can be swapped while requests are in progress.
 
-A request takes a lease; an index that was replaced is closed when its last lease ends.
+Each request takes a lease; a replaced index is closed when its last lease ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_ANSWERS = "This service was started without an answer variant."
 
 
 class NotReady(CounterpointError):
-    """Nothing can be answered now, and the message says why."""
+    """No request can be answered now; the message says why."""
 
     status = 503
     retry_after: int | None = None
@@ -33,9 +33,9 @@ class NotReady(CounterpointError):
 
 @dataclass(eq=False)
 class Serving:
-    """One opened index with what works on it; `no_answers` and `no_evidence` say why there is no answerer, and no finder.
+    """One open index and what works on it; `no_answers` and `no_evidence` say why there is no answerer or no finder.
 
-    `examples` are None until they are first asked for.
+    `examples` is None until the examples are first requested.
     """
 
     grounder: Grounder
@@ -49,25 +49,25 @@ class Serving:
 
     @property
     def index(self) -> Index:
-        """The index that all of it works on."""
+        """The index that all parts work on."""
         return self.grounder.index
 
     def answering(self) -> Answerer:
-        """What answers questions, or why nothing does."""
+        """The answerer; raises `NotReady`, with the reason, if there is none."""
         if self.answerer is None:
             raise NotReady(self.no_answers)
         return self.answerer
 
     def finding(self) -> EvidenceFinder:
-        """What finds the evidence in a paper, or why nothing does."""
+        """The finder of evidence in a paper; raises `NotReady`, with the reason, if there is none."""
         if self.finder is None:
             raise NotReady(self.no_evidence)
         return self.finder
 
 
 class CurrentService:
-    """Holds what serves now. `load` assembles the first; `answering` adds to it, as does what finds the evidence in papers, and
-    where either fails the rest serves. `failure` says why nothing ever will, `waiting` why the index cannot be opened yet."""
+    """Holds what serves now. `load` assembles the grounder; `answering` and the evidence finder are added to it, and if either
+    fails, the rest still serves. `failure` says why nothing ever will, `waiting` why the index cannot be opened yet."""
 
     def __init__(self, load: Callable[[], Grounder], answering: Callable[[Grounder], Answerer] | None) -> None:
         self._load, self._answering = load, answering
@@ -77,7 +77,7 @@ class CurrentService:
         self.failure = self.waiting = ""
 
     def load(self) -> None:
-        """Assemble the first; whatever fails is kept in `failure`, or in `waiting` where the same may succeed soon."""
+        """Assemble the first service; an error is kept in `failure`, or in `waiting` if a retry may succeed soon."""
         waiting = ""
         try:
             self._now = self._assemble()
@@ -112,7 +112,7 @@ class CurrentService:
         return Serving(grounder, answerer, finder, why_not, why_none)
 
     def ready(self) -> Serving:
-        """What serves now; raises `NotReady`. It may be replaced the moment after: work on it under a `lease`."""
+        """What serves now; raises `NotReady`. It may be replaced at any moment, so work on it under a `lease`."""
         if self._now is None:
             error = NotReady(self.failure or self.waiting or "The service is still loading; try again in a few seconds.")
             error.retry_after = None if self.failure else RETRY_SECONDS if self.waiting else 3
@@ -133,7 +133,7 @@ class CurrentService:
             self._close_if_done(serving)
 
     def refresh(self) -> bool:
-        """Where the index changed on disk, open it and let it serve; whether it did. What fails leaves all as it was."""
+        """If the index changed on disk, open it and let it serve; return whether it does. A failure changes nothing."""
         old = self._now
         if old is None or (seen := look_at_index(old.index.folder)) in (None, self._looked_at):
             return False
@@ -150,7 +150,7 @@ class CurrentService:
             if opened:
                 opened.close()
             if not isinstance(error, CounterpointError):
-                raise  # the next look tries again: what nobody foresaw may pass
+                raise  # the next check tries again: an unforeseen error may pass
             self._looked_at = seen
             _log.warning("the changed index was not loaded: %s", error)
             return False
@@ -163,7 +163,7 @@ class CurrentService:
         return True
 
     def close(self) -> None:
-        """Let go of the index; nothing is under way any more."""
+        """Close the index; no request is in progress any more."""
         with self._lock:
             serving, self._now = self._now, None
             self.failure = "The service is stopping."

@@ -1,4 +1,4 @@
-"""What Prometheus is told: requests, stages, the queue, what was judged and what a language model was asked.
+"""Metrics for Prometheus: requests, stages, the queue, what was judged and what a language model was asked.
 
 With several workers each process counts into files of PROMETHEUS_MULTIPROC_DIR, and /metrics adds them up.
 """
@@ -44,7 +44,7 @@ disk_cache.observers.append(_count_look_ups)
 
 
 def exposition() -> tuple[bytes, str]:
-    """What /metrics answers with, and its media type."""
+    """The body of /metrics, and its media type."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
     registry = CollectorRegistry()
@@ -59,7 +59,7 @@ class StageClock:
         self._work, self._stage, self._since = work, "", time.perf_counter()
 
     def begin(self, stage: str) -> None:
-        """A stage begins; "" ends the last one."""
+        """Begin a stage; "" ends the last one."""
         now = time.perf_counter()
         if self._stage:
             STAGES.labels(work=self._work, stage=self._stage).observe(now - self._since)
@@ -73,14 +73,14 @@ class _Counted(Protocol):
 
 
 class TokenMeter:
-    """Passes the running counts of language models on: each token once, whichever request asked for it."""
+    """Passes on the running counts of language models: each token once, whichever request used it."""
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[int, int, int]] = {}
         self._lock = threading.Lock()
 
     def read(self, models: Iterable[Mapping[str, object]]) -> None:
-        """Count what the models were asked since the last time."""
+        """Count what the models were asked since the last call."""
         counts = [getattr(model, "usage", None) for group in models for model in group.values()]
         with self._lock:
             for usage in {id(one): cast(_Counted, one) for one in counts if one is not None}.values():

@@ -1,4 +1,4 @@
-"""How the service is run: by the command line, the environment (COUNTERPOINT_…), a YAML file, the defaults, in that order."""
+"""The service's settings: from the command line, the environment (COUNTERPOINT_…), a YAML file, the defaults, in that order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SECONDS = Field(gt=0, le=86_400)
 
 
 class Settings(BaseSettings):
-    """Everything an operator can set; `counterpoint config` shows it with where each value comes from."""
+    """Everything an operator can set; `counterpoint config` shows each value and where it comes from."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
@@ -100,16 +100,16 @@ class Settings(BaseSettings):
     log_requests: bool = Field(default=True, description="Whether to log every request.")
     log_claims: bool = Field(default=False, description="Whether to log the text of claims and questions.")
 
-    opensearch_user: str = Field(default="", description="The user at an OpenSearch cluster, for --index opensearch://….")
+    opensearch_user: str = Field(default="", description="The user name for an OpenSearch cluster, for --index opensearch://….")
     opensearch_password: SecretStr | None = Field(default=None, description="The password of this user.")
     opensearch_tls: bool = Field(default=False, description="Whether to reach the cluster by https.")
-    opensearch_ca: str = Field(default="", description="A file of the authorities whose certificates are trusted there.")
+    opensearch_ca: str = Field(default="", description="A file with the certificate authorities that are trusted there.")
     opensearch_seconds: Annotated[float, _SECONDS] = Field(default=10.0, description="How long a search of the cluster may take.")
     opensearch_sniff: bool = Field(default=False, description="Whether to ask the cluster for its nodes when one fails.")
     opensearch_shards: int = Field(default=3, ge=1, le=1024, description="The shards of an index that is built there.")
-    opensearch_replicas: int = Field(default=1, ge=0, le=16, description="The copies of each shard beside the first.")
+    opensearch_replicas: int = Field(default=1, ge=0, le=16, description="The copies of each shard in addition to the first.")
     ncbi_api_key: SecretStr | None = Field(default=None, description="Your NCBI API key, for `counterpoint index fetch`.")
-    ncbi_email: str = Field(default="", description="Your e-mail address, which NCBI asks for beside each search.")
+    ncbi_email: str = Field(default="", description="Your e-mail address, which NCBI asks for with each search.")
     ncbi_url: str = Field(default=NCBI, description="The address of NCBI's E-utilities.")
     europepmc_url: str = Field(default=EUROPE_PMC, description="The address of Europe PMC's REST service.")
 
@@ -147,8 +147,8 @@ class Settings(BaseSettings):
         return init_settings, env_settings, YamlConfigSettingsSource(settings_cls, _file())
 
     def state_folder(self, shared: bool = True) -> Path | None:
-        """Where to remember what is asked, None for nowhere. A service that others can reach without keys (`shared`) would show
-        each what the others asked: it remembers nothing unless a folder is named."""
+        """The folder in which to remember what is asked, None for nowhere. A service that others can reach without keys
+        (`shared`) would show everyone what the others asked, so it remembers nothing unless a folder is named."""
         if self.state.lower() == disk_cache.OFF:
             return None
         if self.state:
@@ -158,7 +158,7 @@ class Settings(BaseSettings):
         return Path(platformdirs.user_state_dir("counterpoint"))
 
     def limits(self) -> Limits:
-        """How much may be worked on and wait."""
+        """The limits on running and waiting work."""
         return Limits(self.threads, self.waiting, self.wait_seconds, self.work_seconds)
 
     def digests(self) -> dict[str, bytes]:
@@ -167,9 +167,9 @@ class Settings(BaseSettings):
 
 
 def load_settings(**given: Any) -> Settings:
-    """The settings, with what the command line gave (None: nothing); anything wrong is one sentence that holds no secret.
+    """Load the settings, with the values from the command line (None: not given).
 
-    Raises `BadConfig` for it.
+    Raises `BadConfig` for anything wrong, in one sentence that contains no secret.
     """
     file = _file()
     if file and not file.is_file():
@@ -184,14 +184,14 @@ def load_settings(**given: Any) -> Settings:
         raise BadConfig(f"The setting {place}, from the {find_origins(given).get(place, 'file')}: {wrong}{hint}.") from None
     except SettingsError as error:
         raise BadConfig(f"The environment's settings cannot be read ({error}); give keys as JSON.") from None
-    except Exception as error:  # YAML's own, and what a file that is no mapping raises
+    except Exception as error:  # YAML's own errors, and those for a file that is not a mapping
         raise BadConfig(
             f"The settings file {file} cannot be read ({type(error).__name__}); it should be a YAML mapping."
         ) from None
 
 
 def find_origins(given: dict[str, Any]) -> dict[str, Origin]:
-    """Where the value of each setting comes from."""
+    """Find where the value of each setting comes from."""
     command = {name for name, value in given.items() if value is not None}
     environment = set(EnvSettingsSource(Settings)())
     file = set(YamlConfigSettingsSource(Settings, _file())())
@@ -204,14 +204,14 @@ def find_origins(given: dict[str, Any]) -> dict[str, Origin]:
 
 
 def show_settings(settings: Settings) -> dict[str, str]:
-    """Every value as text; of a key only its name."""
+    """Write every value as text; of a key, only its name."""
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
     return {name: "" if value is None else str(value) for name, value in values.items()}
 
 
 def hand_down(settings: Settings) -> None:
-    """Tell the layers below what is theirs for the whole process; raises `BadConfig` for what they refuse."""
+    """Apply the process-wide settings to the layers below; raises `BadConfig` for what they refuse."""
     disk_cache.set_cache_folder(settings.cache, settings.cache_mb)
     disk_cache.set_shared_cache(settings.cache_redis.get_secret_value() if settings.cache_redis else "")
     java.use_heap(settings.jvm_heap)
@@ -219,7 +219,7 @@ def hand_down(settings: Settings) -> None:
 
 
 def hand_down_access(settings: Settings) -> None:
-    """Tell how a cluster is reached."""
+    """Apply the settings for reaching a cluster."""
     password = settings.opensearch_password
     use_access(
         Access(

@@ -1,6 +1,6 @@
-"""Work in threads: so many pieces at once, so many waiting, none for a client that has left.
+"""Work in threads: limits on how much runs and how much waits, and no work for a client that has left.
 
-All but the work itself runs on the event loop's own thread, so that counting needs no locks.
+Everything but the work itself runs on the event loop's own thread, so that counting needs no locks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Busy(CounterpointError):
-    """As much work is waiting as may, or it took too long; trying again in `retry_after` seconds may help."""
+    """The queue is full, or the work took too long; trying again in `retry_after` seconds may help."""
 
     status = 503
 
@@ -36,12 +36,12 @@ class Busy(CounterpointError):
 
 
 class Gone(Exception):
-    """Nobody waits for this work any more: it stops where it is."""
+    """Nobody waits for this work any more, so it stops where it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is worked on at once, how much may wait and for how long, and how long one piece of work may take (seconds)."""
+    """How much work runs at once, how much may wait and for how long, and how long one piece of work may take (seconds)."""
 
     threads: int = 4
     waiting: int = 32
@@ -50,14 +50,14 @@ class Limits:
 
 
 class Job(Generic[_T]):
-    """A piece of work that was begun; `result` is awaited on the event loop, `check` called from its thread."""
+    """A piece of work in progress; `result` is awaited on the event loop, `check` is called from the work's thread."""
 
     def __init__(self, result: asyncio.Future[_T]) -> None:
         self.result = result
         self._left = threading.Event()
 
     def leave(self) -> None:
-        """Nobody waits for it any more."""
+        """Note that nobody waits for the result any more."""
         self._left.set()
 
     def check(self, *_: object) -> None:
@@ -67,7 +67,7 @@ class Job(Generic[_T]):
 
 
 class Workers:
-    """The threads that claims and questions are worked on; made and used on one event loop."""
+    """The threads that work on claims and questions; created and used on one event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -76,11 +76,11 @@ class Workers:
         self._pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="work")
 
     async def start(self, work: Callable[[Job[_T]], _T]) -> Job[_T]:
-        """Begin a piece of work as soon as a thread is free; raises `Busy` where too much waits already, or for too long."""
+        """Begin a piece of work as soon as a thread is free; raises `Busy` if too much waits already, or the wait is too long."""
         await self._slot()
         loop = asyncio.get_running_loop()
         job: Job[_T] = Job(loop.create_future())
-        # Of a result that nobody awaits any more nothing is to be said.
+        # An exception that nobody awaits any more must cause no warning.
         job.result.add_done_callback(lambda result: result.cancelled() or result.exception())
         metrics.WORKING.inc()
         try:
@@ -91,7 +91,7 @@ class Workers:
         return job
 
     async def run(self, work: Callable[[Job[_T]], _T], pieces: int = 1) -> _T:
-        """The result of a piece of work; who stops waiting stops the work at its next `check`. `pieces` lengthens its time."""
+        """The result of a piece of work; cancelling it stops the work at its next `check`. `pieces` lengthens its time limit."""
         job = await self.start(work)
         try:
             async with asyncio.timeout(self.limits.work * pieces):
@@ -102,11 +102,11 @@ class Workers:
             job.leave()
 
     def too_long(self) -> Busy:
-        """What is told where the work took longer than it may."""
+        """The error for work that took longer than allowed."""
         return Busy(f"This took more than {self.limits.work:g} seconds and was stopped; try again later, or ask for less.", 30)
 
     def close(self) -> None:
-        """Wait for what is being worked on; what its clients left stops at its next `check`."""
+        """Wait for running work to end; work whose client has left stops at its next `check`."""
         self._pool.shutdown(wait=True)
 
     async def _slot(self) -> None:
@@ -133,7 +133,7 @@ class Workers:
         self._slots.release()
 
     def _do(self, job: Job[_T], work: Callable[[Job[_T]], _T], loop: asyncio.AbstractEventLoop) -> None:
-        """On a thread of the pool: the work, its outcome handed to the loop, the slot given back whatever happened."""
+        """Run on a thread of the pool: do the work, hand its outcome to the loop, and free the slot whatever happens."""
 
         def settle(how: Callable[[], object]) -> None:
             self._free()
@@ -154,12 +154,12 @@ class Workers:
             if job.result.cancelled() and not isinstance(error, CounterpointError):
                 _log.exception("work that nobody waited for failed")
             outcome = lambda: job.result.set_exception(failure)  # noqa: E731
-        with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+        with suppress(RuntimeError):  # the loop is closed: nobody waits for the outcome
             loop.call_soon_threadsafe(settle, outcome)
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
-    """Await `work`, and cancel it as soon as the client leaves; raises `Gone` then. The request's body was read before."""
+    """Await `work`, and cancel it as soon as the client leaves; then raises `Gone`. The request's body must be read already."""
     task, watch = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)

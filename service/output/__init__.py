@@ -1,1 +1,1 @@
-"""What people read: the terminal's lines, and files to take along."""
+"""Output for people: lines for the terminal, and files to export."""

@@ -1,6 +1,6 @@
-"""Answers and groundings to take along: Markdown for reading; for reference managers, `references`.
+"""Export of answers and groundings: Markdown for reading; for reference managers, `references`.
 
-Titles and abstracts are other people's text: every character that means something in a format is escaped in it.
+Titles and abstracts are other people's text: every character with a meaning in a format is escaped in it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from service.output.references import RETRACTED, bibtex, find_url, is_pmid, ris,
 
 Format = Literal["markdown", "ris", "bibtex"]
 
-# What begins a mark of CommonMark or HTML anywhere in a line.
+# Characters that begin CommonMark or HTML markup anywhere in a line.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
-# What begins a list, a heading or a quote at the start of one.
+# What begins a list, a heading or a quote at the start of a line.
 _LINE_START = re.compile(r"^(\d+)([.)])|^([-+=])")
 
 
@@ -34,13 +34,13 @@ def documents(found: Answer | Grounding) -> tuple[Document, ...]:
 
 
 def markdown(found: Answer | Grounding) -> str:
-    """The whole as CommonMark, with numbered references and the sentences that speak for or against."""
+    """Write the result as CommonMark, with numbered references and the sentences for and against."""
     blocks = _answer_blocks(found) if isinstance(found, Answer) else _grounding_blocks(found)
     return "\n\n".join(blocks) + "\n"
 
 
 def export_text(found: Answer | Grounding, format: Format) -> str:
-    """The whole in one of these formats; reference managers get the documents that it shows."""
+    """Write the result in one of these formats; reference managers get the documents that it shows."""
     if format == "markdown":
         return markdown(found)
     return ris(documents(found)) if format == "ris" else bibtex(documents(found))
@@ -81,7 +81,7 @@ def _answer_blocks(answer: Answer) -> list[str]:
 
 
 def _describe_checks(answer: Answer) -> str:
-    """What was checked of the citations: that they stand there word for word, or what a judge makes of the paper."""
+    """Say how the citations were checked: that the quotes are there word for word, or what a judge says about the paper."""
     cited = [cited for one in answer.sentences for cited in one.citations]
     quoted = sum(one.verbatim for one in cited)
     judged = len(cited) - quoted
@@ -116,7 +116,7 @@ def _reference(document: Document) -> str:
 
 
 def _list_borne_out(document: Document, cited: Sequence[Citation]) -> str:
-    """The sentences of a document that bear the answer's sentences out, each once, as points below it."""
+    """List the sentences of a document that support the answer's sentences, each once, as points below it."""
     texts = dict.fromkeys(one.sentence.text for one in cited if one.document.pmid == document.pmid)
     return "".join(f"\n   - “{escaped(text)}”" for text in texts)
 
@@ -128,7 +128,7 @@ def _link(document: Document) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as CommonMark shows it letter for letter, on one line."""
+    """Escape a text so that CommonMark shows it letter for letter, on one line."""
     return _start(_MARKDOWN.sub(r"\\\1", to_one_line(text)))
 
 

@@ -1,6 +1,6 @@
-"""Papers for reference managers: RIS and BibTeX, with their authors, their ids and the kind of publication that they are.
+"""Papers for reference managers: RIS and BibTeX, with their authors, ids and kind of publication.
 
-Titles, names and abstracts are other people's text: every character that means something in a format is escaped in it.
+Titles, names and abstracts are other people's text: every character with a meaning in a format is escaped in it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _LATEX = {
 }  # fmt: skip
 _KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
 RETRACTED = "Retracted publication"
-"""What a reference says of a paper that was retracted."""
+"""What a reference says about a retracted paper."""
 _NAMED = 3
-# What BibTeX would take for the end of a name.
+# What BibTeX would take as the end of a name.
 _SEPARATING = re.compile(r",|\band\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """How a kind of publication is called in RIS and in BibTeX, and the BibTeX field for what it appeared in."""
+    """What a kind of publication is called in RIS and in BibTeX, and the BibTeX field for where it appeared."""
 
     ris: str
     bibtex: str
@@ -53,30 +53,30 @@ _ENTRIES = {
 
 
 def _find_entry(document: Document) -> _Entry:
-    """By its types; what appeared in a journal and has no other kind is an article."""
+    """Find the kind of a document by its types; one that appeared in a journal and has no other kind is an article."""
     special = next((entry for kind, entry in _ENTRIES.items() if kind in document.types), None)
     return special or (_ARTICLE if document.journal or kinds.ARTICLE in document.types else _OTHER)
 
 
 def shorten_authors(authors: Sequence[Author]) -> str:
-    """The first three by family name and initials, as a list of references has them; "" where nobody is known."""
+    """Write the first three authors with family name and initials, as in a list of references; "" if none is known."""
     names = [f"{one.family} {_find_initials(one.given)}".strip() for one in authors[:_NAMED]]
     return ", ".join([*names, *(["et al"] if len(authors) > _NAMED else [])])
 
 
 def _find_initials(given: str) -> str:
-    """Of full names their first letters; what is initials already stays."""
+    """Reduce full given names to initials; initials stay as they are."""
     if given.isupper() and len(given) <= _NAMED:
         return given
     return "".join(part[0] for part in re.split(r"[\s.-]+", given) if part and part[0].isupper())
 
 
 def ris(listed: Iterable[Document]) -> str:
-    """The documents as RIS, one record each, by rispy."""
+    """Write the documents as RIS with rispy, one record each."""
     import rispy
 
     class Writer(rispy.RisWriter):  # type: ignore[misc]  # rispy ships no types
-        """Without the number that rispy puts before a record: not every reader skips it."""
+        """Omits the number that rispy puts before a record: not every reader skips it."""
 
         def set_header(self, count: int) -> str:
             return ""
@@ -86,7 +86,7 @@ def ris(listed: Iterable[Document]) -> str:
 
 
 def bibtex(listed: Iterable[Document]) -> str:
-    """The documents as BibTeX in UTF-8, one entry each, by bibtexparser."""
+    """Write the documents as BibTeX in UTF-8 with bibtexparser, one entry each."""
     from bibtexparser.entrypoint import write_string
     from bibtexparser.library import Library
     from bibtexparser.model import Entry, Field
@@ -117,12 +117,12 @@ def _ris_record(document: Document) -> dict[str, Any]:
         "notes": [RETRACTED] if document.retracted else [],
         "urls": [url] if url and ";" not in url else [],
     }
-    # A line break would begin a tag of the text's own.
+    # A line break in a text could start a new tag.
     return {name: to_one_line(value) if isinstance(value, str) else value for name, value in fields.items() if value}
 
 
 def _bibtex_key(pmid: str, taken: set[str]) -> str:
-    """A key that no entry has yet, of the characters that every reader takes; BibTeX does not tell capitals apart."""
+    """Make a key that no entry has yet, from characters that every reader accepts; BibTeX ignores the case of keys."""
     wanted = f"pmid{pmid}" if is_pmid(pmid) else _KEY.sub("-", pmid).strip("-") or "document"
     keys = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
     key = next(key for key in keys if key.lower() not in taken)
@@ -145,14 +145,14 @@ def _bibtex_fields(document: Document) -> dict[str, str]:
     }
     written = {name: _encode(value) for name, value in fields.items() if value}
     if "title" in written:
-        # A second pair of braces keeps the title's capitals, which BibTeX's styles would lower.
+        # A second pair of braces keeps the title's capitals, which BibTeX styles would turn into lower case.
         written["title"] = f"{{{written['title']}}}"
     authors = " and ".join(map(_name_author, document.authors))
     return {"author": authors, **written} if authors else written
 
 
 def _name_author(author: Author) -> str:
-    """A name in BibTeX's order, "Family, Jr., Given"; braces keep a group's name, or a part with a comma in it, whole."""
+    """Write a name in BibTeX's order, "Family, Jr., Given"; braces keep a group's name, or a part with a comma in it, whole."""
     if not author.given:
         return f"{{{_encode(author.family)}}}"
     parts = [author.family, author.suffix, author.given] if author.suffix else [author.family, author.given]
@@ -170,7 +170,7 @@ def _latex() -> UnicodeToLatexEncoder:
 
     rules = [
         UnicodeToLatexConversionRule(RULE_DICT, {ord(one): command for one, command in _LATEX.items()}),
-        # TeX would join two of these to a dash or a quotation mark.
+        # TeX would join two of these into a dash or a quotation mark.
         UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(r"([-'])(?=\1)"), r"\1{}")]),
     ]
     return UnicodeToLatexEncoder(
@@ -179,17 +179,17 @@ def _latex() -> UnicodeToLatexEncoder:
 
 
 def to_one_line(text: str) -> str:
-    """White space of every kind, Unicode's line breaks among it, becomes single spaces; control characters go."""
+    """Turn white space of every kind, including Unicode's line breaks, into single spaces; remove control characters."""
     return " ".join("".join(" " if one.isspace() else one for one in text if one.isprintable() or one.isspace()).split())
 
 
 def is_pmid(text: str) -> bool:
-    """Whether a document's id is one of PubMed's."""
+    """Whether a document's id is a PMID."""
     return text.isascii() and text.isdigit()
 
 
 def find_url(document: Document) -> str:
-    """Where the paper can be seen: at PubMed, or by its DOI; "" where neither is known."""
+    """The paper's address at PubMed, or by its DOI; "" if neither is known."""
     if is_pmid(document.pmid):
         return f"https://pubmed.ncbi.nlm.nih.gov/{document.pmid}/"
     return f"https://doi.org/{document.doi}" if document.doi else ""

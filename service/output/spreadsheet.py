@@ -10,7 +10,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | int | float]]) -> str:
-    """A table as CSV in UTF-8; a cell that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Write a table as CSV in UTF-8; a cell that a spreadsheet would take for a formula gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)

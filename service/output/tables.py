@@ -17,7 +17,7 @@ GROUNDING_COLUMNS = (
 
 
 def grounding_csv(response: GroundResponse) -> str:
-    """A paper a row, contradictions first."""
+    """Write one paper per row, contradictions first."""
     rows = [
         (
             response.claim.text, said, one.rank, one.score, one.pmid, one.title, one.year or "", one.journal,
@@ -29,7 +29,7 @@ def grounding_csv(response: GroundResponse) -> str:
 
 
 def print_grounding_table(response: GroundResponse) -> None:
-    """A paper a line: side, score, PMID, year, title; then how much was checked."""
+    """Print one paper per line: side, score, PMID, year, title; then how much was checked."""
     console = Console(highlight=False)
     table = Table("side", "score", "PMID", "year", "title", title=escape(response.claim.text), title_justify="left")
     for said, one, colour in _list_sides(response):

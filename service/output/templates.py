@@ -1,4 +1,4 @@
-"""Templates of HTML and Markdown that lie in a package; each may include `head.html`, what all pages say of themselves."""
+"""HTML and Markdown templates stored in a package; each may include `head.html`, the head that all pages share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHARED = "head.html"
 
 @cache
 def load_templates(package: str, autoescape: bool = True, **options: Any) -> Environment:
-    """The templates of a package by their names; a name that a template uses and is not given is an error."""
+    """Load the templates of a package by name; a variable that a template uses but is not given raises an error."""
 
     def read(name: str) -> str:
         return files("service.output" if name == _SHARED else package).joinpath(name).read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What the terminal shows."""
+"""Groundings and indexes as the terminal shows them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def print_grounding(response: GroundResponse) -> None:
 
 
 def _draw_bar(papers: PapersOut) -> Text:
-    """The papers as a bar, some forty cells wide, each place in its colour and with its sign."""
+    """Draw the papers as a bar about forty cells wide, each segment in its colour and with its sign."""
     total, bar = sum(getattr(papers, place) for place in COUNTED), Text()
     for place in COUNTED:
         sign, colour = _CELLS[place]
@@ -92,14 +92,14 @@ def _first_author(authors: list[str]) -> str:
 
 
 def _reason(evidence: EvidenceOut) -> str:
-    """Why it stands there, and by which model; a paper's score is the probability that `why` gives, and is not repeated."""
+    """Say why the paper is listed, and by which model; its score is the probability that `why` gives, and is not repeated."""
     if evidence.verdict and evidence.verdict.of == "document":
         return f"{evidence.why} (judged by {evidence.scored_by})"
     return f"score {evidence.score:.3f} ({evidence.scored_by}); {evidence.why}"
 
 
 def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:
-    """The sentence with its negation cues marked: in colour on a terminal, in [[brackets]] in a file."""
+    """Mark the negation cues of the sentence: in colour on a terminal, in [[brackets]] in a file."""
     sentence = evidence.sentence
     assert sentence is not None
     text = Text("“")
@@ -117,7 +117,7 @@ def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:
 
 
 def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
-    """What is in an index, for people."""
+    """Describe what is in an index, for people."""
     counts, place = manifest.counts, read_address(folder) if is_address(folder) else folder
     lines = [
         f"Index {place}, version {manifest.version}, built {manifest.created}",
@@ -141,7 +141,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
 
 
 def _vectors(folder: Path, manifest: Manifest) -> str:
-    """The dense part in one line."""
+    """Describe the dense part in one line."""
     part = manifest.dense
     if is_address(folder):
         return "none (dense search needs an embedded index)"

@@ -1,4 +1,4 @@
-"""What the terminal shows of an answer."""
+"""An answer as the terminal shows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.output.terminal import marked_sentence
 
 
 def progress(say: Callable[[str], None]) -> OnEvent:
-    """Tells each stage on a line of its own."""
+    """Make a listener that reports each stage on a line of its own."""
 
     def tell(event: Event) -> None:
         if isinstance(event, Stage):
@@ -24,7 +24,7 @@ def progress(say: Callable[[str], None]) -> OnEvent:
 
 
 def print_answer(response: AnswerResponse) -> None:
-    """The answer with its numbers, the sentence behind each citation, what contradicts it and what was removed."""
+    """Print the answer with its citation numbers, the sentence behind each citation, what contradicts it and what was removed."""
     console = Console(highlight=False)
     console.print(Text(response.topic.question, style="bold"))
     console.print()

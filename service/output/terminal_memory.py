@@ -20,7 +20,7 @@ def saved_line(saved: SavedOut) -> str:
 
 
 def entry_lines(entry: HistoryOut | SavedOut) -> list[str]:
-    """All of an entry: what was asked, what was listed, where that came from, and how to ask it again."""
+    """A whole entry: what was asked, what was listed, where that came from, and how to ask it again."""
     made = entry.provenance
     lines = [entry.text]
     if isinstance(entry, SavedOut) and entry.note:
@@ -32,7 +32,7 @@ def entry_lines(entry: HistoryOut | SavedOut) -> list[str]:
 
 
 def alert_lines(alert: AlertOut) -> list[str]:
-    """An alert: when, what turned, the claim and the sentence."""
+    """An alert: when it came, what changed, the claim and the sentence."""
     lines = [f"{_minute(alert.at)}  {alert.detail}", f"    Claim: {alert.claim}"]
     if alert.paper.sentence:
         lines.append(f"    “{alert.paper.sentence}”")

@@ -1,4 +1,4 @@
-"""What the sentences chosen from a paper make of a hypothesis, in one sentence: the first that a reader wants to know."""
+"""What the sentences chosen from a paper say about a hypothesis, in one sentence: what a reader wants to know first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nli.evidence import EvidenceSentence
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:
-    """Which way the chosen sentences point, and how many of them; it claims nothing of the rest of the paper."""
+    """Which way the chosen sentences point, and how many of them; nothing is claimed about the rest of the paper."""
     labels = [one.verdict.label for one in evidence if one.verdict]
     against, for_it = labels.count("contradict"), labels.count("support")
     if not against and not for_it:

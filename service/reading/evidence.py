@@ -1,4 +1,4 @@
-"""Evidence inside one paper: from a paper and a hypothesis to the sentences chosen, with embedded models or a language model."""
+"""Evidence inside one paper: from a paper and a hypothesis to the chosen sentences, with embedded models or a language model."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from service.configuration.models import Models, judge_name, load_encoder, load_
 from service.grounding.claims import check_hypothesis
 
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
-"""The names by which a profile's models are asked for."""
+"""The names of the models in a profile."""
 How = Literal["embedded", "plain", "shots", "sections"]
 """The embedded models, or a strategy of a language model (generation.prompts.evidence)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperEvidence:
-    """What was found in a paper: the sentences in the order of choice, how and by which models.
+    """What was found in a paper: the sentences in the order in which they were chosen, how, and by which models.
 
-    `read` counts the sentences that could be chosen, `judged` those that the stance model was asked about.
+    `read` counts the sentences that could be chosen, `judged` those that the stance model judged.
     """
 
     hypothesis: str
@@ -41,17 +41,17 @@ class PaperEvidence:
 
 
 def _continue() -> None:
-    """Nobody stops the work."""
+    """Never stop the work."""
 
 
 class _Checked:
-    """A reranker that asks before each of its calls whether anybody still waits for the result."""
+    """A reranker that checks before each call whether anyone is still waiting for the result."""
 
     def __init__(self, reranker: Reranker, check: Callable[[], None]) -> None:
         self.name, self._reranker, self._check = reranker.name, reranker, check
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in order."""
+        """One score for each text, in order."""
         self._check()
         return self._reranker(query, texts)
 
@@ -75,10 +75,10 @@ class EvidenceFinder:
         how: How = "embedded",
         check: Callable[[], None] = _continue,
     ) -> PaperEvidence:
-        """The `k` sentences that together carry the most evidence; with a language model fewer where it names fewer.
+        """The `k` sentences that together carry the most evidence; a language model may name fewer.
 
-        `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis or
-        a `k` that the paper does not have.
+        `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis
+        or a `k` that the paper does not allow.
         """
         asked = check_hypothesis(hypothesis)
         check_count(paper, k)
@@ -97,12 +97,12 @@ class EvidenceFinder:
         return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)
 
     def _chat(self) -> Chat:
-        """One for all requests, so that they share its pace and its budget."""
+        """One chat client for all requests, so that they share its pace and its budget."""
         return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
 
 
 def make_finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:
-    """A finder that shares what is loaded for grounding and for answers; the rest is loaded from the profile."""
+    """A finder that shares the models loaded for grounding and for answers; the rest are loaded from the profile."""
     if answering is None:
         return load_finder(grounding.profile, grounding)
     judges, rerankers = {**answering.judges, **grounding.judges}, {**answering.rerankers, **grounding.rerankers}
@@ -118,7 +118,7 @@ def load_finder(profile: Profile, loaded: Models | None = None) -> EvidenceFinde
 
 
 def chat_of(profile: Profile) -> Chat:
-    """The language model that writes answers in this profile; raises `BadConfig` where it has none behind a server."""
+    """The language model that writes answers in this profile; raises `BadConfig` if it has none behind a server."""
     writer = profile.generators.get(WRITER)
     if not isinstance(writer, ChatGeneratorOptions):
         raise BadConfig(

@@ -1,4 +1,4 @@
-"""Evidence inside a paper over the wire: what is asked, and what comes back; the JSON of the command line is the same."""
+"""Evidence inside a paper on the wire: the request and the response; the JSON of the command line is the same."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class EvidenceRequest(BaseModel):
     text: str | None = Field(None, description="The paper as plain text, each heading on its own line.")
     jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
     k: int = Field(5, description="How many sentences to choose.")
-    results_only: bool = Field(False, description="Choose what the study found, not how it was done.")
-    how: How = Field("embedded", description="The embedded models, or a strategy of the profile's language model.")
+    results_only: bool = Field(False, description="Choose only sentences about what the study found, not about how it was done.")
+    how: How = Field("embedded", description="The embedded models, or a strategy that uses the profile's language model.")
 
     @model_validator(mode="after")
     def _one_paper(self) -> Self:
@@ -54,7 +54,7 @@ class EvidenceRequest(BaseModel):
         return self
 
     def paper(self) -> Paper:
-        """The paper that was sent; raises `BadInput` where it has no sentence or cannot be read."""
+        """The paper that was sent; raises `BadInput` if it has no sentence or cannot be read."""
         if self.sentences is not None:
             return make_paper(self.sentences)
         if self.text is not None:
@@ -72,8 +72,8 @@ class StanceOut(OfValue):
 
 
 class EvidenceSentenceOut(BaseModel):
-    """A sentence of the paper, word for word. In the text sent (or in its sentences or paragraphs joined by line
-    breaks) it is at `start` to `end`; `index` counts every sentence and heading from 0.
+    """A sentence of the paper, word for word. `start` and `end` are its offsets in the text that was sent (or in its
+    sentences or paragraphs joined by line breaks); `index` counts every sentence and heading from 0.
 
     `stance` is null if the sentence was not judged: the model reads only the abstract and the most relevant other sentences.
     """
@@ -99,10 +99,10 @@ class EvidenceSentenceOut(BaseModel):
 
 
 class EvidenceResponse(BaseModel):
-    """The sentences that together carry the most evidence, in the order selected; `read` counts all candidate sentences."""
+    """The sentences that together carry the most evidence, in the order of selection; `read` counts all candidate sentences."""
 
     hypothesis: str
-    says: str = Field(description="What the sentences chosen make of the hypothesis, in one sentence.")
+    says: str = Field(description="What the chosen sentences say about the hypothesis, in one sentence.")
     title: str
     results_only: bool
     how: How

@@ -1,1 +1,1 @@
-"""What the JSON bodies of several calls share."""
+"""Schemas that the JSON bodies of several calls share."""

@@ -1,4 +1,4 @@
-"""What bodies that show a paper say of it."""
+"""What JSON bodies that show a paper say about it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from retrieval.core.values import Document
 from service.schemas.values import OfValue
 
-AUTHORS = "Each as family name, given name; a group's name has no comma. Empty where the source names nobody."
+AUTHORS = "Each author as family name, given name; a group's name has no comma. Empty if the source names none."
 
 
 def facts_of(document: Document) -> dict[str, Any]:
-    """What every response that shows a document says of it."""
+    """The fields that every response that shows a document has for it."""
     return {
         "pmid": document.pmid,
         "title": document.title,

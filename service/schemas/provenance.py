@@ -11,25 +11,25 @@ from service.configuration.models import Models
 
 
 class Named(Protocol):
-    """A configuration, whatever it configures."""
+    """A configuration of any kind."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
 
     def model_dump(self) -> dict[str, Any]:
-        """All that it says, as anything that JSON can hold."""
+        """All its values, as JSON-compatible data."""
 
 
 class Service(Protocol):
-    """What grounds or answers: an index, a configuration and models."""
+    """A grounder or an answerer: an index, a configuration and models."""
 
     index: Index
     models: Models
 
     @property
     def config(self) -> Named:
-        """What it does, and how."""
+        """The configuration of what it does."""
 
 
 class Provenance(BaseModel):
@@ -43,7 +43,7 @@ class Provenance(BaseModel):
 
     @classmethod
     def of(cls, service: Service) -> Provenance:
-        """Of a loaded service."""
+        """The provenance of a loaded service's results."""
         index = service.index
         return cls(
             config=service.config.name,

@@ -1,4 +1,4 @@
-"""What bodies are made of: attributes of values, numbers as they are shown; and the body of a fault."""
+"""Building blocks of JSON bodies: models made from values, rounded numbers, and the body of a fault."""
 
 from __future__ import annotations
 

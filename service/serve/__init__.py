@@ -1,1 +1,1 @@
-"""`counterpoint serve`: its processes, what answers while they load, and the log."""
+"""`counterpoint serve`: its processes, the responder while they load, and the log."""

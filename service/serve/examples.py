@@ -1,7 +1,7 @@
-"""Makes the examples of the API's description anew: `python -m service.serve.examples INDEX` (`make examples`).
+"""Regenerates the examples of the API's description: `python -m service.serve.examples INDEX` (`make examples`).
 
-INDEX is the demo corpus's. Each file is what the service answers with its own models to the example that the request's schema
-describes; run it when an answer's form, the demo corpus or the shipped models change.
+INDEX is that of the demo corpus. Each file is the service's response, with its own models, to the example in the request's
+schema; run this when the form of a response, the demo corpus or the shipped models change.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REQUESTS: dict[str, type[BaseModel]] = {
 
 
 def main(index: Path) -> None:
-    """Ask each route its request's own example and write what it answers into `EXAMPLES`."""
+    """Send each route its request's own example and write the response into `EXAMPLES`."""
     app = create_app(
         lambda: assemble(index, CONFIG, PROFILE),
         lambda grounder: assemble_answerer_beside(grounder, ANSWERS),
@@ -47,7 +47,7 @@ def main(index: Path) -> None:
 
 
 def _wait(client: TestClient) -> None:
-    """Until the models are loaded; raises `RuntimeError` where they cannot be."""
+    """Wait until the models are loaded; raises `RuntimeError` if they cannot be."""
     while (state := client.get("/health").json()["status"]) != "ready":
         if state != "loading":
             raise RuntimeError(f"The service is not ready: {state}.")

@@ -1,4 +1,4 @@
-"""The service's log on standard error: a line a record, as text or as JSON; nothing that a client sends can begin a line."""
+"""The service's log on standard error: one line per record, as text or as JSON; nothing that a client sends can begin a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.operating.settings import Settings
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a record, ASCII only. Of an exception it tells the kind and the frames: its text may quote a claim."""
+    """One JSON object per record, ASCII only. Exceptions are logged by type and frames only: their text may quote a claim."""
 
     def __init__(self, with_texts: bool) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(JsonLines):
-    """The same for reading: time, level, message, and the rest as name=value with every value quoted as JSON."""
+    """The same for people: time, level, message, and the rest as name=value with every value quoted as JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""

@@ -1,4 +1,4 @@
-"""The service as `counterpoint serve` runs it: in this process, or in several that are started anew when they die."""
+"""The service as `counterpoint serve` runs it: in this process, or in several that are restarted when they die."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def check_index(settings: Settings) -> Path:
-    """The index of usable settings: a wrong name or a damaged index is told before a server starts that never becomes ready.
+    """Check the settings and return their index, so that a wrong name or a damaged index is reported before the server starts.
 
-    A cluster that is away or cannot answer completely may be back soon: the service starts, and waits for it. Raises `BadConfig`
-    where no index is named.
+    A cluster that is unreachable or cannot answer completely may be back soon: the service starts and waits for it. Raises
+    `BadConfig` if no index is named.
     """
     from retrieval.cluster.faults import ClusterBusy
     from retrieval.index import read_index_manifest
@@ -41,7 +41,7 @@ def check_index(settings: Settings) -> Path:
 
 
 def create_service(settings: Settings) -> FastAPI:
-    """The service over these settings: what this process runs, or each worker."""
+    """Create the service from these settings; this process or each worker runs it."""
     from service.assembly import assemble, assemble_answerer_beside
     from service.http.app import create_app
     from service.serve import logs
@@ -59,7 +59,7 @@ def create_service(settings: Settings) -> FastAPI:
 
 
 def run(settings: Settings) -> None:
-    """Serve until told to stop; requests that were accepted are answered first."""
+    """Serve until asked to stop; requests already accepted are answered first."""
     import uvicorn
 
     how: dict[str, Any] = {
@@ -76,14 +76,14 @@ def run(settings: Settings) -> None:
         return
     from service.serve.supervise import supervise
 
-    # What a worker would refuse is told here, before any is started.
+    # Report here what a worker would refuse, before any is started.
     hand_down(settings)
     memory = Path("/dev/shm")
     place = memory if os.access(memory, os.W_OK) else None
-    # The Prometheus client reads its folder from the environment alone.
+    # The Prometheus client reads its folder only from the environment.
     counts = os.environ[_COUNTS] = tempfile.mkdtemp(prefix="counterpoint-metrics-", dir=place)
     try:
-        # A process that loads models on a busy machine may be silent for long; it is not dead.
+        # A process that loads models on a busy machine may be silent for a long time without being dead.
         how |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
         # The workers are fresh processes (a Java machine does not survive a fork), each given these settings.
         supervise(uvicorn.Config(partial(create_service, settings), **how), lambda pid: _name_loaded_file(pid).exists())
@@ -92,7 +92,7 @@ def run(settings: Settings) -> None:
 
 
 def _name_loaded_file(pid: int) -> Path:
-    """The file that says that a worker has loaded; a worker that died may have left it."""
+    """The path of the file that marks a worker as loaded; a worker that died may have left it behind."""
     return Path(os.environ[_COUNTS]) / f"loaded-{pid}"
 
 
@@ -101,7 +101,7 @@ def _tell_loaded() -> None:
 
 
 def _forget_dead_workers() -> None:
-    """A worker that was killed waits for nothing and works on nothing any more, whatever its gauges say."""
+    """Clear the gauges of dead workers: a killed worker has nothing waiting or in progress, whatever they say."""
     if _COUNTS not in os.environ:
         return
     from prometheus_client.multiprocess import mark_process_dead

@@ -1,4 +1,4 @@
-"""Several workers on one socket: started anew when they die, and answered for while none of them is loaded."""
+"""Several workers on one socket: restarted when they die; this process responds while none of them is loaded."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from service.serve.while_loading import LoadingResponder
 
 
 class _Supervisor(Multiprocess):
-    """Uvicorn's, which notices at once that a worker died."""
+    """Uvicorn's supervisor, changed to notice at once that a worker has died."""
 
     def keep_subprocess_alive(self) -> None:
         for worker in self.processes:
-            # Held open here too, the pipe of a worker that dies never ends, and one that is asked then is waited for as long as
-            # one that is only slow.
+            # If this end stays open here too, the pipe of a dead worker never ends, and a health check waits for it as long as
+            # for a slow one.
             worker.child_conn.close()
         super().keep_subprocess_alive()
 
 
 def supervise(config: Config, loaded: Callable[[int], bool]) -> None:
-    """Run the workers until told to stop, as `uvicorn.run` does; `loaded` says of a process id whether that worker has loaded."""
+    """Run the workers until asked to stop, as `uvicorn.run` does; `loaded` says by process id whether a worker has loaded."""
     listener = config.bind_socket()
     supervisor = _Supervisor(config, sockets=[listener])
 
     def attended() -> bool:
-        """A worker that is loaded and has not died takes connections."""
+        """Whether any worker takes connections: one that is loaded and has not died."""
         return any(one.pid and loaded(one.pid) and not wait([one.process.sentinel], 0) for one in list(supervisor.processes))
 
     door = LoadingResponder(listener, attended)
 
     def shut() -> None:
-        # Workers that are told to stop let nobody in any more; this process holds the socket too.
+        # Workers that are stopping accept no connections any more; this process holds the socket too.
         supervisor.should_exit.wait()
         door.shut()
 

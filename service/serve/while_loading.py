@@ -1,7 +1,7 @@
-"""What answers while every worker is still loading: 503 at once, where a connection would else wait until one has loaded.
+"""The responder while every worker is still loading: 503 at once, so that no connection waits until one has loaded.
 
 The workers share one listening socket, and the process that started them holds it too. When all of them have died, or none has
-loaded yet, clients are let in by the system and nobody reads what they ask; this process then does.
+loaded yet, the system accepts connections and nobody reads the requests; this process then does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from service.http.requests.problems import MEDIA_TYPE, problem
 from service.http.schemas import Health
 
 RETRY_AFTER = 3
-"""Seconds; as while a single process loads."""
+"""Seconds; the same as while a single process loads."""
 _AT_ONCE = 16
 _READ_SECONDS = 2.0
 _MOST_HEAD = 65_536
@@ -26,7 +26,7 @@ _LOOK_SECONDS = 0.2
 
 
 class LoadingResponder:
-    """Takes connections to `listener` while `attended` says that no worker would; a thread of its own, from `open` to `shut`."""
+    """Takes connections to `listener` while `attended` says that no worker does; runs in its own thread from `open` to `shut`."""
 
     def __init__(self, listener: socket.socket, attended: Callable[[], bool]) -> None:
         self._listener, self._attended = listener, attended
@@ -34,13 +34,13 @@ class LoadingResponder:
         self._thread = Thread(target=self._keep, name="door", daemon=True)
 
     def open(self) -> None:
-        """Clients are let in from now on."""
+        """Start accepting connections."""
         self._listener.setblocking(False)
         self._listener.listen(2048)
         self._thread.start()
 
     def shut(self) -> None:
-        """Nobody is let in by this process any more: once the workers have closed theirs, connections are refused."""
+        """Stop accepting connections in this process; once the workers have closed their sockets too, connections are refused."""
         self._shut.set()
         self._thread.join()
         self._listener.close()
@@ -52,7 +52,7 @@ class LoadingResponder:
                     self._shut.wait(_LOOK_SECONDS)
                     continue
                 waiting, _, _ = select([self._listener], [], [], _LOOK_SECONDS)
-                # A worker may have become ready since: what it can answer is not turned away.
+                # A worker may have become ready since: do not turn away what it can answer.
                 if waiting and not self._attended():
                     with suppress(OSError):  # a worker took it, or the client left
                         answering.submit(_answer, self._listener.accept()[0])
@@ -65,7 +65,7 @@ def _answer(client: socket.socket) -> None:
         while b"\r\n\r\n" not in head and len(head) < _MOST_HEAD and (more := client.recv(4096)):
             head += more
         client.sendall(_response(head))
-        # Closed with a body unread, the connection would be reset before the client has read the answer.
+        # If it were closed with a body unread, the connection would be reset before the client has read the response.
         client.shutdown(socket.SHUT_WR)
         for _ in range(_MOST_HEAD // 4096):
             if not client.recv(4096):
@@ -73,7 +73,7 @@ def _answer(client: socket.socket) -> None:
 
 
 def _response(head: bytes) -> bytes:
-    """What `head`, the beginning of a request, is answered with: the body of /health, or a problem."""
+    """Make the response to a request that begins with `head`: the body of /health, or a problem."""
     method, _, rest = head.partition(b" ")
     path = rest.partition(b" ")[0].partition(b"?")[0]
     if path == b"/health":

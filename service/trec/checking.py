@@ -1,4 +1,4 @@
-"""What the checks of both tasks' runs share: every item there once, its metadata complete, one team and one run."""
+"""What the checks of both tasks' runs share: every item present once, its metadata complete, one team and one run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_CITATIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a task's records are built: what one of them is called, its id in the metadata, and the key beside the metadata."""
+    """The form of a task's records: what a record is called, the key of its id in the metadata, the key beside the metadata."""
 
     noun: str
     id: str
@@ -23,7 +23,7 @@ class Shape:
 def record_faults(
     records: Sequence[Any], shape: Shape, wanted: Collection[str], within: Callable[[str, str, dict[str, Any]], Iterator[str]]
 ) -> Iterator[str]:
-    """The faults of a run whose input holds the ids `wanted`; `within` gives those inside one (its place, its id, itself)."""
+    """The faults of a run whose input holds the ids `wanted`; `within` yields those in one record (its place, its id, itself)."""
     noun = shape.noun
     seen: set[str] = set()
     idents: set[tuple[Any, Any]] = set()
@@ -53,7 +53,7 @@ def record_faults(
 
 
 def citation_faults(place: str, name: str, pmids: Sequence[str], store: Documents) -> Iterator[str]:
-    """The faults of one list of citations, called `name`: too many, twice the same, or of no document of the index."""
+    """The faults of one list of citations, called `name`: too many, a repeated one, or one of no document in the index."""
     if len(pmids) > MAX_CITATIONS:
         yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"
     for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):

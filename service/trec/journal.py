@@ -1,8 +1,8 @@
-"""Runs that survive being killed: every finished item is kept at once, the files appear whole at the end.
+"""Runs that survive being killed: every finished item is kept at once, and the complete files appear at the end.
 
-A journal beside the run file holds the facts that decide the run on its first line and a finished item on each further one, so
-that a killed run goes on where it stopped and ends with the same bytes as an undisturbed one: an item's record depends on its
-own text alone, never on what ran beside it.
+A journal beside the run file holds the facts that determine the run on its first line and a finished item on each further one,
+so that a killed run resumes where it stopped and ends with the same bytes as an undisturbed one: an item's record depends only
+on its own text, never on what ran beside it.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from service.schemas.provenance import Provenance, Service
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
 _WORKERS = 2
 _IN_A_ROW = 5
-"""After so many faults without an item between them a pass ends: a server that is down is not asked a thousand times."""
+"""After so many faults in a row a pass ends, so that a server that is down is not asked a thousand times."""
 RUN, ANSWERS = "run", "answers.jsonl"
 """The files of a run by name: the run itself, and for Task B the full answers beside it."""
 FILES = "sha256"
-"""Under this key a manifest has the hash of each."""
+"""The key under which a manifest has the hash of each file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An item that is still to be made: `make` gives its record, one line of JSON; `size` is what it counts on the bar."""
+    """An item still to be made: `make` returns its record, one line of JSON; `size` is what it counts on the progress bar."""
 
     key: str
     size: int
@@ -47,7 +47,7 @@ class Job:
 
 
 def check_target(out: Path, overwrite: bool) -> None:
-    """Refuse to run for hours towards a file that cannot or should not be written."""
+    """Raise an error before hours of work if the file cannot or should not be written."""
     if out.is_dir():
         raise BadInput(f"{out} is a folder; give the path of the run file to write.")
     if out.exists() and not overwrite:
@@ -57,17 +57,17 @@ def check_target(out: Path, overwrite: bool) -> None:
 
 
 def beside(out: Path, name: str) -> Path:
-    """Where the file of this name stands, of the run at `out`."""
+    """The path of the file of this name that belongs to the run at `out`."""
     return out if name == RUN else out.with_name(f"{out.name}.{name}")
 
 
 def manifest_path(out: Path) -> Path:
-    """Where the manifest of the run at `out` stands: what made it, and the hashes of its files."""
+    """The path of the manifest of the run at `out`: what made it, and the hashes of its files."""
     return out.with_name(f"{out.name}.manifest.json")
 
 
 def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> None:
-    """Put the files of a finished run in place, its manifest first and the run itself last: where it stands, all of it does."""
+    """Put the files of a finished run in place, its manifest first and the run itself last: if the run is there, all is."""
     hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
     write_atomically(manifest_path(out), json.dumps({**facts, FILES: hashes}, indent=2) + "\n")
     for name in sorted(texts, key=lambda name: name == RUN):
@@ -76,10 +76,10 @@ def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> No
 
 @cache
 def code_of(*modules: str) -> str:
-    """The hash of the code behind what these modules make, whichever models they may be given; read once a process."""
+    """The hash of the code behind what these modules make, with any of the models; computed once per process."""
     from service.configuration.kinds import KINDS
 
-    # Models are imported by these names, which no import statement shows.
+    # Models are imported by these names, which appear in no import statement.
     return hash_code([*modules, *(kind.loader.split(":")[0] for kind in KINDS)])
 
 
@@ -87,7 +87,7 @@ def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -
     """The facts that every task's run begins with; `made_by` is the module that makes its records."""
     return {
         "counterpoint": version("counterpoint"),
-        # The version stands still between releases, and what was finished before an edit must not be mixed with the rest.
+        # The version does not change between releases, and items finished before an edit must not be mixed with the rest.
         "code_sha256": code_of(made_by),
         "task": task,
         "team_id": team,
@@ -98,7 +98,7 @@ def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -
 
 
 def facts_of_service(service: Service) -> dict[str, Any]:
-    """What the results of a service depend on beside the code and what it is asked."""
+    """What the results of a service depend on besides the code and its input."""
     return {
         "provenance": Provenance.of(service).model_dump(),
         "corpus_sha256": service.index.manifest.corpus_sha256,
@@ -108,25 +108,25 @@ def facts_of_service(service: Service) -> dict[str, Any]:
 
 
 class RunJournal(Journal):
-    """The finished items of the run that is to stand at `out`, in a journal beside it."""
+    """The finished items of the run that will be written to `out`, in a journal beside it."""
 
     def __init__(self, out: Path, facts: Mapping[str, Any]) -> None:
         super().__init__(out.with_name(f"{out.name}.partial"), facts, "name another --out")
         self._out = out
 
     def publish(self, texts: Mapping[str, str]) -> None:
-        """Put the files of the finished run in place, by name, with its manifest, and let go of the journal."""
+        """Put the files of the finished run in place, by name, with its manifest, and remove the journal."""
         publish(self._out, self._facts, texts)
         self.let_go()
 
     def let_go(self) -> None:
-        """Remove the journal: what it was kept for stands."""
+        """Remove the journal: the run that it was kept for is complete."""
         self.path.unlink()
 
 
 @contextmanager
 def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[RunJournal]:
-    """The journal of the run that is to stand at `out`; raises `BadInput` where it holds one of other settings."""
+    """Open the journal of the run that will be written to `out`; raises `BadInput` if it holds a run with other settings."""
     with translate_write_errors("the run", out, GO_ON):
         yield RunJournal(out, facts)
 
@@ -134,10 +134,9 @@ def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[RunJournal]:
 def work(
     kept: RunJournal, jobs: Sequence[Job], doing: str, unit: str, survived: tuple[type[CounterpointError], ...] = ()
 ) -> dict[str, CounterpointError]:
-    """Do the jobs that are not done yet, a few at once, and keep each; what failed with a `survived` error, by key.
+    """Do the jobs that are not done yet, a few at once, and keep each; return the `survived` errors by the key of the failed job.
 
-    Any other error ends the work, with what was finished kept.
-    Raises `Interrupted` where the user stops it.
+    Any other error ends the work; what was finished is kept. Raises `Interrupted` if the user stops it.
     """
     waiting = iter([job for job in jobs if job.key not in kept.records])
     running: dict[Future[str], Job] = {}
@@ -175,7 +174,7 @@ def work(
 
 
 def _keep_finished(kept: RunJournal, running: Mapping[Future[str], Job]) -> None:
-    """Keep what was still under way when the user stopped the work, and has ended since."""
+    """Keep the jobs that were still running when the user stopped the work and have ended since."""
     for future, job in running.items():
         if job.key not in kept.records and not future.cancelled() and future.exception() is None:
             kept.add(job.key, future.result())

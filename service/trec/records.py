@@ -1,4 +1,4 @@
-"""The track's files: records of JSON, and how what came instead is told."""
+"""The track's files: JSON records, and how errors describe anything else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval.core.errors import BadInput, BadRecord
 
 
 def read_json_or_lines(path: Path) -> list[Any]:
-    """The records of a file that is one JSON list or a JSON object a line; the track uses both.
+    """Read the records of a file that is one JSON list or one JSON object per line; the track uses both.
 
     Raises `BadInput` for a file that cannot be read as either.
     """
@@ -31,32 +31,32 @@ def read_json_or_lines(path: Path) -> list[Any]:
     except RecursionError:
         raise BadInput(f"{path} is nested too deeply to be read; expected a JSON file of records.") from None
     records = []
-    # Not splitlines(): a line separator of Unicode may stand within a text.
+    # Not splitlines(): a text may contain a Unicode line separator.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 records.append(json.loads(line))
             except json.JSONDecodeError:
-                # A list that breaks off is told by its own fault, not by its first line's.
+                # For a list that breaks off, report the fault of the list and not that of its first line.
                 where = f"line {first.lineno}: {first.msg}" if text.lstrip()[0] == "[" else f"line {number} is not JSON"
                 raise BadInput(f"{path}, {where}; expected one JSON list or one JSON object per line.") from None
     return records
 
 
 def kind(value: Any) -> str:
-    """What a value of JSON is, in words."""
+    """Name the kind of a JSON value, in words."""
     if value is None:
         return "nothing"
     return {dict: "an object", list: "a list", str: "a text", bool: "true or false"}.get(type(value), f"{value!r}")
 
 
 def keys(record: dict[str, Any]) -> str:
-    """The keys that an object has, in words."""
+    """List the keys of an object, in words."""
     return ", ".join(record) or "no keys"
 
 
 def refuse_unknown(path: Path, place: str, record: dict[str, Any], known: Sequence[str]) -> None:
-    """Raise `BadRecord` for a key that is not one of the `known`: misspelt, it would else count as left out."""
+    """Raise `BadRecord` for a key that is not one of the `known`: otherwise a misspelt key would count as left out."""
     for key in record:
         if key not in known:
             raise BadRecord(path, place, f"the key {key!r} is unknown; expected {', '.join(known)}; correct it or leave it out")
@@ -68,7 +68,7 @@ def is_id(value: Any) -> bool:
 
 
 def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None:
-    """Raise `BadRecord` for the first record, called a `noun`, whose id stands at an earlier one too; `name` is the id's key."""
+    """Raise `BadRecord` for the first record, called a `noun`, whose id an earlier one has too; `name` is the id's key."""
     seen: set[str] = set()
     for number, id in enumerate(ids, 1):
         if id in seen:
@@ -82,5 +82,5 @@ def is_id_list(value: Any) -> bool:
 
 
 def track_id(pmid: str) -> int | str:
-    """A PMID as the track writes it, as a number; the ids of other corpora as they are."""
+    """A PMID as a number, the way the track writes it; ids of other corpora are unchanged."""
     return int(pmid) if pmid.isascii() and pmid.isdigit() else pmid

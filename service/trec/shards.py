@@ -1,8 +1,8 @@
 """A run in parts: `--shard i/n` makes the i-th of n on any machine, and a merge puts them together, byte for byte as one run.
 
-Which items are whose follows from the input alone: the longest first, each to the shard that has least so far. So no shard
-needs to know of another, all take about as long, and the same command always makes the same shard. Each writes the files of a
-run with its own items, and a manifest that says which these are; the merge needs these files and nothing else.
+The input alone determines which items each shard gets: the longest first, each to the shard with the least work so far. So no
+shard needs to know about another, all take about as long, and the same command always makes the same shard. Each writes the files
+of a run with its own items, and a manifest that says which these are; the merge needs these files and nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from retrieval.core.errors import BadInput, translate_write_errors
 from service.trec.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
 
 SHARD = "shard"
-"""What a manifest says of the shard that it belongs to, under this key; the manifest of a whole run has none."""
+"""The key under which a manifest describes its shard; the manifest of a whole run has none."""
 _Item = TypeVar("_Item")
 
 
@@ -32,7 +32,7 @@ class Shard:
 
 
 def parse_shard(text: str) -> Shard:
-    """The shard that is written as i/n; raises `BadInput`."""
+    """Parse a shard written as i/n; raises `BadInput`."""
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if not found or not 1 <= int(found[1]) <= int(found[2]):
         raise BadInput(f"--shard should be i/n, such as 2/8, with i from 1 to n, not {text!r}.")
@@ -40,12 +40,12 @@ def parse_shard(text: str) -> Shard:
 
 
 def places(sizes: Sequence[int], shard: Shard) -> list[int]:
-    """The places in the input, from 0, of this shard's items; `sizes` says how much work each item of the input is."""
+    """The positions in the input, from 0, of this shard's items; `sizes` says how much work each item of the input is."""
     loads = [0] * shard.of
     counts = [0] * shard.of
     mine = []
     for place in sorted(range(len(sizes)), key=lambda place: (-sizes[place], place)):
-        # Of shards with as much work the one with fewer items, or items without any would all go to the same one.
+        # Among shards with equal work take the one with fewer items, or items of size 0 would all go to the same shard.
         least = min(range(shard.of), key=lambda one: (loads[one], counts[one]))
         loads[least] += sizes[place]
         counts[least] += 1
@@ -55,7 +55,7 @@ def places(sizes: Sequence[int], shard: Shard) -> list[int]:
 
 
 def own_part(items: Sequence[_Item], sizes: Sequence[int], shard: Shard | None) -> tuple[Sequence[_Item], dict[str, Any]]:
-    """The items that are this shard's, and what its manifest says of it; without a shard all of them, and nothing."""
+    """The items of this shard and what its manifest says about it; without a shard, all items and an empty dict."""
     if shard is None:
         return items, {}
     mine = places(sizes, shard)
@@ -75,7 +75,7 @@ class _FinishedShard:
     places: list[int]
 
     def facts(self) -> dict[str, Any]:
-        """What made it: all shards of one run have these in common."""
+        """What made it; all shards of one run have these facts in common."""
         return {name: value for name, value in self.manifest.items() if name not in (SHARD, FILES)}
 
     def lines(self, name: str) -> list[str]:
@@ -88,9 +88,9 @@ class _FinishedShard:
 
 
 def merge(shards: Sequence[Path], out: Path) -> int:
-    """Put the finished shards of one run together at `out`, with the same bytes as one run's files; how many items it has.
+    """Put the finished shards of one run together at `out`, with the same bytes as a single run; return the number of items.
 
-    Raises `BadInput` where a shard is missing, doubled, unfinished, was changed since, or made otherwise than the others.
+    Raises `BadInput` if a shard is missing, repeated, unfinished, changed since, or made differently from the others.
     """
     if out.resolve() in {path.resolve() for path in shards}:
         raise BadInput(f"{out} is one of the shards; name another file for the whole run.")
@@ -105,7 +105,7 @@ def merge(shards: Sequence[Path], out: Path) -> int:
 
 
 def _read_shard(path: Path) -> _FinishedShard:
-    """The finished shard at `path`, its files there and as its run left them."""
+    """Read the finished shard at `path` and check that its files are there and unchanged."""
     if not path.is_file():
         if path.with_name(f"{path.name}.partial").exists():
             raise BadInput(f"{path} is not finished; run its command again, which resumes where it stopped.")
@@ -162,6 +162,6 @@ def _refuse_doubled_or_missing(made: Sequence[_FinishedShard]) -> None:
 
 
 def _join(made: Sequence[_FinishedShard], name: str) -> str:
-    """One of the run's files, its lines in the order of the input."""
+    """Join one of the run's files, with its lines in the order of the input."""
     lines = {place: line for one in made for place, line in zip(one.places, one.lines(name), strict=True)}
     return "".join(f"{lines[place]}\n" for place in sorted(lines))

@@ -1,1 +1,1 @@
-"""What was typed into a box that asks for a claim: a claim, a question, keywords, a paper, a text, or another language."""
+"""Input typed where a claim is expected: a claim, a question, keywords, a paper, a text, or another language."""

@@ -1,4 +1,4 @@
-"""Grounding what was typed: a paper by what it finds, a yes-or-no question by what it asks about, anything else as it stands."""
+"""Grounding typed input: a paper by its finding, a yes-or-no question by the claim it asks about, anything else as it is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ground = Callable[[Claim], Grounding]
 
 
 def check_written(text: str) -> str:
-    """What can be looked at: not empty, at most 200,000 characters."""
+    """The text, if it is not empty and has at most 200,000 characters; raises `BadInput` for any other."""
     if not text.strip():
         raise BadInput("The text is empty; give a claim, a question, keywords, a PMID or DOI, or a text.")
     if len(text) > MOST_TYPED:
@@ -30,7 +30,7 @@ def check_written(text: str) -> str:
 
 
 def look_at(index: Index, written: str) -> TypedOut:
-    """What was typed over an index; raises `BadInput` for a paper that it does not hold."""
+    """What the input is taken for on an index; raises `BadInput` for a paper that the index does not hold."""
     typed = read_typed(written, index.store)
     if typed.cited:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
@@ -42,10 +42,10 @@ def look_at(index: Index, written: str) -> TypedOut:
 
 
 def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None) -> tuple[TypedGroundResponse, Grounding]:
-    """Both sides of what was typed as a claim, with what it was taken for, and the grounding behind that.
+    """Both sides of what was typed as a claim, with what it was taken for; and the grounding behind the response.
 
-    `ground` stands for the grounder's own, where it is to be timed or watched. Raises `BadInput` for a paper that the index does
-    not hold, or that says nothing.
+    `ground` replaces the grounder's own method, for callers that time or watch it. Raises `BadInput` for a paper that the index
+    does not hold, or that has no abstract.
     """
     typed = look_at(grounder.index, claim.text)
     meant = _mean(claim, typed)
@@ -68,7 +68,7 @@ def _mean(claim: Claim, typed: TypedOut) -> Claim:
 
 
 def _leave_out(found: Grounding, pmid: str) -> Grounding:
-    """Without the paper itself, which is no evidence for or against what it says."""
+    """The grounding without the paper itself, which is no evidence for or against its own finding."""
 
     def others(listed: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
         kept = [one for one in listed if one.document.pmid != pmid]

@@ -1,7 +1,7 @@
-"""Which language a text is in, where it is not English; by py3langid, whose model lies in its package.
+"""Which language a text is in, if not English; by py3langid, whose model comes with its package.
 
-Of 6,268 English claims, questions and titles 3 are called something else, of 72 claims in 25 other languages 68 are found
-(docs/grounding.md; tests/service/typed).
+Of 6,268 English claims, questions and titles, 3 are taken for another language; of 72 claims in 25 other languages, 68 are
+recognised (docs/grounding.md; tests/service/typed).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ LANGUAGES = {
     "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian",
     "sr": "Serbian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
-"""The languages that are told apart: few enough that Latin names do not make English look like one that nobody writes here."""
+"""The languages considered: few enough that Latin names do not make English look like a language that nobody writes here."""
 _SURE, _SURE_OF_FEWEST = 0.5, 0.8
-"""The least share of a language that is believed: three words of English and Latin are easily half French."""
+"""The smallest probability that is trusted; the second is for up to three words: English mixed with Latin may look French."""
 _FEWEST_WORDS = 3
 _MOST_READ = 2000
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u0370-\u03ff\u1e00-\u1eff]")
-"""Letters that are neither Latin nor Greek, whose letters stand in English claims."""
+"""Letters that are neither Latin nor Greek; Greek letters occur in English claims."""
 
 
 def find_language(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A paper that was typed in place of a claim: which document it is, and what it finds as a claim of its own."""
+"""A paper typed in place of a claim: which document it is, and its finding as a claim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.typed.typed import read_typed
 
 
 def open_paper(store: Documents, cited: Cited, documents: int) -> Entry:
-    """The paper that is meant; raises `BadInput` where the index of so many `documents` does not hold it."""
+    """The paper that is meant; raises `BadInput` if the index, which has `documents` documents, does not hold it."""
     entry = find_cited(store, cited)
     if entry is None:
         name = "PMID" if cited.kind == "pmid" else "DOI"
@@ -27,7 +27,7 @@ def open_paper(store: Documents, cited: Cited, documents: int) -> Entry:
 
 
 def find_paper(store: Documents, written: str, documents: int) -> Entry:
-    """The paper that a PMID, a DOI or a document's id names; raises `BadInput` where it names none of the index."""
+    """The paper that a PMID, a DOI or a document's id names; raises `BadInput` if the index has none of that name."""
     typed = read_typed(written, store)
     if typed.cited:
         return open_paper(store, typed.cited, documents)
@@ -39,7 +39,7 @@ def find_paper(store: Documents, written: str, documents: int) -> Entry:
 def find_finding(entry: Entry) -> tuple[Sentence, str] | None:
     """The sentence in which a paper says what it found, and the claim in it; None for a paper without an abstract.
 
-    The best of its conclusions and results that stands alone; where none does, the best as it is.
+    It is the best conclusion or result that stands alone; if none does, the best as it is.
     """
     sentences = entry.sentences()
     if not sentences:

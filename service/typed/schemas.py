@@ -1,4 +1,4 @@
-"""What was typed, on the wire: what it is taken for, what can be done with it, and offers for words that no document holds."""
+"""Typed input on the wire: what it is taken for, what can be done with it, suggestions for words that no document contains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.typed.typed import Kind, Typed
 
 Offer = Literal["ground", "answer", "search", "text"]
 MOST_TYPED = 200_000
-"""Characters that are looked at."""
+"""The most characters of an input."""
 _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "claim": ("ground",),
     "question": ("answer", "ground"),
@@ -27,7 +27,7 @@ _OFFERS: dict[Kind, tuple[Offer, ...]] = {
 
 
 class TypedRequest(BaseModel):
-    """Whatever was typed where a claim is asked for."""
+    """Whatever was typed where a claim was expected."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"text": "Does beta-carotene prevent lung cancer?"}]}
@@ -37,7 +37,7 @@ class TypedRequest(BaseModel):
 
 
 class SuggestionOut(OfValue):
-    """A word that no document of the index holds, and one of the index's own that is written much like it: an offer."""
+    """A word that no document in the index contains, and a similarly spelt word from the index to use instead."""
 
     word: str
     instead: str
@@ -56,16 +56,18 @@ class PaperOut(BaseModel):
 
 
 class TypedOut(BaseModel):
-    """What was typed, and what it was taken for."""
+    """What was typed, and what kind of input it is."""
 
-    kind: Kind = Field(description="What the service took it for.")
-    detail: str = Field(description="The same in a sentence, with what to do.")
+    kind: Kind = Field(description="What kind of input the service takes it to be.")
+    detail: str = Field(description="The same in words, and what can be done with it.")
     text: str = Field(description="What was typed, on one line.")
-    claim: str = Field(description="The claim that is grounded for it, in whatever way it was asked; empty if there is none.")
-    offers: list[Offer] = Field(description="What can be done with it, the likeliest first.")
+    claim: str = Field(description="The claim to ground for this input, however it was worded; empty if there is none.")
+    offers: list[Offer] = Field(description="What can be done with it, most likely first.")
     language: str = Field("", description="The language, if it is not English.")
     paper: PaperOut | None = None
-    suggestions: list[SuggestionOut] = Field(default_factory=list, description="Offers for words that the index does not know.")
+    suggestions: list[SuggestionOut] = Field(
+        default_factory=list, description="Replacements for words that are not in the index."
+    )
 
     @classmethod
     def of(
@@ -85,13 +87,13 @@ class TypedOut(BaseModel):
 
 
 class TypedGroundResponse(GroundResponse):
-    """Both sides of a claim, and what was typed to ask for it."""
+    """Both sides of a claim, and the input that it came from."""
 
     typed: TypedOut
 
 
 def describe(typed: Typed, claim: str, document: Document | None) -> str:
-    """What was typed, in one or two sentences."""
+    """What the input is taken for, in one or two sentences."""
     match typed.kind:
         case "claim":
             return "This is a claim."

@@ -1,4 +1,4 @@
-"""Documents by their words, in whatever spelling: for the API, the command line and MCP alike."""
+"""Searching documents by their words, in any spelling; shared by the API, the command line and MCP."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from retrieval.words.forms import add_other_forms
 
 
 def search_words(index: Index, query: str, most: int, begin: int = 0) -> list[tuple[Hit, Document]]:
-    """The documents from place `begin` (from 0) up to place `most` that hold the query's words, best first."""
+    """The documents from place `begin` (from 0) up to place `most` that match the query's words, best first."""
     hits = index.search(add_other_forms(query), most)[begin:]
     entries = index.entries([hit.pmid for hit in hits])
     return [(hit, entry.document) for hit, entry in zip(hits, entries, strict=True)]

@@ -1,8 +1,8 @@
-"""Words that an index does not know, each with one that it does: an offer, never a correction.
+"""Words that an index does not contain, each with a similar one that it does: a suggestion, never a correction.
 
-A name may be right although no paper of the index holds it. So nothing is changed by itself, a word of two spellings is known in
-either, a word that PubMed often has is right, and of words that differ as opposites do ("hypotension", "hypertension") none is
-offered for the other.
+A name may be right although no paper of the index contains it. So nothing is changed automatically; a word with two spellings is
+known in either; a word that is frequent in PubMed is right; and of two words that differ as opposites do ("hypotension",
+"hypertension"), neither is suggested for the other.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from retrieval.words.spelling import list_british_forms
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST, _LONG = 5, 8
-"""Letters of a word that is looked at, and of one in which two may be wrong."""
+"""The fewest letters of a word that is checked, and of one in which two letters may be wrong."""
 _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 3
 _RARE = 8.0
-"""The weight of a word (retrieval.words.lexical) from which on PubMed's usual texts lack it; the table is hashed, so one slip in
-ten passes for a word that they have."""
+"""From this weight (retrieval.words.lexical), a word does not occur in PubMed's usual texts. The table is hashed, so one
+misspelling in ten passes for a word that does."""
 _OPPOSED = (
     ("hypo", "hyper"), ("intra", "inter"), ("pre", "post"), ("anti", "ante"), ("ab", "ad"), ("in", "un"), ("macro", "micro"),
     ("endo", "ecto"), ("hemi", "semi"), ("super", "supra"), ("uni", "bi"),
@@ -32,14 +32,14 @@ _OPPOSED = (
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A word as it was typed, and one of the index's own that is written much like it."""
+    """A word as it was typed, and one of the index's own that is spelt much like it."""
 
     word: str
     instead: str
 
 
 def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
-    """An offer for each word of a text that no document holds, where the index has one that is near."""
+    """A suggestion for each word of a text that no document contains, if the index has a similar one."""
     words = [word for word in dict.fromkeys(_WORD.findall(text)) if _is_word(word)][:_MOST_WORDS]
     forms = [(word, (word.lower(), (low := unify_text(word.lower())), *list_british_forms(low))) for word in words]
     stems = index.vocabulary.stem([form for _, own in forms for form in own])
@@ -50,7 +50,7 @@ def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
 
 
 def _is_word(word: str) -> bool:
-    """Whether a word may be a slip: a symbol in capitals ("CYP", "IgG") is written as it should be."""
+    """Whether a word may be misspelt: symbols with capitals ("CYP", "IgG") are taken as intended."""
     return word.isascii() and len(word) >= _SHORTEST and word[1:].islower()
 
 
@@ -60,7 +60,7 @@ def _is_rare(word: str) -> bool:
 
 
 def _find_offer(index: Index, word: str) -> str:
-    """The word of the index's texts that is nearest, "" where none is near."""
+    """The most similar word in the index's texts, or "" if none is similar."""
     (stem,) = index.vocabulary.stem([word])
     if not stem:
         return ""
@@ -74,7 +74,7 @@ def _find_offer(index: Index, word: str) -> str:
 
 
 def _find_written(index: Index, term: str) -> str:
-    """The word that lies in an index as this term, as its papers write it most often."""
+    """The word that an index stores as this term, in the form that its papers use most often."""
     counts: dict[str, int] = {}
     for entry in index.entries(index.vocabulary.find_documents(term, _PAPERS)):
         for word in _WORD.findall(f"{entry.document.title} {entry.document.abstract}".lower()):

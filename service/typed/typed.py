@@ -1,6 +1,6 @@
-"""What was typed where a claim is asked for, told by rule; the API, the command line, MCP and the page all ask here.
+"""What was typed where a claim is expected, decided by rules; the API, the command line, MCP and the page all use this module.
 
-Nothing is refused for what it is taken for: a wrong guess costs a click, not an answer.
+No input is refused because of its kind: a wrong guess costs a click, not an answer.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _FEWEST_SENTENCES, _LONGER_THAN_CLAIM = 3, 300
 class Typed:
     """What was typed, on one line, and what it is taken for.
 
-    `claim` is the statement to ground for it: itself, or what a yes-or-no question asks about; "" where there is none. `cited` is
-    the paper that it names, `language` the other language's English name, `sentences` how many a text has.
+    `claim` is the statement to ground: the input itself, or what a yes-or-no question asks about, or "". `cited` is the paper
+    that it names; `language` is the English name of a language other than English; `sentences` is the number of sentences.
     """
 
     kind: Kind
@@ -66,7 +66,7 @@ def read_typed(written: str, store: Documents | None = None) -> Typed:
 
 
 def _name_paper(text: str, store: Documents | None) -> Cited | None:
-    """The one paper that the text names, where it holds nothing else."""
+    """The one paper that the text names, or None if it has any other content."""
     if _NUMBER.fullmatch(text):
         return Cited("pmid", text)
     if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
@@ -92,7 +92,7 @@ def _state(question: str) -> str:
 
 
 def _is_keywords(text: str) -> bool:
-    """A few words without a verb, or a search's own signs."""
+    """Whether a text is a few words without a verb, or has search operators."""
     if _OPERATOR.search(text) and not _STOPPED.search(text):
         return True
     words = text.split()

@@ -123,7 +123,7 @@ def test_a_fault_that_stays_is_told_and_the_rest_is_kept(server: PapersServer, t
     server.faults.clear()
     server.asked.clear()
     search, said = fetch(of_pubmed(server), tmp_path)
-    assert said[0].startswith("Going on with the search of ")
+    assert said[0].startswith("Resuming the search of ")
     assert "200 of 450 papers are here" in said[0]
     assert [one.fields.get("retstart") for one in server.asked] == ["200", "400"]
     assert len(set(pmids(tmp_path))) == search.fetched == 450
@@ -138,7 +138,7 @@ def test_a_search_that_ncbi_forgot_is_made_anew(server: PapersServer, tmp_path: 
 
     server.faults.append(fault)
     search, said = fetch(of_pubmed(server), tmp_path)
-    assert "PubMed no longer has this search: it is made anew." in said
+    assert "PubMed no longer has this search, so it is run again." in said
     assert len(set(pmids(tmp_path))) == search.fetched == 450
 
 

@@ -39,7 +39,7 @@ def answers(
             raise BadInput("TOPICS, RUN, --json and --markdown must name different files.")
         for one in outputs:
             check_target(one, overwrite=True)
-        # A damaged index or a wrong profile is told before the models are loaded.
+        # Report a damaged index or an invalid profile before the models are loaded.
         read_index_manifest(index)
         models = load_profile(profile)
         from eval.answers import tables

@@ -1,1 +1,1 @@
-"""The commands of `counterpoint bench`: making a benchmark of evidence, and comparing two annotations of it."""
+"""The commands of `counterpoint bench`: make a benchmark of evidence, and compare two annotations of it."""

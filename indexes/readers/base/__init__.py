@@ -1,1 +1,1 @@
-"""What every reader needs: files as bytes and lines, the parts of a record, and what becomes of a bad one."""
+"""What every reader needs: files as bytes and lines, the parts of a record, and the handling of bad records."""

@@ -25,7 +25,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def find_doi(text: str) -> str:
-    """The first DOI in `text`, in lower case, for capitals make no difference in one; "" where there is none."""
+    """The first DOI in `text`, in lower case, since DOIs ignore case; "" if there is none."""
     found = _DOI.search(text)
     return found.group().rstrip(".,;").lower() if found and found.group().isprintable() else ""
 
@@ -41,7 +41,7 @@ def clean_text(text: str) -> str:
 
     Control characters, newlines among them, become spaces one for one.
     """
-    # The two searches cost more than all else that is done to a plain ASCII abstract.
+    # The two searches cost more than everything else done to a plain ASCII abstract.
     if not text.isprintable():
         text = replace_surrogates(_CONTROL.sub(" ", text))
     return text.strip()
@@ -74,7 +74,7 @@ def describe_keys(record: Iterable[str]) -> str:
 
 
 def read_id(value: object, key: str) -> str:
-    """A document's id as text: JSON text or whole number, never blank, one word, so that it fits a TREC run."""
+    """A document's id as text: from a JSON string or integer, never blank, one word, so that it fits a TREC run."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip():

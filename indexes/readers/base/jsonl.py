@@ -1,4 +1,4 @@
-"""JSON lines, one object a line: what the three JSON formats share."""
+"""JSON lines, one object per line: what the three JSON formats share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _decode = json.JSONDecoder().decode
 
 
 def read_documents(path: Path, document: Callable[[dict[str, Any]], _Found], on_bad: OnBad) -> Iterator[_Found]:
-    """Each line of `path` through `document`, which raises RecordError where it cannot use the object; blank lines pass."""
+    """Each line of `path`, read by `document`, which raises RecordError if it cannot use the object; blank lines are skipped."""
     for number, line in read_lines(path):
         try:
             found = document(parse_line(line))
@@ -32,7 +32,7 @@ def read_documents(path: Path, document: Callable[[dict[str, Any]], _Found], on_
 
 
 def read_records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> Iterator[_Read]:
-    """What `read` makes of the object on each line and the line's number; a RecordError of its is told with its place."""
+    """What `read` makes of the object on each line and the line's number; a RecordError becomes a BadRecord with its line."""
     for number, line in read_lines(path):
         try:
             found = read(parse_line(line), number)
@@ -63,7 +63,7 @@ def parse_line(line: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise RecordError(f"expected one JSON object, got invalid JSON ({error.msg} at column {error.colno})") from error
     except (ValueError, RecursionError) as error:
-        # Python refuses numbers of thousands of digits and brackets nested as deep, which JSON itself allows.
+        # Python refuses numbers of thousands of digits and brackets nested thousands deep, which JSON itself allows.
         raise RecordError(f"expected one JSON object, got one too large to read ({error})") from error
     if not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else "a bare value"
@@ -72,5 +72,5 @@ def parse_line(line: bytes) -> dict[str, Any]:
 
 
 def _is_cut_off(line: bytes) -> bool:
-    """Whether a bad line is the torn end of a file rather than a slip in its midst."""
+    """Whether a bad line is the cut-off end of a file rather than a mistake in the middle."""
     return not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")

@@ -1,4 +1,4 @@
-"""What kind of publication a record is, as one of its types: the names that each export uses for the same few kinds."""
+"""The kind of publication that a record is: the names that each export uses for the same few kinds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DISSERTATION = "Academic Dissertation"
 PREPRINT = "Preprint"
 REPORT = "Technical Report"
 
-# RIS's tags, CSL's and BibTeX's types, and what Zotero and Scopus write into a table. What stands here twice means the same.
+# RIS tags, CSL and BibTeX types, and what Zotero and Scopus write into a table. A name in two of these means the same in both.
 _NAMES = {
     ARTICLE: "jour ejour inpr mgzn article-journal journalarticle article",
     BOOK: "book ebook edbook",
@@ -24,5 +24,5 @@ _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()
 
 
 def find_kind(name: str) -> str:
-    """The kind behind the name that an export gives it, whatever its capitals and blanks; "" for a name of no kind."""
+    """The kind that an export's name stands for, ignoring case and spaces; "" for an unknown name."""
     return _KINDS.get("".join(name.lower().split()), "")

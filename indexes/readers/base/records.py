@@ -1,4 +1,4 @@
-"""What readers yield, and what becomes of a record that cannot be read."""
+"""What readers yield, and what happens to a record that cannot be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval.core.values import Document
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """PubMed has withdrawn this PMID: whatever an index holds of it is to go."""
+    """PubMed has withdrawn this PMID: whatever an index holds for it must be deleted."""
 
     pmid: str
 
@@ -38,7 +38,7 @@ def raise_bad(fault: BadRecord) -> None:
 
 
 class SkipBad:
-    """Let up to `limit` bad records pass, over all the files of one job; `faults` lists them in the order they came."""
+    """Skip up to `limit` bad records, over all the files of one job; `faults` lists them in the order they came."""
 
     SHOWN = 5
 
@@ -47,7 +47,7 @@ class SkipBad:
         self.faults: list[BadRecord] = []
 
     def __call__(self, fault: BadRecord) -> None:
-        """Note one fault; raise where it is one too many."""
+        """Record one fault; raise if it is one too many."""
         if self.limit <= 0:
             raise_bad(fault)
         self.faults.append(fault)

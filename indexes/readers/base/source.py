@@ -1,4 +1,4 @@
-"""Files as bytes: found, opened plain or gzipped, and their faults told in one sentence."""
+"""Files as bytes: finding them, opening them plain or gzipped, and reporting their faults in one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from retrieval.core.errors import BadInput, BadRecord
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".xml", ".nbib", ".ris", ".bib", ".csv", ".tsv")
-"""Names by which a file in a folder is taken for a source, with or without ".gz": PubMed's hold .md5 files too."""
+"""The suffixes of a folder's files that are sources, with or without ".gz": PubMed's folders hold .md5 files too."""
 
 READ_ERRORS = (EOFError, zlib.error, OSError)
 """What reading may raise in the middle of a file: gzip that ends early, gzip that is damaged, a disk that fails."""
@@ -30,8 +30,8 @@ _HEAD = 4096
 def sources(paths: Iterable[Path]) -> list[Path]:
     """The files behind `paths`, in their order: a file as itself, a directory as its sources sorted by name.
 
-    PubMed's names sort by age, so the later of two records with one PMID comes later. Directories are not searched
-    deeper; hidden files and those with other suffixes are left aside.
+    PubMed's names sort by age, so the newer of two records with one PMID comes later. Subdirectories are not searched;
+    hidden files and those with other suffixes are ignored.
     """
     found: list[Path] = []
     for path in paths:
@@ -59,7 +59,7 @@ def _is_source(path: Path) -> bool:
 
 @contextmanager
 def open_source(path: Path) -> Iterator[BufferedIOBase]:
-    """The content of `path` as bytes, unpacked where its first bytes, not its name, say that it is gzip."""
+    """The content of `path` as bytes, unpacked if its first bytes, not its name, show that it is gzip."""
     _check_file(path)
     try:
         raw = path.open("rb")
@@ -74,7 +74,7 @@ def open_source(path: Path) -> Iterator[BufferedIOBase]:
 
 
 def read_head(path: Path) -> bytes:
-    """The first few thousand bytes of the content, or `BadInput` where they show that no reader can use the file."""
+    """The first few thousand bytes of the content; raises `BadInput` if they show that no reader can use the file."""
     start = b""
     with open_source(path) as stream:
         try:
@@ -143,7 +143,7 @@ def _make_coding_error(path: Path, where: str, error: UnicodeDecodeError) -> Bad
 
 
 def make_broken_error(path: Path, where: str, error: Exception) -> BadRecord:
-    """A file whose rest cannot be read: never to be skipped, for nobody knows what the rest holds."""
+    """The error for a file whose rest cannot be read: never skipped, since nobody knows what the rest holds."""
     if isinstance(error, EOFError):
         return BadRecord(path, where, "expected more gzip data, reached the end of the file; it is cut off, so fetch it again.")
     if isinstance(error, (zlib.error, gzip.BadGzipFile)):

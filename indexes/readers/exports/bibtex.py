@@ -1,4 +1,4 @@
-"""BibTeX and Better BibTeX, read by bibtexparser; LaTeX's commands become the characters that they stand for."""
+"""BibTeX and Better BibTeX, read by bibtexparser; LaTeX commands become the characters that they stand for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_bibtex(head: str) -> bool:
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
-    """The entries of one file, in its order; comments, preambles and strings are none."""
+    """The entries of one file, in its order; comments, preambles and strings are not entries."""
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.middlewares.names import SeparateCoAuthors, SplitNameParts
     from bibtexparser.model import DuplicateBlockKeyBlock, Entry, MiddlewareErrorBlock, ParsingFailedBlock
@@ -69,7 +69,7 @@ def _read_fields(entry: Entry) -> Fields:
 
 
 def _read_authors(value: Any) -> list[Author]:
-    """From the parts that bibtexparser found; a name that it could not part stays whole."""
+    """The authors, from the name parts that bibtexparser found; a name that it could not split stays whole."""
     if isinstance(value, str):
         return [Author(name) for part in value.split(" and ") if (name := _decode(part))]
     return [_read_author(one) for one in value]
@@ -83,7 +83,7 @@ def _read_author(name: Any) -> Author:
 
 
 def _decode(value: Any) -> str:
-    """A field as plain text. A bare percent sign is one, though LaTeX would drop what follows it; so is a lone dollar."""
+    """A field as plain text. A bare percent sign is kept, though LaTeX would drop what follows it; so is a lone dollar sign."""
     text = value if isinstance(value, str) else str(value)
     if not _MARKUP.search(text):
         return " ".join(text.split())

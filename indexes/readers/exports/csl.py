@@ -20,7 +20,7 @@ _KEYS = re.compile('"(?:type|container-title|issued|abstract|author)"')
 
 
 def is_csl(head: str) -> bool:
-    """Whether a text begins as a list of items with CSL's keys."""
+    """Whether a text begins like a list of items with CSL's keys."""
     return bool(_BEGINS.match(head) and _KEYS.search(head))
 
 
@@ -67,14 +67,14 @@ def _read_text(item: dict[str, Any], key: str) -> str:
         return ""
     if isinstance(value, (str, int, float)):
         return str(value)
-    # Crossref's JSON, which some programs pass on, has lists where CSL has texts.
+    # Crossref's JSON, which some programs pass on, has lists where CSL has strings.
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return value[0] if value else ""
     raise RecordError(f'expected text in "{key}", got {describe_value(value)}')
 
 
 def _read_type(item: dict[str, Any]) -> str:
-    """Zotero exports preprints as "article", which elsewhere is a journal's."""
+    """The item's type; Zotero exports preprints as "article", which elsewhere means a journal article."""
     kind = _read_text(item, "type")
     return "preprint" if kind == "article" and not item.get("container-title") else kind
 

@@ -1,6 +1,6 @@
 """One record of an export as a document: the parts that these formats write alike, and an id for records without a PMID.
 
-In an export a paper without an abstract is no fault, nor is one that it holds twice.
+In an export, a paper without an abstract is not an error, nor is one that occurs twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from indexes.readers.base.kinds import find_kind
 from indexes.readers.base.records import Omission
 from retrieval.core.values import Author, Document, Notice
 
-# Publishers' tags that Crossref passes on, and HTML's few; "p < 0.05 and q > 2" holds none of them.
+# Publishers' tags that Crossref passes on, and a few of HTML's; "p < 0.05 and q > 2" contains none of them.
 _TAGS = "p|b|i|u|em|strong|sub|sup|span|div|br|sec|title|h[1-6]|italic|bold|list|list-item|label|sc"
 _TAG = re.compile(rf"</?(?:jats:)?({_TAGS})(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>", re.IGNORECASE)
 _BREAKING = re.compile("p|div|br|sec|title|h[1-6]|list|list-item", re.IGNORECASE)
@@ -24,13 +24,13 @@ _PMID = re.compile(r"\bPMID\s*:?\s*([0-9]{1,9})\b|ncbi\.nlm\.nih\.gov/(?:pubmed/
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9]{2}\b")
 _RETRACTED_TITLE = re.compile(r"\W*retracted(?: article| paper)?\s*[:\])-]", re.IGNORECASE)
 _RETRACTED_NOTE = "retracted publication"
-# Databases write a person's initials behind the family name: "van den Berg JA".
+# Databases write a person's initials after the family name: "van den Berg JA".
 _INITIALS = re.compile(r"(?P<family>.+) (?P<given>[A-Z]{1,4}|(?:[A-Z]\.-?){1,4})\.?")
 
 
 @dataclass(slots=True)
 class Fields:
-    """What an export says of a paper, in its own words; `ids` are texts that may name a PMID, a PMCID or a DOI."""
+    """What an export says about a paper, in its own words; `ids` are texts that may contain a PMID, a PMCID or a DOI."""
 
     title: str = ""
     abstract: str = ""
@@ -48,7 +48,7 @@ class Fields:
 
 
 def make_document(fields: Fields) -> Document | Omission:
-    """The document, or what is counted in its place where it has no abstract."""
+    """The document, or, if it has no abstract, the omission that is counted in its place."""
     title, abstract = clean_prose(fields.title), clean_prose(fields.abstract)
     ids = [text for text in fields.ids if text]
     year = _YEAR.search(fields.date)
@@ -83,7 +83,7 @@ def _make_id(title: str, abstract: str, year: str) -> str:
 
 
 def clean_prose(text: str) -> str:
-    """Running text on one line with single blanks, without HTML's and publishers' tags and entities."""
+    """Running text on one line with single spaces, without HTML's and publishers' tags and entities."""
     if "<" in text:
         text = _TAG.sub(lambda tag: " " if _BREAKING.fullmatch(tag[1]) else "", text)
     if "&" in text:
@@ -98,7 +98,7 @@ def clean_pmid(text: str) -> str:
 
 
 def find_pmid(text: str) -> str:
-    """The PMID in a note or an address; "" where there is none."""
+    """The PMID in a note or a URL; "" if there is none."""
     found = _PMID.search(text)
     return (found[1] or found[2]).lstrip("0") if found else ""
 

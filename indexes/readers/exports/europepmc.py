@@ -1,4 +1,4 @@
-"""Europe PMC's results as its REST service gives them (`resultType=core`), an object a line."""
+"""Europe PMC's results as its REST service returns them (`resultType=core`), one JSON object per line."""
 
 from __future__ import annotations
 

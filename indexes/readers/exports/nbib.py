@@ -17,7 +17,7 @@ _Tags = dict[str, str | list[str]]
 
 _BEGINS = re.compile(r"\s*PMID ?- ")
 _PMID = re.compile(r"PMID:\s*([0-9]{1,9})")
-# The tags of PubMed's notices, and the same in the words of its XML.
+# The tags of PubMed's notices, and their names in its XML.
 _NOTICES = {
     "CIN": "CommentIn", "CON": "CommentOn", "EIN": "ErratumIn", "EFR": "ErratumFor", "RIN": "RetractionIn", "ROF": "RetractionOf",
     "PRIN": "PartialRetractionIn", "PROF": "PartialRetractionOf", "CRI": "CorrectedandRepublishedIn",
@@ -29,7 +29,7 @@ _RETRACTING = ("RIN", "RRI")
 
 
 def is_nbib(head: str) -> bool:
-    """Whether a file begins as PubMed's export does."""
+    """Whether a file begins like PubMed's export."""
     return bool(_BEGINS.match(head))
 
 
@@ -66,13 +66,13 @@ def _read_fields(record: _Tags, pmid: str) -> Fields:
 
 
 def _read_authors(record: _Tags) -> list[Author]:
-    """People by their full names, or as cited where there are none, then the groups."""
+    """People by their full names, or as cited if there are none, then the groups."""
     people = [parse_author(name) for name in _list(record, "FAU") or _list(record, "AU")]
     return [*people, *(Author(name.strip()) for name in _list(record, "CN"))]
 
 
 def _find_doi(record: _Tags) -> str:
-    """The id that is marked as a DOI: others stand beside it."""
+    """The id that is marked as a DOI, among ids of other kinds."""
     places = [*_list(record, "AID"), *_join(record, "LID").split("]")]
     return next((place for place in places if "[doi" in place), "")
 

@@ -1,4 +1,4 @@
-"""RIS, the format that every reference manager and database exports; a record at a time, read by rispy."""
+"""RIS, the format that every reference manager and database exports, read by rispy one record at a time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _IDS = ("urls", "notes", "custom2", "custom7", "note", "type_of_work", "accessio
 
 
 def is_ris(head: str) -> bool:
-    """Whether a text holds the line that begins a record."""
+    """Whether a text contains the line that begins a record."""
     return not head.lstrip().startswith(("{", "[", "<")) and bool(_BEGINS.search(head))
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
-    """The records of one file, in its order; a file without one is refused."""
+    """The records of one file, in its order; a file without records is refused."""
     import rispy
 
     parser, number = rispy.RisParser(), 0

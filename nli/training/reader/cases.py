@@ -1,7 +1,7 @@
-"""Documents read for claims whose answer is known: what calibration, decision and figures are made from.
+"""Documents read for claims whose answer is known: the input of calibration, decision and figures.
 
-Retrieval is BM25 in memory and the shipped reranker, in the depths of the variant `counterpoint`; the service itself searches
-with Lucene. A paper that a claim names is read whether it was found or not, and marked with the place where it was found.
+Retrieval is BM25 in memory and the shipped reranker, at the depths of the variant `counterpoint`; the service itself searches
+with Lucene. A paper that a claim names is read whether or not it was found, and its rank, if any, is recorded.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class ReaderPaper:
 class ReaderCase:
     """One document read for one claim.
 
-    `gold` is its label and `named` says that the claim's source names it; `rank` is its place after reranking (infinite where it
-    was not reranked), `bm25_rank` that before; `labels` [sentences] are -1 where nobody marked them; `logits` [1 + sentences, 3].
+    `gold` is its label, and `named` says whether the claim's source names it; `rank` is its rank after reranking (infinite where
+    it was not reranked), `bm25_rank` that before; `labels` [sentences] are -1 where unlabelled; `logits` [1 + sentences, 3].
     """
 
     claim: str
@@ -89,7 +89,7 @@ class PaperCollection:
     def cases(
         self, claim: str, named: Mapping[str, NamedPapers], cited: frozenset[str] = frozenset(), away: bool = False
     ) -> list[ReaderCase]:
-        """What open retrieval reads for a claim, and every paper named or cited; `away` takes these out of the collection."""
+        """What open retrieval reads for a claim, and every named or cited paper; `away` removes these from the collection."""
         known = {*named, *cited}
         hidden = {self.place[one] for one in known if one in self.place} if away else set()
         found = [row for row in self._index.top(claim, RETRIEVED + len(hidden)) if row not in hidden][:RETRIEVED]
@@ -134,7 +134,7 @@ def read_scifact_papers(data: Path) -> list[ReaderPaper]:
 
 
 def read_pubmed_papers(data: Path) -> list[ReaderPaper]:
-    """The abstracts of pubmed/; those of stance/ordinary with the sentences that its evidence is counted in."""
+    """The abstracts of pubmed/; those of stance/ordinary with the sentences to which its evidence indices refer."""
     cut = {str(row["pmid"]): tuple(row["sentences"]) for row in read_rows(data, "stance/ordinary.jsonl.gz")}
     found = []
     for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
@@ -165,7 +165,7 @@ def make_scifact_cases(
 
 
 def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, most: int) -> list[list[ReaderCase]]:
-    """Claims of another set's held-out fold, of whose papers the collection holds none."""
+    """The cases of claims of another set's held-out fold, none of whose papers is in the collection."""
     texts = {
         row["claim"] for row in read_rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == "train" and is_held_out(row["claim"])
@@ -175,7 +175,7 @@ def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, m
 
 
 def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, Any]]) -> list[list[ReaderCase]]:
-    """The true and the false claim of each paper in an open search, two lists a paper, in the order of the papers."""
+    """The true and the false claim of each paper in an open search: two lists per paper, in the order of the papers."""
     found = []
     for paper in tqdm(papers, desc="ordinary claims"):
         for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
@@ -184,7 +184,7 @@ def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, 
 
 
 def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
-    """Each paper read for its three claims, as if each search had found it first."""
+    """Each paper read for its three claims, as if each search had ranked it first."""
     return [
         read_case(reader, paper, paper[name], label)
         for paper in tqdm(papers, desc="ordinary claims, paper given")
@@ -193,7 +193,7 @@ def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]
 
 
 def read_search_cases(reader: DocumentReader, data: Path, most: int) -> list[ReaderCase]:
-    """The labelled papers of our own searches (`searches/*.jsonl`) that training left away, of so many claims."""
+    """The labelled papers of our own searches (`searches/*.jsonl`) held out of training, for at most `most` claims."""
     rows = [row for row in read_written(SEARCHES, data) if is_held_out(row["claim"])]
     chosen = set(sorted({row["claim"] for row in rows})[:most])
     rows = [row for row in rows if row["claim"] in chosen]
@@ -203,7 +203,7 @@ def read_search_cases(reader: DocumentReader, data: Path, most: int) -> list[Rea
 
 
 def read_case(reader: DocumentReader, paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
-    """One paper (`pmid`, `title`, `sentences`, `evidence`: None where nobody marked it) read for one claim."""
+    """One paper (`pmid`, `title`, `sentences`, and `evidence`, None where unlabelled) read for one claim."""
     abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
     text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
     labels = np.full(len(abstract.sentences), -1 if paper["evidence"] is None else NEUTRAL)
@@ -225,7 +225,7 @@ def read_labelled_given(
     wanted: Callable[[str], bool] = lambda _: True,
     most: int = 10_000,
 ) -> list[Given]:
-    """The rows of a labelled set, each abstract whole: which sentence is the evidence is not given away."""
+    """The rows of a labelled set, each abstract read whole: the reader does not know which sentence is the evidence."""
     found: list[Given] = []
     chosen = [
         row for row in read_rows(data, "stance/pairs.jsonl.gz")
@@ -240,7 +240,7 @@ def read_labelled_given(
 
 
 def read_dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The dev papers of stance/ordinary in two halves by PMID: one to fit on, one to measure on."""
+    """The dev papers of stance/ordinary, split by PMID into two halves: one to fit on, one to measure on."""
     papers = read_ordinary(data, "dev")
     first = [paper for paper in papers if hashlib.sha256(str(paper["pmid"]).encode()).digest()[1] % 2 == 0]
     return first, [paper for paper in papers if paper not in first]

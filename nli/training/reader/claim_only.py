@@ -1,7 +1,7 @@
-"""What a claim's words alone give away: a bag of words that tells true from false claims without reading any paper.
+"""What a claim's words alone give away: a bag-of-words model that separates true from false claims without reading any paper.
 
-Its log odds are added to the reader's own while it trains and left out afterwards (a product of experts: Clark, Yatskar and
-Zettlemoyer 2019, arXiv 1909.03683), so that the reader earns nothing by learning how false claims are worded.
+Its log odds are added to the reader's own in training and left out afterwards (a product of experts: Clark, Yatskar and
+Zettlemoyer 2019, arXiv 1909.03683), so that the reader gains nothing by learning how false claims are worded.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 
 def make_bag_of_words() -> Pipeline:
-    """The untrained model: words and pairs of words, weighed by rarity."""
+    """The untrained model: words and pairs of words, weighted by rarity."""
     words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
     return make_pipeline(words, LogisticRegression(C=3.0, max_iter=500))
 
 
 def fit_claim_only(true: Sequence[str], false: Sequence[str]) -> Pipeline:
-    """The model trained on these claims; above 0 it takes a claim for true."""
+    """The model trained on these claims; a score above 0 means that it takes the claim to be true."""
     return make_bag_of_words().fit([*true, *false], [1] * len(true) + [0] * len(false))
 
 
 def measure_leans(true: Sequence[str], false: Sequence[str]) -> dict[str, float]:
-    """For each claim the log odds of true over false by its words, each from a model that saw neither claim of its paper."""
+    """For each claim, the log odds of true over false from its words, by a model that saw neither claim of its paper."""
     texts, labels = [*true, *false], np.array([1] * len(true) + [0] * len(false))
     papers = np.array([*range(len(true)), *range(len(false))])
     shares = cross_val_predict(make_bag_of_words(), texts, labels, groups=papers, cv=GroupKFold(5), method="predict_proba")[:, 1]

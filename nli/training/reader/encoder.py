@@ -1,4 +1,4 @@
-"""MPNet with two heads: one for the document, one for each sentence. Written out so that it trains fast and exports cleanly.
+"""MPNet with two heads, one for the document and one for sentences, written out so that it trains fast and exports cleanly.
 
 The encoder is MPNet's (Song et al. 2020, arXiv 2004.09297) at base size, fine-tuned by its publisher as all-mpnet-base-v2
 (Apache-2.0): 12 layers, 768 wide, 12 heads, relative positions in buckets beside absolute ones. Reading a claim and a whole
@@ -22,13 +22,13 @@ from nli.training.pairs import LABELS
 
 WIDTH, LAYERS, HEADS, INNER, POSITIONS = 768, 12, 12, 3072, 514
 FIRST_POSITION = 2
-"""MPNet counts positions from the one behind its padding's."""
+"""MPNet counts positions from the one after its padding's."""
 BUCKETS, FARTHEST = 32, 128
 KINDS = 3
 
 
 def compute_relative_buckets(tokens: int) -> Tensor:
-    """[tokens, tokens]: the bucket of the distance from each token to each other, as T5 and MPNet cut them."""
+    """[tokens, tokens]: the bucket of the distance from each token to each other, with the buckets of T5 and MPNet."""
     places = torch.arange(tokens)
     distance = places[None, :] - places[:, None]
     half, near = BUCKETS // 2, BUCKETS // 4
@@ -38,7 +38,7 @@ def compute_relative_buckets(tokens: int) -> Tensor:
 
 
 class MPNetLayer(nn.Module):
-    """Self-attention and feed-forward, each with its residual and layer norm after it."""
+    """Self-attention and feed-forward, each followed by its residual and layer norm."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,9 +61,9 @@ class MPNetLayer(nn.Module):
 
 
 class ReaderEncoder(nn.Module):
-    """Tokens to logits: the first token's are the document's, those of a token that closes a sentence the sentence's.
+    """Tokens to logits: those of the first token are the document's, those of a token that closes a sentence are the sentence's.
 
-    The layers below `frozen` keep the base's weights, and so do the words.
+    The layers below `frozen` keep the base's weights, and so do the word embeddings.
     """
 
     def __init__(self, vocabulary: int, frozen: int = 0) -> None:
@@ -80,7 +80,7 @@ class ReaderEncoder(nn.Module):
         self.sentence = nn.Linear(WIDTH, len(LABELS))
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """All [batch, tokens], int64; logits [batch, tokens, labels]."""
+        """Inputs are [batch, tokens], int64; returns logits [batch, tokens, labels]."""
         tokens = input_ids.shape[1]
         present = attention_mask.to(torch.float32)
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
@@ -106,7 +106,7 @@ def _average(hidden: Tensor, mask: Tensor) -> Tensor:
 
 
 def load_base(model: ReaderEncoder, folder: Path, words: Sequence[int]) -> ReaderEncoder:
-    """Fill the encoder from all-mpnet-base-v2's folder; `words` are the rows of its word table that are kept, in order."""
+    """Load the encoder from all-mpnet-base-v2's folder; `words` are the rows of its word table to keep, in order."""
     weights = load_file(folder / "model.safetensors")
     state = model.state_dict()
     state["words.weight"] = weights["embeddings.word_embeddings.weight"][list(words)]

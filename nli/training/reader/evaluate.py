@@ -1,8 +1,8 @@
 """Figures of the document reader on dev splits: `python -m nli.training.reader.evaluate --data DIR`.
 
-Retrieval is BM25 in memory and the shipped reranker (nli.training.reader.cases); the figures of the service itself are those of
-`counterpoint eval scifact`, `eval claims` and `eval titles`. Of ordinary's dev papers only the half is measured that nothing was
-fitted on.
+Retrieval is BM25 in memory and the shipped reranker (nli.training.reader.cases); the figures of the service itself come from
+`counterpoint eval scifact`, `eval claims` and `eval titles`. Of ordinary's dev papers, only the half on which nothing was fitted
+is measured.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units:
 
 
 def measure_scifact(claims: Sequence[Sequence[ReaderCase]], reader: DocumentReader) -> Iterable[Line]:
-    """Open retrieval, polarity, cited abstracts, calibration of the document's probability."""
+    """Figures of open retrieval, polarity, cited abstracts and the calibration of the document's probability."""
     far, near = read_decision(reader.card, "open"), read_decision(reader.card, "given")
 
     def open_(one: ReaderCase) -> NDArray[np.float64]:
@@ -73,7 +73,7 @@ def measure_scifact(claims: Sequence[Sequence[ReaderCase]], reader: DocumentRead
 
 
 def measure_given(name: str, given: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
-    """Macro-F1 and the sign of what has one, the abstract given."""
+    """Macro-F1, and the balanced accuracy of the sign where the label is not neutral, both with the abstract given."""
 
     def macro(some: Sequence[Given]) -> float:
         said = np.array([decide_label(decision, make_features(reader.calibration, logits)) for _, _, logits in some])
@@ -89,7 +89,10 @@ def measure_given(name: str, given: Sequence[Given], decision: Decision, reader:
 
 
 def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
-    """Right and wrong side, both of a pair, both where the claim alone misleads; a paper is two labels and whether it does."""
+    """Right side, wrong side, both claims of a pair right, and both right where the claim alone misleads.
+
+    Each paper is the label given to its true claim, the label given to its false claim, and whether the claims alone mislead.
+    """
 
     def share(some: Sequence[bool]) -> float:
         return 100.0 * float(np.mean(some)) if len(some) else float("nan")
@@ -106,7 +109,7 @@ def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterabl
 
 
 def measure_probes(path: Path, reader: DocumentReader) -> float:
-    """The share of the probes whose most probable class is right."""
+    """The percentage of probes whose most probable class is right."""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     said = [int(reader.logits(one["claim"], [Abstract("", (one["sentence"],))])[0][0].argmax()) for one in lines]
     right = [LABELS[label] == one["label"] for label, one in zip(said, lines, strict=True)]

@@ -1,7 +1,7 @@
-"""What the document reader learns from: claims with whole abstracts, and short texts where the sign of a word is all there is.
+"""What the document reader learns from: claims with whole abstracts, and short texts where only the sign of a word matters.
 
-Every source yields `Lesson`s. Papers of `pubmed/reserved_pmids.txt`, papers of the fold that is kept for measuring, SciFact dev's
-papers and the held-out claims of SciFact and HealthVer are left away.
+Every source yields `Lesson`s. Papers of `pubmed/reserved_pmids.txt`, papers of the fold reserved for measuring, SciFact dev's
+papers and the held-out claims of SciFact and HealthVer are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from retrieval.words.lexical import split_terms
 
 _HERE = Path(__file__).parent
 FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _HERE / "families", _HERE / "claims", _HERE / "contrasts", _HERE / "searches"
-"""Outcome families, claims about papers, contrast sets and searches with their labels, all written for this training."""
+"""Outcome families, claims about papers, contrast sets and labelled searches, all written for this training."""
 
 
 def make_lesson(pair: Pair) -> Lesson:
@@ -38,12 +38,12 @@ def make_lesson(pair: Pair) -> Lesson:
 
 
 def read_ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
-    """The papers of `stance/ordinary.jsonl.gz` of one split."""
+    """The papers of one split of `stance/ordinary.jsonl.gz`."""
     return [row for row in read_rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == split]
 
 
 def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
-    """The three claims of each paper, and one of them beside another paper on the subject, to which it says nothing."""
+    """The claims of each paper, and sometimes one of them paired with another paper on the subject that takes no side on it."""
     index = TextIndex([f"{paper['title']} {' '.join(paper['sentences'])}" for paper in papers])
     for number, paper in enumerate(papers):
         sentences, group = tuple(paper["sentences"]), f"ordinary {paper['pmid']}"
@@ -62,7 +62,7 @@ def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
 
 
 def make_evidence_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, float], rng: random.Random) -> Iterator[Lesson]:
-    """The claims of each paper beside the sentences that carry them alone, where these are known: the sign without the search."""
+    """The claims of each paper paired with only its evidence sentences, where these are known: the sign without the search."""
     for paper in papers:
         if not paper["evidence"] or max(paper["evidence"]) >= len(paper["sentences"]):
             continue
@@ -77,11 +77,11 @@ def make_evidence_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
 
 
 def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, float]) -> Iterator[Lesson]:
-    """Claims beside the papers that a search finds for them, the right one among them; the papers of a claim in one batch.
+    """Claims paired with the hits of a search for them, the right paper among them; the papers of a claim are in one batch.
 
-    `rows` are those of `searches/*.jsonl` as `read_written` completes them; claims of the held-out fold are left away. A search
-    shows papers about another drug, outcome or comparison beside the right one, and most of what is wrongly listed is such a
-    paper (docs/experiments.md).
+    `rows` are those of `searches/*.jsonl` as completed by `read_written`; claims of the held-out fold are left out. Besides the
+    right paper, a search returns papers about another drug, outcome or comparison, and most wrongly listed papers are of this
+    sort (docs/experiments.md).
     """
     for row in rows:
         if is_held_out(row["claim"]):
@@ -95,8 +95,8 @@ def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, f
 def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     """The lines of `claims/*.jsonl` or `searches/*.jsonl`, each with its paper's title and sentences from the data folder.
 
-    A line names how many sentences its author counted; where they are cut otherwise today its evidence is not known. A paper may
-    have several lines; "neutral" may be missing.
+    A line states how many sentences its author counted; where they are split differently now, its evidence is unknown. A paper
+    may have several lines; "neutral" may be missing.
     """
     wanted: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(claims.glob("*.jsonl")):
@@ -114,7 +114,7 @@ def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
 
 
 def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
-    """The rows of one labelled set as whole documents; the held-out fold is left away."""
+    """The rows of one labelled set as whole documents, without the held-out fold."""
     for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
             continue
@@ -130,14 +130,14 @@ def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Ite
 
 
 def make_rival_lessons(folder: Path, per_claim: int, rng: random.Random) -> Iterator[Lesson]:
-    """SciFact train claims beside papers that match their words and are no evidence."""
+    """SciFact train claims paired with papers that match their words but are not evidence."""
     for claim, documents in find_scifact_rivals(folder):
         for document in rng.sample(documents, min(per_claim, len(documents))):
             yield Lesson(claim, document["title"], tuple(document["abstract"]), NEUTRAL, (), "scifact_bm25")
 
 
 def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: float) -> Iterator[Lesson]:
-    """Some supported lessons with their claim turned round; refuted SciFact claims, mostly negations, turned back."""
+    """A `share` of the supported lessons, and of the refuted ones of SciFact (mostly negations), with their claims reversed."""
     for lesson in lessons:
         if lesson.label == NEUTRAL or (lesson.label == CONTRADICT and lesson.source != "scifact") or rng.random() > share:
             continue
@@ -148,7 +148,7 @@ def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, sh
 
 
 def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """(title, sentences) of PubMed's and SciFact's papers that may be trained on."""
+    """(title, sentences) of PubMed's and SciFact's papers that may be used for training."""
     reserved = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
     claims = list(read_rows(folder, "scifact/claims_dev.jsonl.gz"))
     gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
@@ -168,7 +168,7 @@ def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
 def make_title_lessons(
     papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random
 ) -> Iterator[Lesson]:
-    """Titles that state a finding, as they are and turned round, beside their own abstract; half the time it shows its title."""
+    """Titles that state a finding, as they are and reversed, paired with their own abstract, half the time without its title."""
     found = 0
     for title, sentences in papers:
         claim = title.strip("[]. ")
@@ -192,7 +192,7 @@ def make_title_lessons(
 def make_conclusion_lessons(
     papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random
 ) -> Iterator[Lesson]:
-    """The last sentence of an abstract as a claim about the rest, as it is or turned round."""
+    """The last sentence of an abstract as a claim about the rest, as it is or reversed."""
     found = 0
     for title, sentences in papers:
         if found >= wanted:

@@ -1,7 +1,7 @@
 """Export the trained reader, calibrate it and fit its decision: `python -m nli.training.reader.fit --data DIR --out DIR`.
 
-Everything is fitted on claims that training left away: the held-out folds of SciFact and HealthVer train, and half of the papers
-of ordinary's dev split. Figures on the other half and on SciFact dev come from `nli.training.reader.evaluate`.
+Everything is fitted on claims held out of training: the held-out folds of SciFact and HealthVer train, and half of the papers of
+ordinary's dev split. Figures on the other half and on SciFact dev come from `nli.training.reader.evaluate`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from retrieval.training.measure import f1, macro_f1
 
 MAX_TOKENS = 256
 AWAY, ORDINARY, SEARCHED = 0.25, 0.3, 0.5
-"""What documents for claims whose papers are not there, ordinary claims beside their own paper, and the papers of our own
-searches count beside SciFact's."""
+"""The weights, relative to SciFact's documents, of documents for claims whose papers are not in the collection, of ordinary
+claims with their own paper, and of the papers of our own searches."""
 THRESHOLD = 0.5
-"""From this probability on a paper is listed for a side (docs/experiments.md tells what other thresholds would do)."""
+"""The probability above which a paper is listed for a side (docs/experiments.md shows the effect of other thresholds)."""
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 
 
@@ -73,7 +73,7 @@ def make_features(
 
 
 def decide_label(decision: Decision, found: NDArray[np.float64]) -> int:
-    """The label index that the decision and the rule about sentences at odds give for the features `found` [6]."""
+    """The label index for the features `found` [6], by the decision and the rule about sentences at odds with it."""
     support, _, contradict = decision.probabilities(found[None])[0].tolist()
     label = decision.label(support, contradict)
     return NEUTRAL if is_at_odds(label, found) else LABELS.index(label)
@@ -96,10 +96,10 @@ def compute_scifact_f1(
 
 @dataclass(frozen=True, slots=True)
 class ReaderReadings:
-    """What the reader made of claims that training left away: `claims` of SciFact, each with all that was read for it; `away`,
-    claims whose papers are not in the collection; `own`, ordinary claims beside their own paper; `searched`, the papers of our
-    own searches; `verdicts`, HealthVer's abstracts; `alone`, sentences read without their abstract:
-    gold label, logits [1 + 1, 3]."""
+    """The reader's output for claims held out of training: `claims` of SciFact, each with all that was read for it; `away`,
+    claims whose papers are not in the collection; `own`, ordinary claims with their own paper; `searched`, the papers of our own
+    searches; `verdicts`, HealthVer's abstracts; `alone`, sentences read without their abstract, as gold label and logits
+    [1 + 1, 3]."""
 
     claims: list[list[ReaderCase]]
     away: list[list[ReaderCase]]
@@ -110,7 +110,7 @@ class ReaderReadings:
 
 
 def make_readings(data: Path, reader: DocumentReader, most: int) -> ReaderReadings:
-    """At most so many claims or papers of each set, read."""
+    """Read claims and papers of each set; `most` limits how many."""
     reranker = EmbeddedReranker(remembered_mb=600)
     science = PaperCollection(made.read_scifact_papers(data), reader, reranker)
     claims = made.make_scifact_cases(data, science, "train", is_held_out, most=most)
@@ -129,11 +129,11 @@ READ = (
     "scifact/corpus.jsonl.gz", "scifact/claims_train.jsonl.gz", "stance/pairs.jsonl.gz", "stance/ordinary.jsonl.gz",
     "pubmed/abstracts.jsonl.gz",
 )  # fmt: skip
-"""The files of the data folder that readings are made of."""
+"""The files of the data folder from which readings are made."""
 
 
 def load_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -> ReaderReadings:
-    """The readings in `folder` where this very model and code made them of the same data, else new ones, kept there."""
+    """The readings in `folder` where the same model and code made them from the same data, else new ones, stored there."""
     content = [hash_file(path) for path in (*(data / name for name in READ), *sorted(SEARCHES.glob("*.jsonl")))]
     path = Origin(content, [reader.name, most], hash_code([__name__])).path(folder, "readings", ".pkl")
     if path.exists():
@@ -171,8 +171,8 @@ def fit_card(read: ReaderReadings) -> dict[str, Any]:
 def fit_open_decision(read: ReaderReadings, calibration: dict[str, Calibration]) -> Decision:
     """The decision of open retrieval.
 
-    The gap to the best match is left out: the reader itself tells what a paper is about, and where an index holds several papers
-    on a claim, SciFact's one gold paper a claim would teach that all but the first are none (docs/experiments.md).
+    The gap to the best match is left out: the reader itself recognises what a paper is about. Where an index has several papers
+    on a claim, SciFact's one gold paper per claim would teach that only the first is evidence (docs/experiments.md).
     """
     here = [one for claim in read.claims for one in claim if one.open]
     elsewhere = [one for claim in read.away for one in claim if one.open]
@@ -191,7 +191,7 @@ def _list_cited(claims: Sequence[Sequence[ReaderCase]]) -> list[ReaderCase]:
 def _read_alone(
     reader: DocumentReader, science: PaperCollection, cited: Sequence[ReaderCase], papers: Sequence[dict[str, Any]]
 ) -> list[tuple[int, NDArray[np.float32]]]:
-    """Sentences read alone: all evidence, and beside each document's one that is none."""
+    """Sentences read alone: of each document, up to two that are evidence and one that is not."""
     named = [(one.claim, science.papers[science.place[one.paper]].abstract, one.labels) for one in cited]
     for paper in papers:
         for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
@@ -209,7 +209,7 @@ def _read_alone(
 
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Export, calibrate, fit; the model lies in OUT/reader then."""
+    """Export, calibrate, fit; the model is then in OUT/reader."""
     parser = argparse.ArgumentParser(
         prog="python -m nli.training.reader.fit", description="Export the reader and fit its decision."
     )

@@ -1,4 +1,4 @@
-"""The reader's batches and its loss; the steps themselves are `retrieval.training.loop.descend`."""
+"""The reader's batches and its loss; `retrieval.training.loop.descend` takes the steps."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.lesson import Lesson
 
 TOKENS = 2048
-"""Tokens of a batch, padding included."""
+"""The most tokens of a batch, padding included."""
 WINDOW = 320
-"""Papers within which those of similar length are put together."""
+"""The number of papers within which those of similar length are grouped."""
 SHORTEST, LONGEST = 120, 232
-"""How much of an abstract a lesson shows, drawn anew for each paper: the reader must do with any part of it."""
+"""The range of tokens to which a lesson is cut, drawn anew for each paper: the reader must cope with any part of an abstract."""
 SENTENCES = 0.5
-"""What the sentences' loss counts beside the document's."""
+"""The weight of the sentences' loss relative to the document's."""
 UNMARKED, NOTHING = 0.3, 0.5
-"""What a sentence counts that nobody marked as evidence, and one of a document that says nothing about the claim."""
+"""The weight of a sentence not marked as evidence, and of one in a document that takes no side on the claim."""
 SMOOTHING = 0.03
 
 
@@ -42,7 +42,7 @@ class LessonExample:
 
 
 def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> LessonExample:
-    """The lesson within `room` tokens, its evidence always among them."""
+    """The lesson cut to `room` tokens, with priority for its evidence."""
     document = tokenize(lesson.claim, lesson.title, lesson.sentences, lesson.evidence or (), room)
     labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
     counts = np.full(len(labels), NOTHING if lesson.label == NEUTRAL else UNMARKED)
@@ -53,7 +53,7 @@ def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> Less
 
 
 def make_batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.Random) -> list[list[LessonExample]]:
-    """Batches of at most `TOKENS` tokens, texts of similar length and the lessons of a paper together, in random order."""
+    """Batches of at most `TOKENS` tokens, in random order; texts of similar length and a paper's lessons are kept together."""
     papers: dict[str, list[Lesson]] = defaultdict(list)
     for number, lesson in enumerate(lessons):
         papers[lesson.group or str(number)].append(lesson)
@@ -81,7 +81,7 @@ def _measure_length(unit: Sequence[LessonExample]) -> int:
 
 
 def compute_loss(model: ReaderEncoder, batch: Sequence[LessonExample], device: torch.device, low: bool) -> Tensor:
-    """The document's cross-entropy, with the claim's own lean added, and the sentences'."""
+    """The document's cross-entropy, with the claim's own lean added to its logits, plus the sentences' cross-entropy."""
     longest = _measure_length(batch)
     ids, mask, types = (torch.zeros(len(batch), longest, dtype=torch.int64) for _ in range(3))
     rows, places, labels, counts = [], [], [], []

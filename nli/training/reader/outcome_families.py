@@ -1,4 +1,4 @@
-"""Outcome families: sentences that say one outcome better, worse or unchanged, filled with drugs, genes, exposures or a pair."""
+"""Outcome families: sentences that call one outcome better, worse or unchanged, filled with drugs, genes, exposures or a pair."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FACTORS = {
 
 
 def read_families(folder: Path) -> list[dict[str, Any]]:
-    """The outcome families: sentences with a slot {X} that say better, worse or no difference of one outcome."""
+    """The outcome families: sentences with a slot {X} that report one outcome as better, worse or no different."""
     found = []
     for path in sorted(folder.glob("*.jsonl")):
         found += [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
@@ -51,7 +51,7 @@ def read_families(folder: Path) -> list[dict[str, Any]]:
 
 
 def make_family_lessons(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
-    """A claim and a sentence about one outcome, told in two ways; now and then another factor or another outcome (neutral)."""
+    """A claim and a sentence about one outcome in different words; now and then with another factor or outcome (neutral)."""
     sides = ("better", "worse", "null")
     alike: dict[str, list[dict[str, Any]]] = {}
     for outcome in outcomes:
@@ -76,7 +76,7 @@ def make_family_lessons(outcomes: Sequence[dict[str, Any]], wanted: int, rng: ra
             second, label = filled(rng.choice(outcome[mine]), stranger, rival), NEUTRAL
         else:
             if draw < 0.4:
-                # A third of the other draws agree by chance: support and contradiction are as frequent.
+                # About a third of the other draws agree by chance, so support and contradiction are equally frequent.
                 mine = claim_side
             rest = [phrase for phrase in outcome[mine] if phrase != first]
             second, label = filled(rng.choice(rest), factor, rival), SUPPORT if mine == claim_side else CONTRADICT

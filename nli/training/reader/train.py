@@ -1,6 +1,6 @@
 """Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
 
-A run that is stopped goes on from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (docs/models.md says which
+An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (docs/models.md says which
 packages carry it).
 """
 
@@ -45,13 +45,13 @@ from retrieval.training.export import restore_weights
 from retrieval.training.loop import Recipe, descend, read_weights
 
 SCIFACT = ("scifact", "scifact_turned")
-"""Sources of whole abstracts with a share of their own: the ones whose labels experts gave sentence by sentence."""
+"""Sources of whole abstracts with a share of their own: those that experts labelled sentence by sentence."""
 EARLY = 0.5
-"""The share of the short texts that is read before any abstract; the rest is mixed among them."""
+"""The share of the short texts that is read before any abstract; the rest is mixed with the abstracts."""
 
 
 def make_tokenizer(words: Sequence[str]) -> Tokenizer:
-    """WordPiece over the words that are kept, lower case, as the base was trained; the first four are the special ones."""
+    """WordPiece over the kept words, lower-cased as in the base's training; the first four entries are the special tokens."""
     names = [START, "<pad>", CLOSE, "[UNK]", *words]
     found = Tokenizer(models.WordPiece({name: row for row, name in enumerate(names)}, unk_token="[UNK]"))
     found.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -60,7 +60,7 @@ def make_tokenizer(words: Sequence[str]) -> Tokenizer:
 
 
 def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
-    """The weights of a checkpoint or of an exported `model.onnx`; raises `ModelUnusable` where that was made with other words."""
+    """The weights of a checkpoint or of an exported `model.onnx`; raises `ModelUnusable` where the latter has other words."""
     if path.suffix != ".onnx":
         return read_weights(path)
     if read_tokens(path.parent) != list(words):
@@ -74,7 +74,7 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
 def make_lessons(
     data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
 ) -> tuple[list[Lesson], list[Lesson]]:
-    """The short texts, and all others, of each part the share that `--shares` names."""
+    """The short texts, and all other lessons, each part reduced to its share in `--shares`."""
     short, documents, own, scifact, evidence, contrasts, searches = shares
     papers, written, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
     told = [(paper["true"], paper["false"]) for paper in (*papers, *written)]

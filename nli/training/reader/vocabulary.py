@@ -1,7 +1,7 @@
-"""Which words of the base's vocabulary are kept: `python -m nli.training.reader.vocabulary --data DIR --base DIR --out FILE`.
+"""Choose the words of the base to keep: `python -m nli.training.reader.vocabulary --data DIR --base DIR --out FILE`.
 
-Half of MPNet's words hardly occur in biomedical literature or in what people ask about it; what is left out is spelt with smaller
-pieces. 15,000 words keep 99.4 % of the pieces of the literature and 98.9 % of those of claims and questions as they are.
+Half of MPNet's words hardly occur in biomedical literature or in questions about it; words left out are spelt with smaller
+pieces. With 15,000 words, 99.4 % of the pieces of the literature and 98.9 % of those of claims and questions stay as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from retrieval.training.data import read_rows
 SIZE = 15_000
 SPECIAL = ("<s>", "<pad>", "</s>", "[UNK]")
 CLAIMS_COUNT = 20
-"""What a piece in a claim or a question counts, beside one in the literature."""
+"""The weight of a piece in a claim or a question, relative to one in the literature."""
 PASSAGES = 0.2
 _CHUNK = 2000
 
@@ -65,14 +65,14 @@ def count_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
 
 
 def read_tokens(model: Path) -> list[str]:
-    """The words of a reader that is there, in the order of its word table, the special ones left out."""
+    """The words of an existing reader, in the order of its word table, without the special tokens."""
     found = Tokenizer.from_file(str(model / "tokenizer.json")).get_vocab()
     return sorted(found, key=found.__getitem__)[len(SPECIAL) :]
 
 
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the words that are kept and their rows in the base."""
+    """Write the kept words and their rows in the base."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--data", type=Path, help="choose the words that the texts of this data folder use")
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = {row: word for word, row in tokenizer.get_vocab().items() if not (word.startswith("[") and word.endswith("]"))}
     words = {row: word for row, word in words.items() if not (word.startswith("<") and word.endswith(">"))}
     ranked = sorted(words, key=lambda row: (-score[row], row))
-    # Single characters stay, so that every word can be spelt.
+    # Keep single characters, so that every word can be spelt.
     letters = [row for row in ranked if len(words[row].removeprefix("##")) == 1 and (score[row] or words[row][-1].isascii())]
     first = set(letters)
     kept = [*letters, *(row for row in ranked if row not in first)][: SIZE - len(SPECIAL)]

@@ -1,1 +1,1 @@
-"""A checked text to take along: a page, a table, Markdown."""
+"""Exporting a checked text: as a page, a table or Markdown."""

@@ -1,4 +1,4 @@
-"""The formats that a checked text can be taken along in, by the name that HTTP and the ending that a file gives them."""
+"""The export formats of a checked text, by their name in HTTP and by their file extension."""
 
 from __future__ import annotations
 

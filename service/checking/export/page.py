@@ -1,4 +1,4 @@
-"""A checked text as one file of HTML that loads nothing and runs nothing; the template escapes whatever it is given."""
+"""A checked text as one HTML file that loads and runs nothing; the template escapes all its input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.output.templates import load_templates
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a block: a sentence (`number` is its claim's, 0 where it makes none), or what lies between two."""
+    """A part of a block: a sentence (`number` is its claim's, 0 if it makes none), or the text between two sentences."""
 
     text: str
     sentence: TextSentenceOut | None = None
@@ -20,7 +20,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ShownBlock:
-    """A block of the text, cut into pieces that together are the whole of it."""
+    """A block of the text, cut into pieces that together make up the whole block."""
 
     kind: str
     pieces: tuple[Piece, ...]

@@ -1,4 +1,4 @@
-"""What a table of a checked text has in a row, in the same words for every format."""
+"""The content of a row in a table of a checked text, in the same words for every format."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ REASONS: dict[Reason, str] = {
 SIGNS: dict[TextVerdict, str] = {
     "contradicted": "✗", "mixed": "±", "supported": "✓", "uncertain": "?", "nothing found": "○", "not a claim": "",
 }  # fmt: skip
-"""A sign beside the colour of each verdict, for who sees no colour."""
+"""A sign for each verdict besides its colour, for readers who see no colour."""
 
 
 _SEEN = 20
-"""Characters by which the beginning of a sentence is known again."""
+"""How many characters at the beginning of a sentence are compared."""
 _SAID = {"not judged": "was not judged", "not in the index": "is not in the index"}
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """One paper as a table shows it; `link` is "" where it is not one of PubMed's."""
+    """One paper as a table shows it; `link` is "" if the paper is not from PubMed."""
 
     id: str
     title: str
@@ -55,7 +55,7 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """Its id, said to be a PMID where it is one."""
+        """Its id, marked as a PMID if it is one."""
         return f"PMID {self.id}" if self.link else self.id
 
 
@@ -69,12 +69,12 @@ def paper(evidence: EvidenceOut) -> Paper:
 
 
 def link_of(pmid: str) -> str:
-    """Where PubMed shows a paper; "" for an id that is none of PubMed's."""
+    """The address of a paper on PubMed; "" for an id that is not a PMID."""
     return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isascii() and pmid.isdigit() else ""
 
 
 def best(papers: Sequence[EvidenceOut]) -> Paper | None:
-    """The first of a side."""
+    """The first paper of a side, or None."""
     return paper(papers[0]) if papers else None
 
 
@@ -86,12 +86,12 @@ def cited_line(one: CitedOut) -> str:
 
 
 def words_of(checked: CheckedText, sentence: TextSentenceOut) -> str:
-    """A sentence as it stands in the text, on one line."""
+    """A sentence as it is in the text, on one line."""
     return " ".join(checked.text[sentence.start : sentence.end].split())
 
 
 def reworded(checked: CheckedText, sentence: TextSentenceOut) -> bool:
-    """Whether words in front of the claim were taken off it; that its citations were is seen without being told."""
+    """Whether words before the claim were removed; that citations were removed is plain to see."""
     return not words_of(checked, sentence).startswith(sentence.claim[:_SEEN])
 
 

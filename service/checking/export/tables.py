@@ -1,4 +1,4 @@
-"""A checked text as a table, a sentence a row: CSV, or a spreadsheet by openpyxl. A cell is text, never a formula."""
+"""A checked text as a table with a row for each sentence: CSV, or a spreadsheet by openpyxl. A cell is text, never a formula."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ COLUMNS = (
     "against_pmid", "against_title", "against_year", "against_sentence", "against_link",
     "for_pmid", "for_title", "for_year", "for_sentence", "for_link", "citations",
 )  # fmt: skip
-# A spreadsheet's XML can hold none of these.
+# A spreadsheet's XML cannot contain any of these.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 32_767
-"""Characters of a spreadsheet's cell."""
+"""The most characters in a cell of a spreadsheet."""
 _WIDTHS = {
     "sentence": 60,
     "claim": 60,
@@ -30,7 +30,7 @@ _WIDTHS = {
 
 
 def rows(checked: CheckedText) -> list[tuple[str | int, ...]]:
-    """Every sentence but headings, in order, with the columns of `COLUMNS`; `row` is a list's, or counts sentences from 1."""
+    """Every sentence but headings, in order, with the columns of `COLUMNS`; `row` is the list's, or counts sentences from 1."""
     return [_row(checked, place) for place, one in enumerate(checked.sentences) if one.reason != "heading"]
 
 
@@ -40,7 +40,7 @@ def csv_text(checked: CheckedText) -> str:
 
 
 def xlsx(checked: CheckedText) -> bytes:
-    """The table as an XLSX file: its first row stays in view and filters, links can be followed."""
+    """The table as an XLSX file: its first row stays in view and has filters, and its links can be followed."""
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font
     from openpyxl.utils import get_column_letter

@@ -17,7 +17,7 @@ _COLOURS: dict[TextVerdict, str] = {
 
 
 def print_checked(checked: CheckedText, console: Console | None = None) -> None:
-    """Each sentence with its verdict, the best paper on each side and what it cites; the summary last."""
+    """Print each sentence with its verdict, the best paper on each side and what it cites; the summary comes last."""
     console = console or Console(highlight=False)
     for one in checked.sentences:
         if one.reason == "heading":

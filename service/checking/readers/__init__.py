@@ -1,1 +1,1 @@
-"""Reading what is to be checked: one module a format, and the passage that each of them makes."""
+"""Reading the text to check: one module for each format, and the passage that they all return."""

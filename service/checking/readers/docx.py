@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph
 
 MOST_UNPACKED = 200_000_000
-"""Bytes of all parts of the file, unpacked; most of a large one are pictures."""
+"""Bytes of all parts of the file, unpacked; a large file is mostly pictures."""
 MOST_WRITTEN = 30_000_000
-"""Bytes of its parts in XML, which are held in memory as trees of some twenty times their size."""
+"""Bytes of its XML parts, which are held in memory as trees of about twenty times their size."""
 _MOST_PARTS = 5_000
 _MOST_PARAGRAPHS = 50_000
-"""The longest books have fewer; each takes half a millisecond, and a small file may hold a million empty ones."""
+"""The longest books have fewer. Each takes half a millisecond, and a small file may contain a million empty ones."""
 _DEEPEST = 4
 """Tables within tables; deeper ones are left out."""
 
 
 def read_docx(raw: bytes, name: str) -> Passage:
-    """The text of a DOCX file; raises `BadInput` for what is damaged, no DOCX at all, or unpacks to far more than it should."""
+    """The text of a DOCX file; raises `BadInput` for a file that is damaged, no DOCX, or unpacks to far more than it should."""
     _check_parts(raw, name)
     from docx import Document
 
@@ -48,7 +48,7 @@ def read_docx(raw: bytes, name: str) -> Passage:
 
 
 def _check_parts(raw: bytes, name: str) -> None:
-    """Refuse a bomb before anything of it is unpacked; zipfile never unpacks more of a part than the size told here."""
+    """Refuse a ZIP bomb before anything is unpacked; zipfile never unpacks more of a part than its declared size."""
     try:
         with ZipFile(BytesIO(raw)) as packed:
             parts = packed.infolist()
@@ -80,14 +80,14 @@ def _blocks(
         if not isinstance(one, Table):
             yield one.text, "cell" if depth else _kind(one, kinds)
         elif depth < _DEEPEST:
-            # A cell that spans several columns or rows comes once for each.
+            # A cell that spans several columns or rows is listed once for each.
             cells = {id(cell._tc): cell for row in one.rows for cell in row.cells}
             for cell in cells.values():
                 yield from _blocks(cell.iter_inner_content(), kinds, depth + 1)
 
 
 def _kind(paragraph: Paragraph, kinds: dict[str | None, BlockKind]) -> BlockKind:
-    """What a paragraph is by its style; `kinds` remembers it for each style, whose name takes long to look up."""
+    """The kind of a paragraph, by its style; `kinds` caches it for each style, because looking up a style's name is slow."""
     style = paragraph._p.style
     if style not in kinds:
         kinds[style] = _kind_of_style(paragraph)

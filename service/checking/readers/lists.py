@@ -1,4 +1,4 @@
-"""Claims given one by one: a line each, or a column of a table."""
+"""Claims given one by one: on a line each, or in a column of a table."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Passage, Writing
 
 COLUMN = "claim"
-"""The column that is read where none is named."""
+"""The column that is read by default."""
 
 
 def read_lines(text: str) -> Passage:
-    """A claim a line; empty lines are passed over."""
+    """One claim on each line; empty lines are skipped."""
     writing = Writing()
     for row, line in enumerate(text.splitlines(), 1):
         writing.add(line.strip(), "claim", row=row)
@@ -22,10 +22,10 @@ def read_lines(text: str) -> Passage:
 
 
 def read_table(text: str, name: str, column: str = "") -> Passage:
-    """The claims in a column of a CSV file whose first row names the columns; raises `BadInput` where that is not there.
+    """The claims in a column of a CSV file whose first row names the columns; raises `BadInput` if there is none.
 
-    The separator is the one of comma, semicolon, tab and bar that the first row holds most of. `row` counts the file's rows, the
-    first being 1, so that a spreadsheet shows it under the same number.
+    The delimiter is whichever of comma, semicolon, tab and bar is most frequent in the first row. `row` counts the file's rows
+    from 1, so that a spreadsheet shows a claim under the same number.
     """
     wanted = column or COLUMN
     first = text.lstrip("\n").partition("\n")[0]
@@ -55,7 +55,7 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
 
 
 def _place(wanted: str, names: list[str]) -> int | None:
-    """Where the column stands; capitals make no difference unless two columns differ in them alone."""
+    """The position of the column, or None; case is ignored unless two columns differ only by case."""
     if wanted in names:
         return names.index(wanted)
     alike = [place for place, one in enumerate(names) if one.lower() == wanted.lower()]

@@ -1,4 +1,4 @@
-"""Markdown as the text it shows, by markdown-it: without marks, code and HTML; a link's address is kept beside its words."""
+"""Markdown as the text that a reader sees, by markdown-it: no markup, code or HTML; a link's address is kept with its words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _kind(inside: Sequence[str]) -> BlockKind:
 
 
 def _shown(tokens: Sequence[Token]) -> tuple[str, tuple[Link, ...]]:
-    """What a reader sees of a line of Markdown, and its links."""
+    """The visible text of inline Markdown, and its links."""
     parts: list[str] = []
     length, begun, address = 0, 0, ""
     links: list[Link] = []

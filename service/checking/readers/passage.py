@@ -1,4 +1,4 @@
-"""A text to be checked, whatever it was read from: plain characters and the blocks they stand in."""
+"""A text to check, whatever it was read from: plain characters and the blocks that they form."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 BlockKind = Literal["heading", "paragraph", "item", "cell", "claim"]
-"""A cell is a table's; a claim is an entry of a list of claims, which is taken as it is."""
+"""A cell belongs to a table; a claim is an entry of a list of claims, and is taken as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of the text that no sentence leaves; offsets into the text. `row` is its line in a list of claims, from 1."""
+    """A span of the text that no sentence crosses; offsets into the text. `row` is its line in a list of claims, from 1."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words of the text that were a link, and where it led; offsets into the text."""
+    """Words of the text that were a link, and its address; offsets into the text."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The text with its blocks in order, which never overlap; what lies between blocks (white space) belongs to none."""
+    """The text with its blocks in order, which never overlap; the white space between blocks belongs to none."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -38,7 +38,7 @@ class Passage:
 
 
 class Writing:
-    """Puts a passage together, block by block."""
+    """Builds a passage, block by block."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -47,7 +47,7 @@ class Writing:
         self._links: list[Link] = []
 
     def add(self, text: str, kind: BlockKind = "paragraph", links: tuple[Link, ...] = (), row: int = 0) -> None:
-        """A block behind those that are there; its links have offsets into its own text. White space alone is no block."""
+        """Append a block; its links have offsets into its own text. White space alone is no block."""
         if not text.strip():
             return
         start = self._length

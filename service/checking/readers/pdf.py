@@ -1,4 +1,4 @@
-"""PDF with a text layer by pypdf: its lines put together again to paragraphs, running heads and page numbers left out."""
+"""PDF with a text layer, by pypdf: lines are joined into paragraphs; running heads and page numbers are left out."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 500
 _REPEATED = 3
-"""A first or last line that stands on so many pages is a running head."""
+"""A first or last line that occurs on this many pages is a running head."""
 _NUMBER = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(r"^(?:page\s*)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?$", re.IGNORECASE)
 _HYPHENED = re.compile(r"(?<=[a-z])-$")
-# What stands before the hyphen of a compound; any other word that ends its line with one was cut there.
+# The first parts of compounds; any other word that ends a line with a hyphen was split there.
 _COMPOUND = re.compile(
     r"\b(?:alpha|beta|gamma|non|low|high|long|short|well|double|single|placebo|self|post|anti|multi|evidence|population|meta|dose)-$",
     re.IGNORECASE,
@@ -35,7 +35,7 @@ def read_pdf(raw: bytes, name: str) -> Passage:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
-    # Of what it works around in a file it tells on standard error.
+    # pypdf reports what it works around in a file on standard error.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(BytesIO(raw))
@@ -50,13 +50,13 @@ def read_pdf(raw: bytes, name: str) -> Passage:
 
 
 def _pages(reader: PdfReader, name: str) -> list[list[str]]:
-    """The lines of each page, as far as they hold anything."""
+    """The lines of each page; raises `BadInput` if the pages are damaged, too many or without text."""
     try:
         count = len(reader.pages)
         if count <= MOST_PAGES:
             texts = [page.extract_text() for page in reader.pages]
     except Exception:
-        # Of a damaged file it may raise nearly anything.
+        # A damaged file may raise nearly anything.
         raise _damaged(name) from None
     if count > MOST_PAGES:
         raise BadInput(f"{name} has {count:,} pages and at most {MOST_PAGES} are read; check it in parts.")
@@ -71,7 +71,7 @@ def _damaged(name: str) -> BadInput:
 
 
 def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
-    """One passage: a line goes on with the next unless it is short and ends a sentence, or is a heading."""
+    """One passage: a line is joined to the next unless it is short and ends a sentence, or is a heading."""
     heads = Counter(_edge(line) for lines in pages for line in {*lines[:1], *lines[-1:]} if line)
     lines = [
         line
@@ -105,17 +105,17 @@ def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
 
 
 def _stands_alone(line: str, following: str, full: float) -> bool:
-    """Whether a line is a title: short, without a stop, and what follows begins anew."""
+    """Whether a line is a title: short, without a full stop, and followed by a capital letter."""
     return bool(line) and len(line) < full and line[-1].isalnum() and following[:1].isupper()
 
 
 def _with_line(paragraph: str, line: str) -> str:
-    """A paragraph that goes on with a line: a word that was cut is whole again."""
+    """A paragraph with one more line; a word split at the end of a line is rejoined."""
     if not _HYPHENED.search(paragraph):
         return f"{paragraph} {line}".strip()
     return (paragraph if _COMPOUND.search(paragraph) else paragraph[:-1]) + line
 
 
 def _edge(line: str) -> str:
-    """A running head without what differs from page to page."""
+    """A running head with its numbers masked, since they differ from page to page."""
     return _NUMBER.sub("#", line)

@@ -1,6 +1,6 @@
-"""Reading what is to be checked: a file of any of the formats, standard input, or a text sent over HTTP.
+"""Reading the text to check: a file of any of the formats, standard input, or a text sent over HTTP.
 
-What a file is goes by its content; its name only tells Markdown and tables from plain text. Every fault is one sentence.
+A file's content decides its format; its name only distinguishes Markdown and tables from plain text. Every error is one sentence.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from service.checking.readers.passage import Passage, Writing
 
 MOST_BYTES = 50_000_000
 MOST_CHARACTERS = 5_000_000
-"""Of text, whatever it was read from; the longest books have fewer."""
+"""The limit for a text, whatever it was read from; the longest books have fewer."""
 
 TextFormat = Literal["auto", "text", "markdown"]
 Format = Literal["auto", "text", "markdown", "docx", "pdf", "lines", "csv"]
@@ -24,14 +24,14 @@ _OLD_WORD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP, _PDF = b"PK\x03\x04", b"%PDF-"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MARKDOWN_NAMES, _TABLE_NAMES = (".md", ".markdown"), (".csv", ".tsv")
-# Two of these make a text Markdown: one alone may stand in any text.
+# Two of these make a text Markdown: one alone may occur in any text.
 _MARKS = re.compile(r"^#{1,6}\s+\S|^\s*(?:[-*+]|\d+\.)\s+\S|\*\*\S[^*\n]*\*\*|^```|\]\(https?://", re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 
 
 def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
-    """The text, or the list of claims, in a file; raises `BadInput` where there is none."""
+    """The text or the list of claims in a file; raises `BadInput` if there is none."""
     try:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
@@ -41,7 +41,7 @@ def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
 
 
 def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "") -> Passage:
-    """The same for a file's content; `name` is what errors call it, and its ending may tell the format.
+    """The same for a file's content; `name` is what errors call it, and its extension may determine the format.
 
     Raises `BadInput` for content that is empty, too large or unreadable.
     """
@@ -72,7 +72,7 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
 
 
 def read_text(text: str, format: TextFormat = "auto", name: str = "The text") -> Passage:
-    """A text that is there already; "auto" takes it for Markdown where it has two of Markdown's marks or more.
+    """The passage of a text; "auto" takes it for Markdown if it has at least two of Markdown's marks.
 
     Raises `BadInput` for a text that is too long.
     """
@@ -88,7 +88,7 @@ def read_text(text: str, format: TextFormat = "auto", name: str = "The text") ->
 
 
 def _plain(text: str) -> Passage:
-    """Paragraphs between empty lines; a line that begins as a list's entry begins a block of its own."""
+    """Paragraphs between empty lines; a line that looks like a list entry begins a block of its own."""
     writing = Writing()
     for paragraph in _BLANK.split(text):
         lines: list[str] = []
@@ -115,7 +115,7 @@ def _sniffed(raw: bytes, name: str, column: str) -> Format:
 
 
 def _text_format(name: str) -> TextFormat:
-    """Only what has no name that says so may be Markdown."""
+    """A file named .txt is plain text; any other may be Markdown."""
     return "text" if name.lower().endswith(".txt") else "auto"
 
 

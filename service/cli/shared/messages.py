@@ -1,4 +1,4 @@
-"""What every command says apart from its result: errors, lines about the work, the command itself."""
+"""What every command prints besides its result: errors, progress notes and the command itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from retrieval.core.errors import CounterpointError
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Turn every error that the user can do something about into one sentence and exit code 2."""
+    """Turn every error that the user can fix into one sentence and exit code 2."""
     try:
         yield
     except CounterpointError as error:
@@ -26,10 +26,10 @@ def report_errors() -> Iterator[None]:
 
 
 def print_note(line: str) -> None:
-    """A line about the work, apart from its result: on standard error."""
+    """Print a line about the work, as opposed to its result, on standard error."""
     typer.echo(line, err=True)
 
 
 def get_command_line() -> str:
-    """The command as it was typed, for reports to name."""
+    """Return the command as it was typed, for use in reports."""
     return shlex.join(["counterpoint", *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once."""
+"""Options that several commands share, each defined once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.configuration import defaults
 
 
 def read_place(place: Path) -> Path:
-    """The place of an index as it was given; for one on a cluster, what the settings say of reaching it is handed down."""
+    """Return the place of an index as given; for an index on a cluster, also apply the settings for reaching it."""
     from retrieval.cluster.address import is_address, read_address
 
     if is_address(place):
@@ -28,7 +28,7 @@ IndexOption = Annotated[
     Path,
     typer.Option(
         "--index",
-        help="The folder of an index. Or the address of one on a cluster, such as opensearch://host:9200/pubmed.",
+        help="The folder of an index, or the address of one on a cluster, such as opensearch://host:9200/pubmed.",
         show_default=False,
         callback=read_place,
     ),
@@ -45,9 +45,9 @@ ProfileOption = Annotated[str, typer.Option("--profile", help="A profile (a set 
 
 
 def answer_variant(answers: str | None, config: str | None) -> tuple[str, str | None]:
-    """The names of the answer variant and of the grounding variant under it; None stands for the one that the former names.
+    """Return the names of the answer variant and of its grounding variant; None means the one that the answer variant names.
 
-    --config named the answer variant once. Where it still does, that is followed, and a line says what to write instead.
+    --config used to name the answer variant. Such a value still works, and a note says what to write instead.
     """
     from retrieval.core.errors import BadConfig
     from service.configuration.answers import is_answer_variant

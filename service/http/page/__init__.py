@@ -1,1 +1,1 @@
-"""The page: its files, and what serves them."""
+"""The page: its files and the routes that serve them."""

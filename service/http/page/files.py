@@ -1,4 +1,4 @@
-"""The page's files, made once of those in the package: only these names exist, and the browser runs and loads nothing else."""
+"""The page's files, built once from those in the package: only these names exist; the browser runs and loads nothing else."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from service.output.templates import load_templates
 
 _PAGE = "index.html"
 
-# Named here: what a system thinks of a file's type differs between systems, and a browser refuses a script of the wrong one.
+# Listed here because systems guess a file's type differently, and a browser refuses a script of the wrong type.
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
 }
 
-# Trusted Types make the browser refuse markup made from text; `data:` is the icon, which stands in the page itself.
+# Trusted Types make the browser refuse markup made from text; `data:` is for the icon, which is embedded in the page.
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -48,7 +48,7 @@ class _File:
 
 @cache
 def page_files() -> dict[str, _File]:
-    """Every file of the page by its name, read once; a name that is not here is asked of no file system."""
+    """Every file of the page by its name, read once; a name that is not here is never looked up on disk."""
     found = {}
     for file in files("service.http").joinpath("page").iterdir():
         media_type = _TYPES.get(file.name[file.name.rfind(".") :])
@@ -59,7 +59,7 @@ def page_files() -> dict[str, _File]:
 
 
 def _write_page() -> bytes:
-    """The page with what it shares with others, or holds several times, in its places; nothing in it depends on a request."""
+    """Build the page from its parts, some of them shared or used several times; nothing in it depends on a request."""
     return load_templates("service.http.page").get_template(_PAGE).render().encode()
 
 
@@ -74,7 +74,7 @@ async def page(request: Request) -> Response:
 
 @router.get("/page/{name}")
 async def part(request: Request, name: str) -> Response:
-    """What the page loads."""
+    """A file that the page loads."""
     return _serve(request, name)
 
 
@@ -82,7 +82,7 @@ def _serve(request: Request, name: str) -> Response:
     file = page_files().get(name)
     if file is None:
         raise HTTPException(404)
-    # Asked again each time, so that the parts of two releases are never mixed; unchanged, they are not sent again.
+    # Revalidated on each use, so that files of two releases are never mixed; unchanged files are not sent again.
     headers = {
         "Cache-Control": "no-cache",
         "Content-Security-Policy": POLICY,
@@ -90,7 +90,7 @@ def _serve(request: Request, name: str) -> Response:
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }
-    # Among other tags, or as W/"…" where a proxy has compressed the file.
+    # The tag may stand among others, or as W/"…" if a proxy has compressed the file.
     if file.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(file.content, media_type=file.media_type, headers=headers)

@@ -1,1 +1,1 @@
-"""The API's description as a page for people, made from the one for programs (OpenAPI) and from files of the package alone."""
+"""The API's description as a page for people, made only from the one for programs (OpenAPI) and files of the package."""

@@ -1,4 +1,4 @@
-"""The OpenAPI document as a page shows it: calls and shapes, each with its fields in words."""
+"""The OpenAPI document as a page shows it: calls and shapes, with their fields described in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Kind = tuple[tuple[str, str], ...]
-"""What a value is, in pieces of (words, the shape that they name or "")."""
+"""The kind of a value in words, as pieces of (text, the name of the shape it refers to or "")."""
 
 _ALIAS = "_alias"
 _WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
@@ -21,7 +21,7 @@ _EXAMPLE = "http://127.0.0.1:8000"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field, a parameter, or a status: its name, kind, bounds or default in words, and what it is."""
+    """A field, a parameter or a status: its name, its kind, its bounds or default in words, and its description."""
 
     name: str
     kind: Kind
@@ -31,7 +31,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call; `others` are its older addresses, `key` says whether it may need one."""
+    """One call; `others` are its older paths, `key` says whether it may need an API key."""
 
     name: str
     method: str
@@ -47,7 +47,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object that is sent or answered."""
+    """An object that is sent or returned."""
 
     name: str
     about: str
@@ -55,7 +55,7 @@ class Shape:
 
 
 def calls(document: Mapping[str, Any]) -> list[Call]:
-    """Every call of the document, an older address told with the call that it is another name of."""
+    """Every call of the document; an older path is listed with the call that it is an alias of."""
     every = [(path, method, found) for path, item in document["paths"].items() for method, found in item.items()]
     aliases: dict[str, list[str]] = {}
     for path, _, found in every:
@@ -75,7 +75,7 @@ def shapes(document: Mapping[str, Any]) -> list[Shape]:
 
 
 def kind_of(schema: Mapping[str, Any]) -> Kind:
-    """What a value of this schema is."""
+    """Describe the kind of a value of this schema."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return ((name, name),)
@@ -116,7 +116,7 @@ def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[st
 
 
 def _describe_response(content: Mapping[str, Any]) -> Kind:
-    """What a response may be; of a stream, the names of its events."""
+    """Describe what a response may be; for a stream, by the names of its events."""
     pieces: list[tuple[str, str]] = []
     for media, one in content.items():
         pieces.append((", " if pieces else "", ""))
@@ -139,7 +139,7 @@ def _fields(schema: Mapping[str, Any]) -> tuple[Field, ...]:
 
 
 def _note(schema: Mapping[str, Any], required: bool) -> str:
-    """Whether a value must be there, and its default and bounds."""
+    """Say whether a value is required, and give its default and bounds."""
     told = [words.format(f"{schema[bound]:,}") for bound, words in _BOUNDS.items() if bound in schema]
     if required:
         told.insert(0, "required")
@@ -171,5 +171,5 @@ def _example(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[s
 
 
 def _quote(text: str) -> str:
-    """As a shell takes it."""
+    """Quote a text for a shell."""
     return "'" + text.replace("'", "'\\''") + "'"

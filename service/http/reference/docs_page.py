@@ -1,4 +1,4 @@
-"""/docs, the API's description for people, and /favicon.ico: made of files of the package, so that no other machine is asked."""
+"""/docs (the API's description) and /favicon.ico: made from files of the package, so that nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ async def docs(request: Request) -> Response:
 
 @router.get("/docs/docs.css")
 async def style() -> Response:
-    """How it looks, beside the style of the other page."""
+    """The page's style, in addition to that of the main page."""
     return _respond(_FILES.joinpath("docs.css").read_bytes(), "text/css; charset=utf-8")
 
 
 @router.get("/favicon.ico")
 async def icon() -> Response:
-    """What browsers ask for of every address; the drawing is the page's own."""
+    """The icon, which browsers request from every site; it is the same drawing as in the page."""
     return _respond(_FILES.joinpath("favicon.ico").read_bytes(), "image/x-icon")
 
 
 def render_page(document: dict[str, Any]) -> bytes:
-    """The page of an OpenAPI document; whatever stands in it is escaped."""
+    """Render the page of an OpenAPI document; everything taken from the document is escaped."""
     template = load_templates("service.http.reference").get_template("docs.html")
     info = document["info"]
     return (

@@ -1,6 +1,6 @@
-"""The examples in the API's description: real answers over the demo index to the requests' own examples, kept as files.
+"""The examples in the API's description: real responses over the demo index to the requests' own examples, kept as files.
 
-`make examples` makes them anew.
+`make examples` regenerates them.
 """
 
 from __future__ import annotations

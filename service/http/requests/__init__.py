@@ -1,1 +1,1 @@
-"""What every request passes and every route uses: keys and limits, problems, the forms of a response, streams."""
+"""What every request passes through and every route uses: keys and limits, problems, response formats, streams."""

@@ -1,4 +1,4 @@
-"""Who may ask, and how often: API keys compared in constant time, and a limit for each key."""
+"""Who may send requests, and how often: API keys compared in constant time, and a limit for each key."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from service.operating import metrics
 from service.operating.settings import Settings
 
 bearer_key = HTTPBearer(auto_error=False, description="An API key, if the operator requires one.")
-header_key = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key in its own header.")
+header_key = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key, in the X-API-Key header.")
 
 
 class AccessControl:
-    """Lets requests through that have a key, as often as they may; the limits are counted in this process."""
+    """Admits requests that have a key, up to its limits; the limits are counted in this process."""
 
     def __init__(self, settings: Settings) -> None:
         self._digests = settings.digests()
@@ -31,7 +31,7 @@ class AccessControl:
         self._counts = MovingWindowRateLimiter(MemoryStorage())
 
     def name(self, key: str) -> str | None:
-        """Whose key that is. Every key is compared, so that the time taken tells nothing of them."""
+        """The name of the key's owner, if known. Every key is compared, so that the time taken reveals nothing about them."""
         given, found = hashlib.sha256(key.encode("utf-8", "replace")).digest(), None
         for name, digest in self._digests.items():
             if hmac.compare_digest(given, digest):
@@ -39,7 +39,7 @@ class AccessControl:
         return found
 
     def know(self, request: Request, key: str) -> None:
-        """Let the request through where its key is known or none is asked for, or raise what it is answered with."""
+        """Let the request through if its key is known or none is required; otherwise raise the error to respond with."""
         who = f"address {request.client.host if request.client else ''}"
         if self._digests:
             name = self.name(key)
@@ -53,7 +53,7 @@ class AccessControl:
         request.scope.setdefault("state", {})["who"] = who
 
     def spend(self, request: Request, claims: int) -> None:
-        """Count claims against the limits of whoever sent the request."""
+        """Count claims against the limits of the sender of the request."""
         who = request.scope.get("state", {}).get("who", "")
         if claims < 1:
             return
@@ -71,7 +71,7 @@ class AccessControl:
 
 
 def holder_of(request: Request) -> str:
-    """The name of the key that a request came with; "" where no keys are set."""
+    """The name of the key that a request came with; "" if no keys are set."""
     return str(request.scope.get("state", {}).get("holder", ""))
 
 
@@ -86,6 +86,6 @@ async def require_key(
 
 
 async def admit_request(request: Request, _known: Annotated[None, Depends(require_key)]) -> None:
-    """The dependency of every call that is work: a key that is known and has not been used too often."""
+    """The dependency of every call that does work: a key that is known and has not been used too often."""
     gate: AccessControl = request.app.state.gate
     gate.spend(request, 1)

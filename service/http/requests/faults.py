@@ -1,4 +1,4 @@
-"""What is wrong with a request, in a sentence of ours: what was expected, what came, what to do; never a library's words."""
+"""What is wrong with a request, in our own words: what was expected, what came, what to do; never a library's message."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ UNREADABLE = (
     "send one JSON object in UTF-8."
 )
 _LONGEST = 40
-"""Characters of what came that are told again."""
+"""The most characters of a bad value that are quoted."""
 
-# What a fault of each type says should have come.
+# What was expected, by the type of the fault.
 _EXPECTED = {
     "string_type": "a text",
     "string_unicode": "valid Unicode text",
@@ -38,9 +38,9 @@ _HOW = {
 
 
 def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = "The body") -> str:
-    """The first of the faults that pydantic found, an unknown field before all others: it may be the missing one, misspelt.
+    """Describe the first fault that pydantic found; an unknown field comes first, since it may be the missing one, misspelt.
 
-    `model` is what was to be read, None for parameters of the address; `whole` is what errors call all of it.
+    `model` is the model to be read, None for parameters of the URL; `whole` is what errors call the whole input.
     """
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     place, kind, context = _place(fault), fault["type"], fault.get("ctx") or {}
@@ -65,7 +65,7 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
 
 
 def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) -> str:
-    """What is wrong with the value of a field."""
+    """Describe what is wrong with the value of a field."""
     if kind == "literal_error":
         names = str(context.get("expected", "")).replace("'", "")
         return f"should be {names}, not {_describe_value(value)}; use one of these"
@@ -86,20 +86,20 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) 
 
 
 def _place(fault: Any) -> str:
-    """The field, with the entry of a list from 0; the kinds that a field may have, which pydantic names too, are left out."""
+    """The field, with list positions counted from 0; the kinds of a union, which pydantic lists too, are left out."""
     inner = fault["loc"][1:] if fault["loc"][:1] and fault["loc"][0] in ("body", "query", "path") else fault["loc"]
     name, *rest = inner or ("",)
     return _short(str(name)) + "".join(f"[{part}]" for part in rest if isinstance(part, int))
 
 
 def _expected_at(place: str, faults: Sequence[Any]) -> str:
-    """What the value there may be: where there are several kinds, each has its fault."""
+    """What the value there may be: if several kinds are allowed, each has its own fault."""
     kinds = [_EXPECTED.get(one["type"], "") for one in faults if _place(one) == place]
     return " or ".join(dict.fromkeys(kind for kind in kinds if kind))
 
 
 def _describe_body(model: type[BaseModel] | None) -> str:
-    """What a whole body should be."""
+    """Describe what a whole body should be."""
     if model is None:
         return "one JSON object"
     needed = [f'"{name}": …' for name, field in model.model_fields.items() if field.is_required()]
@@ -111,7 +111,7 @@ def _fields(model: type[BaseModel] | None) -> str:
 
 
 def _describe_value(value: object) -> str:
-    """What came, in few words."""
+    """Describe what came, in few words."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What every request passes first: an id of its own, limits on its body, a line in the log, a place in the metrics."""
+"""What every request passes first: it gets an id, limits on its body, a line in the log and a count in the metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger("counterpoint")
 _access = logging.getLogger("counterpoint.access")
 _SANE = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _ASKED_BY_MACHINES = ("/health", "/metrics")
-"""Routes asked every few seconds, which have no line in the log."""
+"""Routes that machines request every few seconds; they get no line in the log."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -36,7 +36,7 @@ class _TooLarge(HTTPException):
 
 
 class _TooSlow(HTTPException):
-    """The body was not there in time. What is left of it would be read as the next request: the connection ends."""
+    """The body did not arrive in time. The rest of it would be read as the next request, so the connection is closed."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -45,14 +45,14 @@ class _TooSlow(HTTPException):
 
 
 class OuterMiddleware:
-    """The outermost middleware; pure ASGI, since streams and disconnections must pass it untouched."""
+    """The outermost middleware; pure ASGI, since streams and disconnections must pass through it untouched."""
 
     def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float, larger: Mapping[str, int] | None = None) -> None:
-        """`larger` has the paths whose bodies may have more bytes, and how many."""
+        """`larger` maps the paths whose bodies may be larger to their limits in bytes."""
         self._app, self._most, self._longest, self._larger = app, body_bytes, body_seconds, larger or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; other kinds of connection pass."""
+        """Handle one request; other kinds of connection pass through."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -75,7 +75,7 @@ class OuterMiddleware:
         async def counted() -> Message:
             nonlocal taken, whole
             try:
-                # After the body comes only that the client has left, whenever that is.
+                # After the body, the only message is that the client has left, and that may come at any time.
                 async with asyncio.timeout_at(None if whole else until):
                     message = await receive()
             except TimeoutError:
@@ -103,7 +103,7 @@ class OuterMiddleware:
 
 
 class _Sent:
-    """Passes messages on, and adds to the first what every response has."""
+    """Passes messages on, and adds the headers of every response to the first."""
 
     def __init__(self, send: Send, id: str) -> None:
         self._send, self._id, self.status = send, id, 0
@@ -119,10 +119,10 @@ class _Sent:
 
 
 def _note(scope: Scope, status: int, seconds: float, id: str) -> None:
-    """The request's line in the log and its place in the metrics; the path as asked for stands in neither."""
+    """Write the request's line in the log and count it in the metrics; neither contains the path as requested."""
     route: Any = scope.get("route")
     path = str(getattr(route, "path_format", "")) or "unknown"
-    # What a client invents must not become a label without end.
+    # Methods that a client makes up must not create ever more labels.
     method = scope["method"] if scope["method"] in _METHODS else "other"
     metrics.REQUESTS.labels(method=method, route=path, status=str(status or problems.CLIENT_LEFT)).observe(seconds)
     told = {"method": method, "route": path, "status": status or problems.CLIENT_LEFT, "ms": round(seconds * 1000, 1), "id": id}

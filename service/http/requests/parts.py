@@ -1,4 +1,4 @@
-"""What the calls of the API work with, and what a call adds to its line in the log."""
+"""The parts that the API's calls work with, and what a call adds to its line in the log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger("counterpoint")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the calls work with; `app.state.parts` holds it."""
+    """The parts that the calls work with, held in `app.state.parts`."""
 
     live: CurrentService
     workers: Workers
@@ -39,13 +39,13 @@ def parts_of(request: Request) -> Parts:
 
 
 def note(request: Request, parts: Parts, **told: str | int) -> None:
-    """Add to the request's line in the log; texts only where the operator asked for them."""
+    """Add to the request's line in the log; texts only if the operator asked for them."""
     kept = {name: value for name, value in told.items() if parts.log_claims or not isinstance(value, str)}
     request.scope.setdefault("state", {}).setdefault("told", {}).update(kept)
 
 
 def remember(request: Request, parts: Parts, make_entry: Callable[[], Entry]) -> None:
-    """Add what was asked to the history, where there is one; a history that cannot be written keeps no answer back."""
+    """Add what was asked to the history, if there is one; a history that cannot be written does not hold back the answer."""
     if parts.memory is None or not parts.memory.history_on:
         return
     try:

@@ -21,7 +21,7 @@ from service.schemas.values import Problem
 MEDIA_TYPE = "application/problem+json"
 FAILED = "The request could not be answered; see the service's log."
 CLIENT_LEFT = 499
-"""No client ever sees it; the log and the metrics do."""
+"""No client ever sees this status; only the log and the metrics do."""
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that is being worked on, on the event loop and in the threads that work for it."""
@@ -43,11 +43,11 @@ _KINDS = {
 }
 
 OF_WORK = (400, 408, 413, 422, 500, 503)
-"""What any call that reads a body and works for it may answer."""
+"""The statuses that any call with a body and work to do may return."""
 
 
 class Refused(CounterpointError):
-    """A request that is turned away before any work, with this status and these headers."""
+    """A request that is refused before any work, with this status and these headers."""
 
     def __init__(self, message: str, status: int, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ def problem(status: int, detail: str) -> Problem:
 
 
 def problem_of(error: CounterpointError) -> Problem:
-    """What an error of ours says."""
+    """The problem for one of our own errors."""
     return problem(error.status, str(error))
 
 
@@ -86,7 +86,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def install(app: FastAPI, bodies: Mapping[str, type[BaseModel]]) -> None:
-    """Answer every fault of `app` so; `bodies` says what a body should be, by the last part of the address that tells."""
+    """Answer every fault of `app` with a problem; `bodies` has the model of a body by the last matching part of the path."""
 
     @app.exception_handler(CounterpointError)
     async def _told(_request: Request, error: CounterpointError) -> Response:

@@ -1,4 +1,4 @@
-"""How the API writes its good responses, and how it describes them: JSON, texts for people and tools, events."""
+"""How the API writes its successful responses, and how it describes them: JSON, texts for people and tools, events."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ MEDIA_TYPES: dict[Format, str] = {
 }
 FormatQuery = Annotated[
     Literal["json", "markdown", "ris", "bibtex"],
-    Query(description="JSON, Markdown to read, or the documents shown as a file for a reference manager."),
+    Query(description="JSON, readable Markdown, or the documents shown, as a file for a reference manager."),
 ]
 _ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
 
 
 def describe_formats(model: type[BaseModel], name: str) -> dict[int | str, dict[str, Any]]:
-    """The response in the API's description: a real one as JSON, and the texts."""
+    """Describe the response for the API's description: a real example as JSON, and the text formats."""
     content: dict[str, Any] = {"application/json": {"example": examples.example(name)}}
     content |= {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
     return {200: {"model": model, "content": content}}
 
 
 def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """A stream in the API's description: its events by name, the last of them "error"."""
+    """Describe a stream for the API's description: its events by name, the last of them "error"."""
     described = []
     for name, model in (events | {"error": Problem}).items():
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -46,7 +46,7 @@ def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]
 
 
 def write_response(body: BaseModel, found: Answer | Grounding, format: Literal["json"] | Format) -> Response:
-    """The response in the format that was asked for; a text is made of the value, JSON of `body`."""
+    """Write the response in the requested format: JSON is made from `body`, a text from `found`."""
     if format == "json":
         return write_json(body)
     name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
@@ -54,5 +54,5 @@ def write_response(body: BaseModel, found: Answer | Grounding, format: Literal["
 
 
 def write_json(body: BaseModel) -> JSONResponse:
-    """Written on the thread that did the work, not on the event loop."""
+    """Write the JSON on the thread that did the work, not on the event loop."""
     return JSONResponse(body.model_dump(mode="json"))

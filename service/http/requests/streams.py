@@ -1,4 +1,4 @@
-"""Work told as it goes on, over server-sent events: stages and sentences, last the result or the problem."""
+"""Progress of work over server-sent events: stages and sentences, then the result or the problem."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class EventStream(StreamingResponse):
 
 
 async def stream_events(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1) -> EventStream:
-    """Begin `work`, which tells its events and gives the last, and the response that passes them on.
+    """Begin `work`, which reports its events and returns the last one, and return the response that passes them on.
 
-    Raises `Busy` before anything is sent. A fault of the work is its last event, "error". `pieces` lengthens its time.
+    Raises `Busy` before anything is sent. A fault of the work becomes the last event, "error". `pieces` lengthens its time limit.
     """
     queue: asyncio.Queue[Event] = asyncio.Queue()
     loop = asyncio.get_running_loop()

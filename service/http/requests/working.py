@@ -1,4 +1,4 @@
-"""Grounding and answering for a request: every stage is told, timed and counted."""
+"""Grounding and answering for a request: every stage is reported, timed and counted."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from service.typed.schemas import TypedGroundResponse
 def ground_claim(
     parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]
 ) -> tuple[TypedGroundResponse, Grounding]:
-    """What was typed as a claim, grounded and told what it was taken for."""
+    """Ground the typed text as a claim, and say what it was taken for."""
     return ground_typed(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell))
 
 
 def run_grounding(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
-    """A claim grounded, each stage told and timed."""
+    """Ground a claim; each stage is reported and timed."""
     clock = metrics.StageClock("ground")
 
     def on_stage(stage: GroundStage) -> None:
@@ -40,7 +40,7 @@ def run_grounding(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[
 def run_answer(
     parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | KeptSentences | RemovedSentence], None]
 ) -> Answer:
-    """A question answered, each event told, each stage timed."""
+    """Answer a question; each event is reported and each stage timed."""
     clock, answerer = metrics.StageClock("answer"), serving.answering()
 
     def on_event(event: Stage | KeptSentences | RemovedSentence) -> None:

@@ -1,4 +1,4 @@
-"""Checking a Task A run the way the track would, and more strictly: every fault named by item and sentence."""
+"""Checking a Task A run the way the track would, and more strictly: every fault is reported with its item and sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LISTS = ("supported_citations", "contradicted_citations")
 
 
 def check(run: Path, items: Sequence[Item], store: Documents) -> list[str]:
-    """All faults of a run, in the order of its items; an empty list is a valid run."""
+    """All faults of a run, in the order of its items; an empty list means a valid run."""
     wanted = {item.qa_id: item for item in items}
     return list(
         record_faults(

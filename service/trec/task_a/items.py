@@ -41,7 +41,7 @@ class Item:
 
 
 def read_items(path: Path) -> list[Item]:
-    """The items of a Task A input, in either spelling of its metadata; raises `BadInput` naming file, item and what is wrong."""
+    """The items of a Task A input, in either spelling of its metadata; raises `BadInput` with the file, item and fault."""
     records = read_json_or_lines(path)
     if any(isinstance(record, dict) and ("topics" in record or "narrative" in record) for record in records):
         raise BadInput(

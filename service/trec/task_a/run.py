@@ -1,4 +1,4 @@
-"""Making a Task A run: items in parallel, every finished one kept, the file written whole at the end (service.trec.journal)."""
+"""Making a Task A run: items in parallel, each kept when finished, the whole file written at the end (service.trec.journal)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class TaskARunReport:
 def run(
     items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, shard: Shard | None = None
 ) -> TaskARunReport:
-    """Ground every sentence of every item and write the official format, one item a line, with a manifest beside it.
+    """Ground every sentence of every item and write the official format, one item per line, with a manifest beside it.
 
-    With `shard`, of that part of the items alone (service.trec.shards).
+    With `shard`, only that part of the items (service.trec.shards).
     """
     items, part = own_part(items, [len(item.answer) for item in items], shard)
     with journal(out, {**_facts(input, grounder, team, run_id), **part}) as kept:
@@ -60,7 +60,7 @@ def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
             {
                 "text": sentence.text,
                 "existing_supported_citations": list(sentence.existing),
-                # A run has no room for the word "retracted", and a retracted paper is no plain support.
+                # The format cannot mark a paper as retracted, and a retracted paper is not plain support.
                 "supported_citations": _citations([one for one in grounding.supporting if one.standing != "retracted"]),
                 "contradicted_citations": _citations(grounding.contradicting),
             }
@@ -74,5 +74,5 @@ def _citations(evidence: Sequence[Evidence]) -> list[int | str]:
 
 
 def _facts(input: Path, grounder: Grounder, team: str, run_id: str) -> dict[str, Any]:
-    """Everything that decides what a run holds; two runs with equal facts have equal bytes."""
+    """Everything that determines the contents of a run; two runs with equal facts have equal bytes."""
     return {**shared_facts("a", input, team, run_id, __name__), **facts_of_service(grounder)}

@@ -12,12 +12,12 @@ from service.trec.checking import Shape, citation_faults, record_faults
 from service.trec.records import is_id_list, read_json_or_lines
 
 MAX_WORDS = 250
-"""Counted at white space, over all sentences of an answer."""
+"""The most words, split at white space, over all sentences of an answer."""
 _SHAPE = Shape("topic", "topic_id", "responses")
 
 
 def check(run: Path, topics: Sequence[Topic], store: Documents) -> list[str]:
-    """All faults of a run, in its own order; an empty list is a valid run. An empty list of responses is no fault."""
+    """All faults of a run, in its own order; an empty list means a valid run. An empty list of responses is not a fault."""
     wanted = [topic.id for topic in topics]
     return list(
         record_faults(read_json_or_lines(run), _SHAPE, wanted, lambda place, _, record: _topic_faults(place, record, store))

@@ -1,4 +1,4 @@
-"""Making a Task B run: topics in parallel, every finished one kept, the files written whole at the end (service.trec.journal)."""
+"""Making a Task B run: topics in parallel, each kept when finished, the whole files written at the end (service.trec.journal)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _DOING, _UNIT = "answering", "topics"
 
 @dataclass(frozen=True, slots=True)
 class TaskBRunReport:
-    """What a run did; `too_little` topics have an entry without a sentence, tokens are by the servers' own counts, `cost` is in
-    US dollars as far as a price is configured."""
+    """What a run did; `too_little` topics have an entry without a sentence, tokens are the servers' own counts, `cost` is in
+    US dollars and covers the models with a configured price."""
 
     topics: int
     too_little: int
@@ -35,25 +35,25 @@ class TaskBRunReport:
 
 
 def answers_path(out: Path) -> Path:
-    """Where the full answers of a run stand: beside it, one topic a line."""
+    """The path of a run's full answers: beside the run, one topic per line."""
     return beside(out, ANSWERS)
 
 
 def run(
     topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str, shard: Shard | None = None
 ) -> TaskBRunReport:
-    """Answer every topic and write the official format, one topic a line, with the full answers and a manifest beside it.
+    """Answer every topic and write the official format, one topic per line, with the full answers and a manifest beside it.
 
-    With `shard`, of that part of the topics alone (service.trec.shards).
-    A topic whose model gives nothing is tried once more after the others. Where some still lack an answer no run is written and
-    `Unfinished` is raised: the track wants every topic there, and the same command asks again for those alone.
+    With `shard`, only that part of the topics (service.trec.shards).
+    A topic for which the model returns nothing is tried once more after the others. If some still lack an answer, no run is
+    written and `Unfinished` is raised: the track requires every topic, and the same command then tries only those.
     """
     topics, part = own_part(topics, [1] * len(topics), shard)
     with journal(out, {**_facts(input, answerer, team, run_id), **part}) as kept:
         jobs = [_job(topic, answerer) for topic in topics]
         faults = work(kept, jobs, _DOING, _UNIT, survived=(ModelUnusable,))
         if faults:
-            # Those that a break of the first pass left out come first, or the same few would end the second one too.
+            # The topics that the first pass did not reach come first, or the same few faults would end the second pass too.
             again = sorted(jobs, key=lambda job: job.key in faults)
             faults = work(kept, again, _DOING, _UNIT, survived=(ModelUnusable,))
         missing = [topic.id for topic in topics if topic.id not in kept.records]
@@ -83,12 +83,12 @@ def _job(topic: Topic, answerer: Answerer) -> Job:
 
 
 def _record(topic: Topic, answerer: Answerer) -> str:
-    """The full answer as POST /answer gives it, as one line of JSON: all else is made from it."""
+    """The full answer in the form of POST /answer, as one line of JSON; everything else is made from it."""
     return AnswerResponse.of(answerer.answer(topic), answerer).model_dump_json()
 
 
 def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
-    """The same in the track's format; a topic without an answer has no responses."""
+    """Convert it to the track's format; a topic without an answer has no responses."""
     responses = [
         {"text": one["text"], "citations": [track_id(cited["pmid"]) for cited in one["citations"]]} for one in record["sentences"]
     ]
@@ -104,7 +104,7 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def _facts(input: Path, answerer: Answerer, team: str, run_id: str) -> dict[str, Any]:
-    """Everything that decides what a run holds; two runs with equal facts have equal bytes, if their generator repeats itself."""
+    """Everything that determines the contents of a run; equal facts give equal bytes if the generator is deterministic."""
     grounder = answerer.grounder
     return {
         **shared_facts("b", input, team, run_id, __name__),

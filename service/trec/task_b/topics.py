@@ -15,7 +15,7 @@ _EXPECTED = "Task B reads a list of topics with id, topic, question and narrativ
 
 
 def read_topics(path: Path) -> list[Topic]:
-    """The topics of a file, in its order; raises `BadInput` naming file, topic and what is wrong."""
+    """Read the topics of a file, in its order; raises `BadInput` with the file, topic and fault."""
     records = read_json_or_lines(path)
     if len(records) == 1 and isinstance(records[0], dict) and "topics" in records[0]:
         records = records[0]["topics"]
