@@ -259,7 +259,7 @@ def describe_not_studied(studied: Studied) -> str:
     whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
     searched = studied.searched
     none = f"none of the {searched} nearest papers reports" if searched > 1 else "no paper reports"
-    return f"Not studied here: {none} {whether}.{name_nearest(studied.nearest)}"
+    return f"Not studied here, going by the papers' words: {none} {whether}.{name_nearest(studied.nearest)}"
 
 
 def name_nearest(documents: Sequence[Document]) -> str:

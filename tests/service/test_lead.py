@@ -540,7 +540,7 @@ def test_a_question_is_read_the_same_in_either_spelling(
 def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) -> None:
     answer = answered(index, "Does theta lower blood pressure?")
     assert (answer.outcome, answer.sentences, answer.lead) == ("too little", (), None)
-    assert answer.note.startswith("Not studied here: none of the ")
+    assert answer.note.startswith("Not studied here, going by the papers' words: none of the ")
     assert "whether theta lowers blood pressure." in answer.note
     assert "Nearest papers: “" in answer.note
 
