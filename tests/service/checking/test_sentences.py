@@ -32,6 +32,7 @@ def told(text: str, format: TextFormat = "text") -> list[TextSentence]:
         ("Start of therapy within 6 h reduces deaths.", "Start of therapy within 6 h reduces deaths."),
         ("Both drugs reduce fever.", "Both drugs reduce fever."),
         ("We found that aspirin reduced fever.", "We found that aspirin reduced fever."),
+        ("Our study has shown that aspirin reduces fever.", "Our study has shown that aspirin reduces fever."),
         ("Green tea boosts your immune system.", "Green tea boosts your immune system."),
         ("Troponin I was higher in runners.", "Troponin I was higher in runners."),
         ("Zinc shortens colds, but how remains unclear.", "Zinc shortens colds, but how remains unclear."),
