@@ -33,6 +33,7 @@ def told(text: str, format: TextFormat = "text") -> list[TextSentence]:
         ("Both drugs reduce fever.", "Both drugs reduce fever."),
         ("We found that aspirin reduced fever.", "We found that aspirin reduced fever."),
         ("Our study has shown that aspirin reduces fever.", "Our study has shown that aspirin reduces fever."),
+        ("We included 12 trials and found less fever.", "We included 12 trials and found less fever."),
         ("Green tea boosts your immune system.", "Green tea boosts your immune system."),
         ("Troponin I was higher in runners.", "Troponin I was higher in runners."),
         ("Zinc shortens colds, but how remains unclear.", "Zinc shortens colds, but how remains unclear."),
