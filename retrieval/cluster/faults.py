@@ -35,17 +35,13 @@ def translate_faults(address: Address, opened: bool = False) -> Iterator[None]:
     except opensearchpy.exceptions.ImproperlyConfigured as error:
         raise IndexUnusable(f"The connection to {address} cannot be set up ({error}); check its settings.") from error
     except opensearchpy.exceptions.TransportError as error:
-        if opened and isinstance(error, opensearchpy.exceptions.NotFoundError):
-            raise ClusterBusy(
-                f"A node of {_list_hosts(address)} does not know the index {address.name} at the moment; try again in seconds."
-            ) from error
-        raise translate(error, address) from error
+        raise translate(error, address, opened) from error
     except (OSError, ValueError) as error:
         # A certificate file that is missing or empty.
         raise IndexUnusable(f"The connection to {address} failed ({_first(str(error))}); check its settings.") from error
 
 
-def translate(error: Any, address: Address) -> CounterpointError:
+def translate(error: Any, address: Address, opened: bool = False) -> CounterpointError:
     """Our error for one of the client's."""
     import opensearchpy.exceptions as theirs
 
@@ -66,6 +62,10 @@ def translate(error: Any, address: Address) -> CounterpointError:
             )
         case theirs.AuthorizationException():
             return _explain_refusal(error, address, where)
+        case theirs.NotFoundError() if opened:
+            return ClusterBusy(
+                f"A node of {_list_hosts(address)} does not know the index {address.name} at the moment; try again in seconds."
+            )
         case theirs.NotFoundError():
             return IndexUnusable(
                 f"There is no index {address.name} at {_list_hosts(address)}; build one with `counterpoint index build SOURCE "
