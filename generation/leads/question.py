@@ -22,8 +22,10 @@ _PRONOUNS = {"it", "they", "this", "these", "that", "those", "he", "she"}
 _ARTICLES = {"a", "an", "the"}
 _ASKING = {"what", "which", "how", "why", "when", "where", "who", "whom", "whose"}
 _BETTER = {"better", "best", "more", "most", "less", "superior", "safer", "worse", "preferable", "preferred"}
+_AMOUNTS = {"more", "most", "less"}
 _SHORT = {"isn't": "is", "aren't": "are", "doesn't": "does", "don't": "do", "can't": "can", "it's": "is it", "what's": "what is"}
 _TURN = re.compile(r"\s*(?:[:;]|\.(?=\s)|--|[—–]|\s-(?=\s))\s*")
+_CLAUSE = re.compile(r"((?:when|if|in|for|after|before|among|with|during|once)\b[^,?]*),\s+((\w+)\b[^,]*)", re.IGNORECASE)
 _ASIDE = re.compile(r",?\s*\(?yes or no\)?\s*$", re.IGNORECASE)
 _NO_ADVERBS = frozenset("daily weekly monthly yearly early elderly family only assembly anomaly supply".split())
 _VOWEL = "aeiou"
@@ -47,6 +49,8 @@ class YesNoQuestion:
 def parse_question(question: str) -> YesNoQuestion | None:
     """The claim that a question asks to confirm or deny; None if it asks for something else ("What …", "How …")."""
     text = _ASIDE.sub("", " ".join(question.split()).strip(' "“”?.!'))
+    if (turned := _CLAUSE.fullmatch(text)) and turned[3].lower() in _DO | _BE | _HAVE | _MODAL:
+        text = f"{turned[2]} {turned[1][0].lower()}{turned[1][1:]}"  # "After a stroke, does exercise help?"
     parts = [part.strip(' "“”') for part in _TURN.split(text) if part.strip(' "“”')]
     for place in reversed(range(len(parts))):
         words = _split_words(parts[place])
@@ -75,8 +79,8 @@ def _split_words(text: str) -> list[str]:
 
 def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
     auxiliary, rest = words[0].lower(), words[1:]
-    if "or" in rest and _BETTER & {word.lower() for word in rest} and "than" not in rest:
-        return None  # "Is A or B better?" asks which.
+    if _asks_which(rest):
+        return None
     if rest[0].lower() == "there" and auxiliary in _BE:
         return _parse_there(auxiliary, rest[1:], topic)
     end, context = 0, "" if not topic or _names_most(topic, rest) else topic
@@ -98,6 +102,14 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
         said = " ".join([before, *behind[:verb], _inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
         behind = behind[verb + 1 :] or behind
     return _make_question(said, denied, context, before, " ".join(behind))
+
+
+def _asks_which(words: list[str]) -> bool:
+    """Whether this asks to choose: "Is A or B better?", but not "Does eating less help with pain or fever?"."""
+    low = [word.lower() for word in words]
+    if "or" not in low or "than" in low:
+        return False
+    return bool((_BETTER - _AMOUNTS) & {*low} or _AMOUNTS & {*low[low.index("or") :]})
 
 
 def _parse_there(auxiliary: str, rest: list[str], topic: str) -> YesNoQuestion:

@@ -6,7 +6,8 @@ contains another of them, or a member of the class that it names, counts as cont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,18 +21,22 @@ Phrase = tuple[str, ...]
 
 
 @cache
-def _read_groups() -> tuple[tuple[tuple[Phrase, ...], tuple[Phrase, ...]], ...]:
-    """Each line's names for a thing, and the members of the class where it is one."""
+def _load_groups() -> Mapping[str, Sequence[tuple[Phrase, Sequence[Phrase]]]]:
+    """Each name with the others of its line and the members of its class; by the name's first term, in the file's order."""
     try:
         lines = _FILE.read_text("utf-8").splitlines()
     except OSError as error:
         raise ModelUnusable(f"The word list {_FILE} cannot be read ({error}); reinstall the package.") from error
-    sides = [line.partition(" > ")[::2] for line in lines if line.strip() and not line.startswith("#")]
-    return tuple((_split_phrases(names), _split_phrases(members)) for names, members in sides)
+    found: dict[str, list[tuple[Phrase, Sequence[Phrase]]]] = defaultdict(list)
+    for line in lines:
+        names, members = (_split_phrases(side) for side in line.partition("#")[0].partition(" > ")[::2])
+        for name in names:
+            found[name[0]].append((name, [other for other in (*names, *members) if other != name]))
+    return found
 
 
 def _split_phrases(side: str) -> tuple[Phrase, ...]:
-    return tuple(dict.fromkeys(tuple(split_terms(phrase)) for phrase in side.split(" / ") if phrase))
+    return tuple(dict.fromkeys(tuple(split_terms(phrase)) for phrase in side.split(" / ") if phrase.strip()))
 
 
 @lru_cache(maxsize=256)
@@ -39,10 +44,10 @@ def find_synonyms(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
     """Each name of a group that the text holds, with the other names and the members of its groups."""
     held = split_terms(text)
     found: dict[Phrase, list[Phrase]] = {}
-    for names, members in _read_groups():
-        for phrase in names:
-            if phrase and _contains_phrase(phrase, held):
-                found.setdefault(phrase, []).extend(other for other in (*names, *members) if other != phrase)
+    for at, term in enumerate(held):
+        for phrase, others in _load_groups().get(term, ()):
+            if tuple(held[at : at + len(phrase)]) == phrase:
+                found.setdefault(phrase, []).extend(others)
     return tuple((phrase, tuple(dict.fromkeys(others))) for phrase, others in found.items())
 
 

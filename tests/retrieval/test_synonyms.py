@@ -25,6 +25,15 @@ def test_a_class_is_met_by_its_members_and_a_member_by_no_other() -> None:
         assert weigh_shared_terms(question, find_subject(question), text) == share
 
 
+def test_patients_words_meet_those_of_papers() -> None:
+    for question, text in (
+        ("Do water pills help a weak heart?", "Furosemide in congestive heart failure"),
+        ("Does having tonsils out cure bad sleep in kids?", "Adenotonsillectomy and sleep quality in pediatric patients"),
+        ("Does music ease the pain afterwards?", "Relief of postoperative soreness by musical intervention"),
+    ):
+        assert weigh_shared_terms(question, find_subject(question), text) > 0.6, question
+
+
 def test_vitamin_c_is_not_vitamin_e() -> None:
     question = "Does vitamin E help?"
     assert weigh_shared_terms(question, find_subject(question), "A trial of vitamin E in sailors") == 1.0
