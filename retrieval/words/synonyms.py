@@ -54,14 +54,28 @@ def find_synonyms(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
 def find_shared_terms(query: str, text: str) -> frozenset[str]:
     """The terms that a text contains, and those of the query that it expresses in other words.
 
-    A letter or digit belongs to the word before it: a text on vitamin C does not match vitamin E.
+    A letter or digit belongs to the word before it: a text on vitamin C does not match vitamin E. A name of several words is
+    expressed as a whole or not at all: a text on cancer of the colon does not match half of "stomach cancer".
     """
+    expressed = _express(query, text)
+    return expressed - {term for name in _list_missing(query, expressed) for term in name}
+
+
+def names_all(query: str, text: str) -> bool:
+    """Whether a text expresses, in the same or other words, every name of several words that the query contains."""
+    return not _list_missing(query, _express(query, text))
+
+
+def _express(query: str, text: str) -> frozenset[str]:
     held = find_terms(text)
     if named := [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]:
         said = split_terms(text)
         held -= {term for pair in named if not _contains_phrase(pair, said) for term in pair}
-    more = {term for phrase, others in find_synonyms(query) for other in others if held.issuperset(other) for term in phrase}
-    return held | more
+    return held | {term for name, others in find_synonyms(query) for other in others if held.issuperset(other) for term in name}
+
+
+def _list_missing(query: str, expressed: frozenset[str]) -> list[Phrase]:
+    return [name for name, _ in find_synonyms(query) if len(name) > 1 and not expressed.issuperset(name)]
 
 
 def weigh_shared_terms(query: str, wanted: dict[str, float], text: str) -> float:

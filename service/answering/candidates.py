@@ -1,7 +1,8 @@
 """Which papers of an index can answer a yes-or-no question at all, judged by their words before any model reads them.
 
-A paper must cover enough of the question's subject and of what is asked about it, in any spelling or synonym. It must have
-findings, and must not be about animals if the question is about people.
+A paper must cover enough of the question's subject, of what is asked about it and of what it is compared with, in any spelling
+or synonym, and every name of several words ("stomach cancer") as a whole. It must have findings, and must not be about animals
+if the question is about people.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Document
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from service.answering.relevance import is_same_kind, measure_shares
+from retrieval.words.synonyms import names_all
+from service.answering.relevance import is_same_kind, measure_comparator, measure_shares
 
 
 class Candidates:
     """A `service.grounding.request.Only` that remembers the papers it was asked about, so that a refusal can name the nearest."""
 
     def __init__(self, index: Index, question: str, asked: YesNoQuestion, met: float) -> None:
-        """`met` is the smallest share of each part of the question that a paper must contain (0 to 1)."""
+        """`met` is the smallest share of each part of the question, and of what it compares with, that a paper must contain."""
         self._index, self._question, self._asked, self._met = index, question, asked, met
         self._seen: dict[str, tuple[float, float, Document]] = {}
         self._meeting: set[str] = set()
@@ -35,10 +37,12 @@ class Candidates:
         new = [pmid for pmid in pmids if pmid not in self._seen]
         for entry in self._index.entries(new):
             document = entry.document
-            shares = measure_shares(self._question, self._asked, make_passage(document))
+            passage = make_passage(document)
+            shares = measure_shares(self._question, self._asked, passage)
             whole, title = sum(shares) / len(shares), measure_shares(self._question, self._asked, document.title)
             self._seen[entry.pmid] = (whole + 0.5 * sum(title) / len(title), whole, document)
-            if min(shares) >= self._met and self._can_answer(document):
+            least = min(*shares, measure_comparator(self._asked, passage))
+            if least >= self._met and names_all(self._question, passage) and self._can_answer(document):
                 self._meeting.add(entry.pmid)
         return self._meeting
 

@@ -44,6 +44,18 @@ def measure_shares(question: str, asked: YesNoQuestion | None, text: str) -> lis
     return [max(weigh_shared_terms(question, one, text) for one in side) for side in wanted or [[find_subject(question)]]]
 
 
+def measure_comparator(asked: YesNoQuestion | None, text: str) -> float:
+    """The share (0 to 1) of what a question compares with ("better than eta for gout": eta) that a text contains.
+
+    It is 1 if the question compares nothing.
+    """
+    found = _THAN.search(asked.predicate) if asked else None
+    wanted = find_subject(found[1]) if found else {}
+    return weigh_shared_terms(found[1], wanted, text) if found and wanted else 1.0
+
+
+_BEHIND = "after|against|among|at|before|during|for|if|in|on|to|when|with"
+_THAN = re.compile(rf"\bthan\s+(.+?)(?=\s+(?:{_BEHIND})\b|[,;]|$)", re.IGNORECASE)
 _OR = re.compile(r",?\s+or\s+|,\s+")
 _ADJECTIVE = re.compile(r"\w+(?:al|ic|ous|ive|ary)", re.IGNORECASE)
 
