@@ -59,26 +59,26 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; return 1 where an output differs that must not, 2 where something cannot be used."""
-    chosen = parse_arguments(arguments)
+    options = parse_arguments(arguments)
     try:
-        return measure_parts(chosen)
+        return measure_parts(options)
     except CounterpointError as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"Stopped; the parts that were done are kept in {chosen.out}, and the same command goes on.", file=sys.stderr)
+        print(f"Stopped; the parts that were done are kept in {options.out}, and the same command goes on.", file=sys.stderr)
         return 130
 
 
-def measure_parts(chosen: argparse.Namespace) -> int:
+def measure_parts(arguments: argparse.Namespace) -> int:
     """Measure every requested part that is not kept yet, then print the table of all parts."""
-    options = BenchOptions(**{name: getattr(chosen, name) for name in BenchOptions.__dataclass_fields__})
+    options = BenchOptions(**{name: getattr(arguments, name) for name in BenchOptions.__dataclass_fields__})
     negative = [name for name in ("items", "documents") if getattr(options, name) < 0]
     if small := negative + [name for name in ("claims", "asked", "rounds", "pairs") if getattr(options, name) < 1]:
         raise BadInput(f"--{small[0]} is {getattr(options, small[0])}; give a number that can be measured.")
     manifest = read_manifest(options.index)
-    if chosen.table:
-        report.split_page(chosen.table)  # fail now, not after hours
+    if arguments.table:
+        report.split_page(arguments.table)  # fail now, not after hours
     measured_of = {
         "commit": commit(),
         "code": hash_code(CODE),
@@ -87,13 +87,13 @@ def measure_parts(chosen: argparse.Namespace) -> int:
     }
     wrong: list[str] = []
     unusable = 0
-    for name in chosen.only or PARTS:
+    for name in arguments.only or PARTS:
         module = import_module(PARTS[name])
         facts = {
             **measured_of,
             "options": {option: getattr(options, option) for option in module.OPTIONS},
         }
-        record = None if chosen.fresh else report.find_kept(chosen.out, name, facts)
+        record = None if arguments.fresh else report.find_kept(arguments.out, name, facts)
         if record is None:
             try:
                 record = measure_apart(module, options, facts)
@@ -102,25 +102,25 @@ def measure_parts(chosen: argparse.Namespace) -> int:
                 print(error, file=sys.stderr)
                 unusable += not isinstance(error, NotHere)
                 continue
-            report.keep(chosen.out, name, record)
+            report.keep(arguments.out, name, record)
         rows: list[BenchRow] = module.rows(record["result"])
         print(f"\n{report.table(rows)}", flush=True)
         if fault := getattr(module, "failed", lambda _: None)(record["result"]):
             wrong.append(f"{name}: {fault}.")
-    finish(chosen.out, chosen.table, measured_of)
-    for told in wrong:
-        print(told, file=sys.stderr)
+    finish(arguments.out, arguments.table, measured_of)
+    for message in wrong:
+        print(message, file=sys.stderr)
     return 2 if unusable else 1 if wrong else 0
 
 
 def measure_apart(module: Any, options: BenchOptions, facts: dict[str, Any]) -> dict[str, Any]:
     """Measure a part, in a process of its own."""
-    before, began = machine(), time.perf_counter()
+    hardware, began = machine(), time.perf_counter()
     result = run_alone(module.run, options)
     took = time.perf_counter() - began
     return {
         "facts": facts,
-        "machine": before,
+        "machine": hardware,
         "when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "seconds": took,
         "result": result,
@@ -129,8 +129,8 @@ def measure_apart(module: Any, options: BenchOptions, facts: dict[str, Any]) -> 
 
 def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
     """Write all parts measured on the same code and index, now or earlier, to one file and to the page's table."""
-    found = {name: report.read(out, name) for name in PARTS}
-    records = {name: one for name, one in found.items() if one and measured_of.items() <= one["facts"].items()}
+    results = {name: report.read(out, name) for name in PARTS}
+    records = {name: one for name, one in results.items() if one and measured_of.items() <= one["facts"].items()}
     if not records:
         return
     rows = [row for name, record in records.items() for row in import_module(PARTS[name]).rows(record["result"])]

@@ -70,8 +70,8 @@ def likeness(texts: Iterable[tuple[str, str]]) -> Likeness:
         raise BadInput("There is no word to draw a corpus from; name an index or a file of documents with text.")
     words = sorted(counts)
     chances = np.cumsum([counts[word] for word in words]) / total
-    once = sum(count == 1 for count in counts.values())
-    return Likeness(words, chances, once / total, shapes)
+    singles = sum(count == 1 for count in counts.values())
+    return Likeness(words, chances, singles / total, shapes)
 
 
 def documents(like: Likeness, n: int, seed: int = 0) -> Iterator[dict[str, str]]:
@@ -119,11 +119,11 @@ def likeness_of(source: Path) -> Likeness:
 def _texts(source: Path) -> Iterator[tuple[str, str]]:
     if source.is_dir():
         store = Store(source / read_manifest(source).data / STORE)
-        left = _SAMPLE
+        rest = _SAMPLE
         for batch in store.texts(_BATCH):
-            yield from ((title, abstract) for _, title, abstract in batch[:left])
-            left -= len(batch)
-            if left <= 0:
+            yield from ((title, abstract) for _, title, abstract in batch[:rest])
+            rest -= len(batch)
+            if rest <= 0:
                 break
         store.close()
     else:
@@ -141,8 +141,8 @@ def generate(n: int, out: Path, source: Path = DEMO, seed: int = 0) -> None:
         try:
             with open(partial, "wb") as raw:
                 # No name and no time of day in the header: the same corpus, the same bytes.
-                packed = gzip.GzipFile("", "wb", 1, raw, mtime=0) if out.suffix == ".gz" else raw
-                with io.TextIOWrapper(packed, "utf-8") as file:
+                stream = gzip.GzipFile("", "wb", 1, raw, mtime=0) if out.suffix == ".gz" else raw
+                with io.TextIOWrapper(stream, "utf-8") as file:
                     for document in tqdm(documents(like, n, seed), total=n, desc=out.name, unit=" documents", disable=None):
                         file.write(json.dumps(document, ensure_ascii=False) + "\n")
             os.replace(partial, out)
@@ -157,9 +157,9 @@ def main() -> None:
     parser.add_argument("out", type=Path, metavar="OUT", help="JSON lines; gzipped where the name ends in .gz")
     parser.add_argument("--like", type=Path, default=DEMO, metavar="SOURCE", help="an index or a file of documents")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        generate(given.n, given.out, given.like, given.seed)
+        generate(options.n, options.out, options.like, options.seed)
     except CounterpointError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(2)

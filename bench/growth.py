@@ -72,31 +72,31 @@ def growth(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, floa
     return float(np.exp(log_a)), float(b)
 
 
-def projection(measured: Sequence[CorpusMeasurement], n: int = PUBMED) -> dict[str, dict[str, float]]:
+def projection(measurements: Sequence[CorpusMeasurement], n: int = PUBMED) -> dict[str, dict[str, float]]:
     """For each measure, its exponent and the values of the power law and the line at `n` documents."""
-    sizes = [float(one.documents) for one in measured]
-    found = {}
+    sizes = [float(one.documents) for one in measurements]
+    projections = {}
     for _, key, _ in _ROWS:
-        values = [float(getattr(one, key)) for one in measured]
+        values = [float(getattr(one, key)) for one in measurements]
         a, b = growth(sizes, values)
         line = float(np.polyval(np.polyfit(sizes, values, 1), n))
-        found[key] = {"exponent": b, "power": max(values[-1], a * n**b), "line": max(values[-1], line)}
-    return found
+        projections[key] = {"exponent": b, "power": max(values[-1], a * n**b), "line": max(values[-1], line)}
+    return projections
 
 
-def table(measured: Sequence[CorpusMeasurement]) -> str:
+def table(measurements: Sequence[CorpusMeasurement]) -> str:
     """The figures and their projections as Markdown."""
-    projected = projection(measured) if len(measured) > 1 else {}
-    heads = [f"{one.documents:,} documents" for one in measured]
-    more = ["grows with N to the", f"{PUBMED:,}, by the power", "by the line"] if projected else []
+    projections = projection(measurements) if len(measurements) > 1 else {}
+    heads = [f"{one.documents:,} documents" for one in measurements]
+    more = ["grows with N to the", f"{PUBMED:,}, by the power", "by the line"] if projections else []
     lines = [f"| | {' | '.join([*heads, *more])} |", "|---" * (1 + len(heads) + len(more)) + "|"]
-    for name, key, shown in _ROWS:
-        cells = [shown(getattr(one, key)) for one in measured]
-        if projected:
-            row = projected[key]
-            cells += [f"{row['exponent']:.2f}", shown(row["power"]), shown(row["line"])]
+    for name, key, formatter in _ROWS:
+        cells = [formatter(getattr(one, key)) for one in measurements]
+        if projections:
+            row = projections[key]
+            cells += [f"{row['exponent']:.2f}", formatter(row["power"]), formatter(row["line"])]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    loads = ", ".join(f"{one.load:.1f}" for one in measured)
+    loads = ", ".join(f"{one.load:.1f}" for one in measurements)
     lines.append(f"\nMeasured on {os.cpu_count()} cores ({_processor()}) under a load of {loads} as each size began.")
     return "\n".join(lines)
 

@@ -55,7 +55,7 @@ class LoadResult:
 
 
 async def client(
-    url: str, number: int, until: float, seen: LoadResult, patience: float = 120, kinds: Sequence[Asked] = GROUND
+    url: str, number: int, until: float, result: LoadResult, patience: float = 120, kinds: Sequence[Asked] = GROUND
 ) -> None:
     """Send claims one after the other until the time is up, each with the next of the `kinds` of request.
 
@@ -67,40 +67,42 @@ async def client(
             if time.monotonic() >= until:
                 return
             began = time.monotonic()
-            method, path, given = kind(claim)
+            method, path, parameters = kind(claim)
             where = f"{path} " if len(kinds) > 1 else ""
             try:
-                answer = await connection.request(method, path, **given)
+                answer = await connection.request(method, path, **parameters)
             except httpx.HTTPError as error:
-                seen.outcomes[f"{where}{type(error).__name__}"] += 1
+                result.outcomes[f"{where}{type(error).__name__}"] += 1
                 continue
-            told = " with Retry-After" if "retry-after" in answer.headers else ""
-            seen.outcomes[f"{where}{answer.status_code}{told}"] += 1
+            hint = " with Retry-After" if "retry-after" in answer.headers else ""
+            result.outcomes[f"{where}{answer.status_code}{hint}"] += 1
             if answer.status_code == 200:
-                seen.seconds.append(time.monotonic() - began)
-            elif told:
+                result.seconds.append(time.monotonic() - began)
+            elif hint:
                 await asyncio.sleep(min(float(answer.headers["retry-after"]), max(0.0, until - time.monotonic())))
 
 
-async def memory(pid: int, began: float, until: float, seen: LoadResult) -> None:
+async def memory(pid: int, began: float, until: float, result: LoadResult) -> None:
     """Record resident memory once a second."""
     service = psutil.Process(pid)
     while time.monotonic() < until and service.is_running():
         family = [service, *service.children(recursive=True)]
-        seen.memory.append((time.monotonic() - began, sum(one.memory_info().rss for one in family)))
+        result.memory.append((time.monotonic() - began, sum(one.memory_info().rss for one in family)))
         await asyncio.sleep(1)
 
 
-async def load(url: str, pid: int, clients: int, seconds: float, leaving: int, kinds: Sequence[Asked] = GROUND) -> LoadResult:
-    """Run all clients at once, the first `leaving` of them impatient, after one request that warms up the service."""
-    seen = LoadResult()
+async def load(
+    url: str, pid: int, clients: int, seconds: float, impatient_count: int, kinds: Sequence[Asked] = GROUND
+) -> LoadResult:
+    """Run all clients at once, the first `impatient_count` of them impatient, after one request that warms up the service."""
+    result = LoadResult()
     async with httpx.AsyncClient(base_url=url, timeout=120) as connection:
         (await connection.post("/v1/ground", json={"claim": CLAIMS[0]})).raise_for_status()
     began = time.monotonic()
     until = began + seconds
-    each = (client(url, number, until, seen, 1 if number < leaving else 120, kinds) for number in range(clients))
-    await asyncio.gather(memory(pid, began, until, seen), *each)
-    return seen
+    each = (client(url, number, until, result, 1 if number < impatient_count else 120, kinds) for number in range(clients))
+    await asyncio.gather(memory(pid, began, until, result), *each)
+    return result
 
 
 def main() -> None:
@@ -114,15 +116,15 @@ def main() -> None:
     parser.add_argument("--mixed", action="store_true", help="ask the other routes too, in turn")
     options = parser.parse_args()
     kinds = MIXED if options.mixed else GROUND
-    seen = asyncio.run(load(options.url, options.pid, options.clients, options.seconds, options.leaving, kinds))
+    result = asyncio.run(load(options.url, options.pid, options.clients, options.seconds, options.leaving, kinds))
     sixth = max(options.seconds / 6, 1)
-    first = statistics.mean(size for second, size in seen.memory if second <= sixth) / 1e6
-    last = statistics.mean(size for second, size in seen.memory if second >= options.seconds - sixth) / 1e6
-    print(f"outcomes: {dict(seen.outcomes)}")
-    if len(seen.seconds) > 1:
-        cuts = statistics.quantiles(seen.seconds, n=20)
-        rate = len(seen.seconds) / options.seconds
-        print(f"answered {len(seen.seconds)}: {rate:.2f} a second, p50 {cuts[9]:.1f} s, p95 {cuts[18]:.1f} s")
+    first = statistics.mean(size for second, size in result.memory if second <= sixth) / 1e6
+    last = statistics.mean(size for second, size in result.memory if second >= options.seconds - sixth) / 1e6
+    print(f"outcomes: {dict(result.outcomes)}")
+    if len(result.seconds) > 1:
+        cuts = statistics.quantiles(result.seconds, n=20)
+        rate = len(result.seconds) / options.seconds
+        print(f"answered {len(result.seconds)}: {rate:.2f} a second, p50 {cuts[9]:.1f} s, p95 {cuts[18]:.1f} s")
     print(f"memory: {first:,.0f} MB in the first sixth, {last:,.0f} MB in the last ({100 * (last / first - 1):+.1f} %)")
 
 

@@ -51,8 +51,8 @@ def measure(n: int, folder: Path, source: Path) -> CorpusMeasurement:
     for old in (index, index.parent / f".{index.name}.building"):
         shutil.rmtree(old, ignore_errors=True)
     load = os.getloadavg()[0]
-    built = _run_apart(_measure_build, corpus, index)
-    found = _run_apart(_measure_search, index, n)
+    build_figures = _run_apart(_measure_build, corpus, index)
+    search_figures = _run_apart(_measure_search, index, n)
     data = index / read_manifest(index).data
     return CorpusMeasurement(
         documents=n,
@@ -60,8 +60,8 @@ def measure(n: int, folder: Path, source: Path) -> CorpusMeasurement:
         store_bytes=(data / STORE).stat().st_size,
         lucene_bytes=sum(file.stat().st_size for file in (data / LUCENE).iterdir()),
         load=load,
-        **built,
-        **found,
+        **build_figures,
+        **search_figures,
     )
 
 
@@ -75,26 +75,26 @@ def _measure_build(corpus: Path, index: Path) -> dict[str, Any]:
     """Seconds, CPU seconds and peak memory of a build."""
     from indexes.build import build
 
-    done, private = threading.Event(), [0]
+    end, private = threading.Event(), [0]
 
     def watch() -> None:
-        while not done.wait(0.2):
+        while not end.wait(0.2):
             private[0] = max(private[0], _private_bytes())
 
-    watching = threading.Thread(target=watch)
-    watching.start()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     began = time.monotonic()
     try:
         build([corpus], index, format="counterpoint")
     finally:
         seconds = time.monotonic() - began
-        done.set()
-        watching.join()
-    used = resource.getrusage(resource.RUSAGE_SELF)
+        end.set()
+        watcher.join()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "build_seconds": seconds,
-        "build_cpu_seconds": used.ru_utime + used.ru_stime,
-        "build_rss": used.ru_maxrss * 1024,
+        "build_cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "build_rss": usage.ru_maxrss * 1024,
         "build_private": private[0],
     }
 
@@ -118,10 +118,10 @@ def _measure_search(folder: Path, n: int) -> dict[str, Any]:
             latencies[name].append(clock[at + 1] - clock[at])
             latencies[f"{name}_cpu"].append(cpu[at + 1] - cpu[at])
     index.close()
-    counted = {name: seconds[_WARM_UP:] for name, seconds in latencies.items()}
+    samples = {name: seconds[_WARM_UP:] for name, seconds in latencies.items()}
     return {
-        **{f"{name}_p50": statistics.median(seconds) for name, seconds in counted.items()},
-        **{f"{name}_p95": statistics.quantiles(counted[name], n=20)[-1] for name in ("search", "entries")},
+        **{f"{name}_p50": statistics.median(seconds) for name, seconds in samples.items()},
+        **{f"{name}_p95": statistics.quantiles(samples[name], n=20)[-1] for name in ("search", "entries")},
         "search_rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "search_private": _private_bytes(),
     }
@@ -138,11 +138,11 @@ def _private_bytes() -> int:
 def put_between_markers(path: Path, text: str) -> None:
     """Replace the text between the two markers of a document; raises `BadInput` where it has none."""
     whole = path.read_text("utf-8") if path.exists() else ""
-    before, begin, rest = whole.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    head, begin, rest = whole.partition(BEGIN)
+    _, end, tail = rest.partition(END)
     if not (begin and end):
         raise BadInput(f"{path} has no place for the table; put the lines {BEGIN} and {END} where it should stand.")
-    write_atomically(path, f"{before}{BEGIN}\n{text}\n{END}{after}")
+    write_atomically(path, f"{head}{BEGIN}\n{text}\n{END}{tail}")
 
 
 def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[CorpusMeasurement]:
@@ -176,10 +176,10 @@ def _identify(source: Path) -> Any:
 
 def _report(folder: Path, source: Path, journal: Journal) -> None:
     """Write FOLDER/scale.json: every size measured so far, and the projection to all of PubMed."""
-    measured = [CorpusMeasurement(**journal.get(n)) for n in sorted(journal.records, key=int)]
-    report: dict[str, Any] = {"like": str(source.resolve()), "measured": [asdict(one) for one in measured]}
-    if len(measured) > 1:
-        report[f"projection to {PUBMED:,}"] = projection(measured)
+    measurements = [CorpusMeasurement(**journal.get(n)) for n in sorted(journal.records, key=int)]
+    report: dict[str, Any] = {"like": str(source.resolve()), "measured": [asdict(one) for one in measurements]}
+    if len(measurements) > 1:
+        report[f"projection to {PUBMED:,}"] = projection(measurements)
     write_atomically(folder / "scale.json", json.dumps(report, indent=2) + "\n")
 
 
@@ -193,20 +193,20 @@ def pyserini_seconds(corpus: Path, folder: Path) -> tuple[float, float]:
     source, out = folder / f"{corpus.stem}.contents", folder / f"{corpus.stem}.pyserini"
     shutil.rmtree(out, ignore_errors=True)
     source.mkdir(exist_ok=True)
-    with corpus.open(encoding="utf-8") as given, (source / "contents.jsonl").open("w", encoding="utf-8") as written:
-        for line in given:
+    with corpus.open(encoding="utf-8") as lines, (source / "contents.jsonl").open("w", encoding="utf-8") as target:
+        for line in lines:
             record = json.loads(line)
-            written.write(json.dumps({"id": record["pmid"], "contents": f"{record['title']} {record['abstract']}"}) + "\n")
-    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            target.write(json.dumps({"id": record["pmid"], "contents": f"{record['title']} {record['abstract']}"}) + "\n")
+    began, old_usage = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         # Its buffer alone is larger than the heap that our searches have.
         [*make_java_command("4g"), "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-input", str(source),
          "-index", str(out), "-threads", str(os.cpu_count()), "-keepStopwords", "-optimize"],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.monotonic() - began, used
+    new_usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_seconds = new_usage.ru_utime + new_usage.ru_stime - old_usage.ru_utime - old_usage.ru_stime
+    return time.monotonic() - began, cpu_seconds
 
 
 def main() -> None:
@@ -217,17 +217,17 @@ def main() -> None:
     parser.add_argument("--like", type=Path, default=DEMO, metavar="SOURCE", help="an index or a file of documents")
     parser.add_argument("--doc", type=Path, metavar="MD", help="put the table between the markers of this document")
     parser.add_argument("--pyserini", action="store_true", help="time Pyserini's own indexer on each size, too")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        if min(given.sizes) < 1000:
-            raise BadInput(f"A size is at least 1,000 documents, as many as a search is deep, not {min(given.sizes)}.")
-        measured = scale(given.folder, given.sizes, given.like)
-        text = table(measured)
+        if min(options.sizes) < 1000:
+            raise BadInput(f"A size is at least 1,000 documents, as many as a search is deep, not {min(options.sizes)}.")
+        measurements = scale(options.folder, options.sizes, options.like)
+        text = table(measurements)
         print(text)
-        if given.doc:
-            put_between_markers(given.doc, text)
-        for one in measured if given.pyserini else ():
-            seconds, cpu = pyserini_seconds(find_corpus(one.documents, given.folder, given.like), given.folder)
+        if options.doc:
+            put_between_markers(options.doc, text)
+        for one in measurements if options.pyserini else ():
+            seconds, cpu = pyserini_seconds(find_corpus(one.documents, options.folder, options.like), options.folder)
             print(
                 f"Pyserini, {one.documents:,} documents: {seconds:.1f} s, {cpu:.1f} CPU s; ours {one.build_seconds:.1f} s, "
                 f"{one.build_cpu_seconds:.1f} CPU s: {seconds / one.build_seconds:.2f} of its speed."

@@ -61,8 +61,8 @@ def build(
     files = detect_formats(paths, format, columns)
     if alone:
         expect_sources(files)
-    stopped = "what was read so far is saved, and the same command resumes from there"
-    with report_interrupt("the index", stopped), translate_write_errors("the index", out.parent, GO_ON):
+    advice = "what was read so far is saved, and the same command resumes from there"
+    with report_interrupt("the index", advice), translate_write_errors("the index", out.parent, GO_ON):
         root.mkdir(parents=True, exist_ok=True)
         with hold_lock(root):
             old = _read_version(root)
@@ -145,20 +145,20 @@ def fill_index(
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
-        resumed = _index_stored(store, lucene) if old is None else 0
-        read = read_all(store, lucene, files, skip_bad, columns)
-        counted = store.summary()
-        if not counted[0].documents:
-            raise BadInput(describe_emptiness(read.sources))
+        earlier_count = _index_stored(store, lucene) if old is None else 0
+        reading = read_all(store, lucene, files, skip_bad, columns)
+        summary = store.summary()
+        if not summary[0].documents:
+            raise BadInput(describe_emptiness(reading.sources))
         lucene.finish()
         store.finish()
     finally:
         lucene.abandon()
     data = store.path.parent
     manifest = plan.make_manifest(
-        store.version, data.name, counted, read.sources, old, list_data_files(data), format=find_format(data)
+        store.version, data.name, summary, reading.sources, old, list_data_files(data), format=find_format(data)
     )
-    return read.report(manifest, old, resumed)
+    return reading.report(manifest, old, earlier_count)
 
 
 def find_format(data: Path) -> int:
@@ -168,11 +168,11 @@ def find_format(data: Path) -> int:
 
 def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
     """Give Lucene the documents that an earlier attempt at this build put into the store; return how many."""
-    given = 0
+    total = 0
     for texts in store.texts(BATCH):
         lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in texts)
-        given += len(texts)
-    return given
+        total += len(texts)
+    return total
 
 
 def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:

@@ -24,12 +24,12 @@ class ChangesWriter(StoreWriter):
 
     def __init__(self, data: Path, old: Manifest) -> None:
         self._old = old
-        self._below = [data / STORE, *list_changes(data / STORE)]
+        self._base_files = [data / STORE, *list_changes(data / STORE)]
         super().__init__(name_changes(data / STORE, old.version + 1), old.version + 1)
 
     def _look_below(self) -> None:
         self._db.executescript(REPLACED)
-        layers = attach(self._db, self._below)
+        layers = attach(self._db, self._base_files)
         self._newest = layers[-1]
         define_view(self._db, "below", layers)
         define_view(self._db, "documents", [*layers, "main"])
@@ -42,17 +42,17 @@ class ChangesWriter(StoreWriter):
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark retracted documents; return the counts of the whole index and the hash of its texts, from the changes alone."""
         self._db.execute("BEGIN")
-        before = self._carry_pointers()
+        old_targets = self._carry_pointers()
         for pmid, notices in self._db.execute("SELECT pmid, notices FROM main.documents"):
             self._point(pmid, notices)
         self._mark_pointed()
-        after = {target for (target,) in self._db.execute("SELECT target FROM main.pointers")}
-        self._mark_below(after - before, 0, 2)
-        self._mark_below(before - after, 2, 0)
+        new_targets = {target for (target,) in self._db.execute("SELECT target FROM main.pointers")}
+        self._mark_below(new_targets - old_targets, 0, 2)
+        self._mark_below(old_targets - new_targets, 2, 0)
         self._db.execute("COMMIT")
         tally = Tally(self._old.counts, self._old.corpus_sha256)
-        replaced = [pmid for (pmid,) in self._db.execute("SELECT pmid FROM main.replaced")]
-        for row in self._select(TALLIED, replaced):
+        pmids = [pmid for (pmid,) in self._db.execute("SELECT pmid FROM main.replaced")]
+        for row in self._select(TALLIED, pmids):
             tally.add(row, -1)
         for row in self._db.execute(f"SELECT {TALLIED} FROM main.documents"):
             tally.add(row)
@@ -73,8 +73,8 @@ class ChangesWriter(StoreWriter):
 
     def _mark_below(self, targets: Collection[str], old: int, new: int) -> None:
         """Change the mark of documents that are not in this update: their rows are copied into the changes."""
-        marked = [row[0] for row in self._select("pmid, retracted", sorted(targets)) if row[1] == old]
-        for pmid in marked:
+        pmids = [row[0] for row in self._select("pmid, retracted", sorted(targets)) if row[1] == old]
+        for pmid in pmids:
             if self._db.execute("SELECT 1 FROM main.replaced WHERE pmid = ?", (pmid,)).fetchone():
                 continue
             self._db.execute(

@@ -32,9 +32,9 @@ def fold_changes(data: Path, version: int) -> None:
         _fold(files[first:], version, version)
 
 
-def fold_all(data: Path, before: int, version: int) -> None:
-    """Merge all files into the store alone, for an index whose version was `before` and is now `version`."""
-    _fold(_list_files(data), before, version)
+def fold_all(data: Path, old_version: int, version: int) -> None:
+    """Merge all files into the store alone, for an index whose version was `old_version` and is now `version`."""
+    _fold(_list_files(data), old_version, version)
 
 
 def find_first(sizes: Sequence[int]) -> int:
@@ -49,9 +49,9 @@ def _list_files(data: Path) -> list[Path]:
     return [data / STORE, *list_changes(data / STORE)]
 
 
-def _fold(files: Sequence[Path], before: int, version: int) -> None:
+def _fold(files: Sequence[Path], old_version: int, version: int) -> None:
     """Apply the changes of the later files to a copy of the first, which replaces them all."""
-    oldest, *later = files
+    oldest, *changes = files
     partial = oldest.with_name(_PARTIAL)
     shutil.copyfile(oldest, partial)
     with closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as db:
@@ -60,8 +60,8 @@ def _fold(files: Sequence[Path], before: int, version: int) -> None:
         if not has_authors(db, "main"):
             db.executescript(GROW)
         db.executescript(POINTERS)
-        layers = attach(db, later)
-        known = db.execute(f"PRAGMA {['main', *layers][-1]}.user_version").fetchone()[0] == before
+        layers = attach(db, changes)
+        is_known = db.execute(f"PRAGMA {['main', *layers][-1]}.user_version").fetchone()[0] == old_version
         db.execute("BEGIN")
         for layer in layers:
             _apply(db, layer, keep_replaced=oldest.name != STORE)
@@ -69,7 +69,7 @@ def _fold(files: Sequence[Path], before: int, version: int) -> None:
             db.execute("DELETE FROM main.pointers")
             db.execute(f"INSERT INTO main.pointers SELECT target, pmid FROM {layers[-1]}.pointers")
         db.execute("COMMIT")
-        db.execute(f"PRAGMA main.user_version={version if known else 0}")
+        db.execute(f"PRAGMA main.user_version={version if is_known else 0}")
     for file in files:
         file.unlink()
     os.replace(partial, oldest if oldest.name == STORE else files[-1])

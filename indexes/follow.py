@@ -32,18 +32,18 @@ class OutOfOrder(BadInput):
     """A file should have come before those already applied, or one is missing between them."""
 
 
-def find_new_files(source: Path, applied: Sequence[IndexSource]) -> list[UpdateFile]:
+def find_new_files(source: Path, sources: Sequence[IndexSource]) -> list[UpdateFile]:
     """The files in a folder that are not in an index yet, in the order of their numbers.
 
     Raises `BadInput` if the folder cannot be read, `OutOfOrder` if a number is missing or came too late.
     """
     if not source.is_dir():
         raise BadInput(f"{source} is not a folder; name a folder or a mirror of PubMed's update files.")
-    held = {file.path.name: file for one in applied if (file := read_name(Path(one.path)))}
+    old_files = {file.path.name: file for one in sources if (file := read_name(Path(one.path)))}
     files = sorted(file for path in source.iterdir() if (file := read_name(path)))
-    new = [file for file in files if file.path.name not in held]
+    new = [file for file in files if file.path.name not in old_files]
     last: dict[str, int] = {}
-    for file in held.values():
+    for file in old_files.values():
         last[file.set] = max(last.get(file.set, 0), file.number)
     for file in new:
         _check_order(file, last, source)
@@ -53,8 +53,8 @@ def find_new_files(source: Path, applied: Sequence[IndexSource]) -> list[UpdateF
 
 def read_name(path: Path) -> UpdateFile | None:
     """What a file's name says about it; None if it is not named as PubMed names its files."""
-    found = _NAME.fullmatch(path.name)
-    return UpdateFile(found["set"], int(found["number"]), path) if found else None
+    match = _NAME.fullmatch(path.name)
+    return UpdateFile(match["set"], int(match["number"]), path) if match else None
 
 
 def check_whole(file: UpdateFile) -> None:
@@ -64,16 +64,16 @@ def check_whole(file: UpdateFile) -> None:
     """
     beside = file.path.with_name(f"{file.path.name}.md5")
     try:
-        said = _MD5.search(beside.read_text("utf-8", errors="replace"))
+        match = _MD5.search(beside.read_text("utf-8", errors="replace"))
     except FileNotFoundError:
         raise Unfinished(f"{file.path} has no checksum beside it ({beside.name}); it is applied once that is there.") from None
     except OSError as error:
         raise BadInput(f"{beside} cannot be read ({error.strerror}); fetch it again.") from None
-    if not said:
+    if not match:
         raise BadInput(f"{beside} contains no MD5 checksum (32 hexadecimal digits); fetch it again.")
-    found = _hash(file.path)
-    if found != said[0].lower():
-        raise BadInput(f"{file.path} is damaged: its MD5 is {found} and should be {said[0].lower()}; fetch it again.")
+    digest = _hash(file.path)
+    if digest != match[0].lower():
+        raise BadInput(f"{file.path} is damaged: its MD5 is {digest} and should be {match[0].lower()}; fetch it again.")
 
 
 def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:
@@ -97,7 +97,7 @@ def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:
 
 def _hash(path: Path) -> str:
     try:
-        with path.open("rb") as opened:
-            return hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}); fetch it again.") from None

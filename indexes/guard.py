@@ -29,9 +29,9 @@ def hold_lock(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def report_interrupt(what: str, kept: str) -> Iterator[None]:
+def report_interrupt(what: str, outcome: str) -> Iterator[None]:
     """Turn Ctrl-C into an error that says what happens to the work."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(f"Stopped before {what} was complete; {kept}.") from None
+        raise Interrupted(f"Stopped before {what} was complete; {outcome}.") from None

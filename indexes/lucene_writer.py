@@ -40,7 +40,7 @@ class LuceneWriter:
         self.folder, self._append, self._merge = folder, append, merge
         self._writer: Any = None
         self._indexer: Any = None
-        self._pending: Future[None] | None = None
+        self._job: Future[None] | None = None
 
     def remove(self, pmids: Sequence[str]) -> None:
         """Remove documents by id; those added after this call stay."""
@@ -61,21 +61,21 @@ class LuceneWriter:
 
     def abandon(self) -> None:
         """Close without keeping anything; after `finish` there is nothing left to abandon."""
-        pending, self._pending = self._pending, None
-        if pending:
-            pending.exception()
+        job, self._job = self._job, None
+        if job:
+            job.exception()
         if self._writer is not None:
             start_on_lucene_thread(self._rollback).exception()
 
     def _start(self, work: Callable[[], None]) -> None:
         # One batch is being indexed and one prepared: memory stays bounded, and both cores are busy.
         self._wait()
-        self._pending = start_on_lucene_thread(lambda: self._translate_errors(work))
+        self._job = start_on_lucene_thread(lambda: self._translate_errors(work))
 
     def _wait(self) -> None:
-        if self._pending:
-            pending, self._pending = self._pending, None
-            pending.result()
+        if self._job:
+            job, self._job = self._job, None
+            job.result()
 
     def _translate_errors(self, work: Callable[[], None]) -> None:
         """Run `work`, and translate Java's errors into those that the callers of a writer handle."""
@@ -83,10 +83,10 @@ class LuceneWriter:
             self._open()
             work()
         except Exception as error:
-            said = "\n".join((str(error), *(getattr(error, "stacktrace", None) or ())))
-            if "No space left" in said or "Disk quota" in said:
+            message = "\n".join((str(error), *(getattr(error, "stacktrace", None) or ())))
+            if "No space left" in message or "Disk quota" in message:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.folder)) from error
-            if "OutOfMemory" in said or "Java heap space" in said:
+            if "OutOfMemory" in message or "Java heap space" in message:
                 raise BadConfig(
                     f"Lucene does not have enough memory; give it more, for example with {HEAP_VARIABLE}=2g."
                 ) from error
@@ -101,13 +101,13 @@ class LuceneWriter:
             self._writer.getConfig().setRAMBufferSizeMB(_BUFFER_MB)
 
     def _add(self, batch: list[str]) -> None:
-        taken = self._indexer.addRawDocuments(batch)
-        if taken != len(batch):
+        count = self._indexer.addRawDocuments(batch)
+        if count != len(batch):
             cause = self._writer.getTragicException()
             if cause is not None:
                 raise OSError(f"Lucene stopped writing: {_list_causes(cause)}")
             raise BadInput(
-                f"Lucene took only {taken} of the {len(batch)} documents behind {batch[0][:60]}…; one of them has an id or "
+                f"Lucene took only {count} of the {len(batch)} documents behind {batch[0][:60]}…; one of them has an id or "
                 "a text that cannot be indexed."
             )
 

@@ -54,7 +54,7 @@ def check_settings(index: Manifest, place: str) -> None:
 def make_manifest(
     version: int,
     data: str,
-    counted: tuple[IndexCounts, str],
+    summary: tuple[IndexCounts, str],
     sources: Sequence[IndexSource],
     old: Manifest | None = None,
     files: Mapping[str, int] | None = None,
@@ -63,10 +63,10 @@ def make_manifest(
 ) -> Manifest:
     """The manifest of an index that was built just now or, from `old`, updated.
 
-    `counted` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
+    `summary` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
     else it depends on.
     """
-    counts, digest = counted
+    counts, digest = summary
     return Manifest(
         format=format,
         version=version,

@@ -30,8 +30,8 @@ class Target(Protocol):
     def repeats_done(self, source: int) -> list[tuple[int, str]]:
         """The records among them, by number and id, that were left out because their id had occurred before."""
 
-    def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
-        """Those documents that this build or update has written before it reaches record `done` of a source."""
+    def written_now(self, pmids: Sequence[str], source: int, end: int) -> set[str]:
+        """Those documents that this build or update has written before it reaches record `end` of a source."""
 
     def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
         """The ids of the documents that have one of these DOIs, by the DOI."""
@@ -40,7 +40,7 @@ class Target(Protocol):
         self,
         records: Sequence[Document | Deletion],
         source: int,
-        done: int,
+        end: int,
         repeats: Sequence[tuple[int, str]] = (),
         newest: bool = True,
     ) -> Change:
@@ -63,14 +63,14 @@ class SourceReading:
         """Read every record that is not in the store yet; unusable ones are reported or counted."""
         self._tell(self._store.repeats_done(self._number))
         records = read(self._path, self._kind, self._skip, columns)
-        done = self._store.records_done(self._number)
+        offset = self._store.records_done(self._number)
         while batch := list(islice(records, BATCH)):
             first, self.seen = self.seen + 1, self.seen + len(batch)
             bar.update(len(batch))
             # A resumed build counts these again: its sources are read from their beginning.
             self.without_abstract += sum(isinstance(record, Omission) for record in batch)
-            if self.seen > done:
-                self._write(list(enumerate(batch, first))[max(0, done + 1 - first) :])
+            if self.seen > offset:
+                self._write(list(enumerate(batch, first))[max(0, offset + 1 - first) :])
 
     def _write(self, fresh: Sequence[tuple[int, Record]]) -> None:
         usable: _Numbered = [(number, record) for number, record in fresh if not isinstance(record, Omission)]
@@ -82,15 +82,15 @@ class SourceReading:
             repeats = list(_find_repeats(usable, self._find_written(usable)))
             self._tell(repeats)
         left_out = {number for number, _ in repeats}
-        kept = [record for number, record in usable if number not in left_out]
-        change = self._store.write(kept, self._number, self.seen, repeats, newest=self._repeats == "replace")
+        records = [record for number, record in usable if number not in left_out]
+        change = self._store.write(records, self._number, self.seen, repeats, newest=self._repeats == "replace")
         if self._lucene:
             self._lucene.remove(change.removed)
             self._lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
-        revised = len(set(change.removed) & {pmid for pmid, _, _ in change.written})
-        self.added += len(change.written) - revised
-        self.revised += revised
-        self.deleted += len(change.removed) - revised
+        revisions = len(set(change.removed) & {pmid for pmid, _, _ in change.written})
+        self.added += len(change.written) - revisions
+        self.revised += revisions
+        self.deleted += len(change.removed) - revisions
 
     @property
     def changed(self) -> int:
@@ -110,21 +110,21 @@ class SourceReading:
 
     def _join_by_doi(self, records: _Numbered) -> _Numbered:
         """The records, each under the id its paper already has: one export gives a paper's PMID, another only its DOI."""
-        known = self._store.ids_by_doi([record.doi for _, record in records if isinstance(record, Document)])
-        joined: list[tuple[int, Document | Deletion]] = []
+        ids = self._store.ids_by_doi([record.doi for _, record in records if isinstance(record, Document)])
+        results: list[tuple[int, Document | Deletion]] = []
         for number, record in records:
             if isinstance(record, Document) and record.doi:
-                held = known.setdefault(record.doi, record.pmid)
+                pmid = ids.setdefault(record.doi, record.pmid)
                 # Two PMIDs with one DOI are two separate PubMed records.
-                if not (held.isdigit() and record.pmid.isdigit()):
-                    record = replace(record, pmid=held)
-            joined.append((number, record))
-        return joined
+                if not (pmid.isdigit() and record.pmid.isdigit()):
+                    record = replace(record, pmid=pmid)
+            results.append((number, record))
+        return results
 
 
-def _find_repeats(records: _Numbered, known: set[str]) -> Iterator[tuple[int, str]]:
-    """The number and id of each record whose id is `known` or occurs earlier among the records."""
+def _find_repeats(records: _Numbered, ids: set[str]) -> Iterator[tuple[int, str]]:
+    """The number and id of each record whose id is in `ids` or occurs earlier among the records."""
     for number, record in records:
-        if record.pmid in known and not isinstance(record, Deletion):
+        if record.pmid in ids and not isinstance(record, Deletion):
             yield number, record.pmid
-        known.add(record.pmid)
+        ids.add(record.pmid)

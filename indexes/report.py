@@ -66,12 +66,12 @@ class SourcesRead:
     changes: Changes
     bad: tuple[BadRecord, ...]
 
-    def report(self, index: Manifest, old: Manifest | None = None, resumed: int = 0) -> BuildReport:
-        """The report on `index`, made from `old` if there was one; an earlier attempt had written `resumed` of its documents."""
+    def report(self, index: Manifest, old: Manifest | None = None, earlier_count: int = 0) -> BuildReport:
+        """The report on `index`, made from `old` if there was one; an earlier attempt wrote `earlier_count` of its documents."""
         # All marks are set again, so those that the index had before are not new.
-        retracted = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
-        changes = replace(self.changes, retracted=retracted)
-        return BuildReport(index, self.bad, resumed + changes.touched, self.sources, changes)
+        retractions = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
+        changes = replace(self.changes, retracted=retractions)
+        return BuildReport(index, self.bad, earlier_count + changes.touched, self.sources, changes)
 
 
 def read_source(
@@ -97,11 +97,11 @@ def read_all(
     target: Target, lucene: LuceneWriter | None, files: Sequence[tuple[Path, str]], skip_bad: int, columns: Columns | None
 ) -> SourcesRead:
     """Read every source, each with its format, to its end; up to `skip_bad` bad records are left out."""
-    skip, read, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
+    skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
     for number, (path, kind) in enumerate(files):
         bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
         reading = SourceReading(target, lucene, number, path, kind, skip)
         with bar:
-            read.append(read_source(reading, path, kind, skip, columns, bar))
+            sources.append(read_source(reading, path, kind, skip, columns, bar))
         changes = changes.add(reading)
-    return SourcesRead(tuple(read), changes, tuple(skip.faults))
+    return SourcesRead(tuple(sources), changes, tuple(skip.faults))

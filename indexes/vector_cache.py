@@ -32,13 +32,13 @@ class VectorCache:
         self._path = folder / NAME
         self._db = _connect(self._path)
         try:
-            found = _prepare(self._db).execute("SELECT name FROM encoder").fetchall()
+            rows = _prepare(self._db).execute("SELECT name FROM encoder").fetchall()
         except sqlite3.DatabaseError as error:
             # A full disk is no reason to discard what was made.
             if error.sqlite_errorname not in _DAMAGED:
                 raise
-            found = []
-        if found != [(encoder,)]:
+            rows = []
+        if rows != [(encoder,)]:
             self.drop()
             self._db = _connect(self._path)
             _prepare(self._db).execute("INSERT INTO encoder VALUES (?)", (encoder,))

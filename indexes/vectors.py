@@ -27,7 +27,7 @@ from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_dat
 FLAT = "Flat"
 """Exact search: full vectors, each compared with every query. Other FAISS factory strings trade exactness for space or time."""
 _BATCH = 64
-_Known = Callable[[list[str]], dict[str, Vectors]]
+_Lookup = Callable[[list[str]], dict[str, Vectors]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, factory: s
     data = folder / manifest.data
     cache = VectorCache(folder, f"{encoder.name} {hash_code([type(encoder).__module__])}")
     with closing(cache):
-        vectors = _Making(encoder, cache, _load_old_vectors(data, old) if old else lambda _: {})
+        vectors = _VectorSource(encoder, cache, _load_old_vectors(data, old) if old else lambda _: {})
         index: Any = None
         pmids: list[str] = []
         texts: list[str] = []
@@ -92,27 +92,27 @@ def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, factory: s
     return DenseReport(part, vectors.encoded)
 
 
-class _Making:
+class _VectorSource:
     """Vectors for batches of documents: known ones, and the encoder's for the rest, which are kept as soon as they are made."""
 
-    def __init__(self, encoder: Encoder, cache: VectorCache, kept: _Known) -> None:
-        self._encoder, self._cache, self._kept = encoder, cache, kept
+    def __init__(self, encoder: Encoder, cache: VectorCache, lookup: _Lookup) -> None:
+        self._encoder, self._cache, self._lookup = encoder, cache, lookup
         self.encoded = 0
 
     def __call__(self, hashes: list[str], documents: list[Document]) -> Vectors:
-        known = self._kept(hashes)
-        known.update(self._cache.get([text for text in hashes if text not in known]))
-        new = {text: document for text, document in zip(hashes, documents, strict=True) if text not in known}
+        vectors = self._lookup(hashes)
+        vectors.update(self._cache.get([text for text in hashes if text not in vectors]))
+        new = {text: document for text, document in zip(hashes, documents, strict=True) if text not in vectors}
         if new:
-            made = self._encoder.documents(list(new.values()))
-            if not np.isfinite(made).all():
+            new_vectors = self._encoder.documents(list(new.values()))
+            if not np.isfinite(new_vectors).all():
                 raise ModelUnusable(
                     f"The encoder {self._encoder.name} returned values that are not numbers; fetch or install its weights again."
                 )
-            self._cache.put(list(new), made)
+            self._cache.put(list(new), new_vectors)
             self.encoded += len(new)
-            known.update(zip(new, made, strict=True))
-        return np.stack([known[text] for text in hashes]).astype(np.float32)
+            vectors.update(zip(new, new_vectors, strict=True))
+        return np.stack([vectors[text] for text in hashes]).astype(np.float32)
 
 
 def hash_text(document: Document) -> str:
@@ -126,26 +126,26 @@ def _hash_files(*parts: str) -> str:
 
 def _read_documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
     """The documents of a store by PMID, in batches, except those without words: BM25 does not find them either."""
-    with closing(Store(store)) as opened:
-        for batch in opened.texts(_BATCH):
+    with closing(Store(store)) as reader:
+        for batch in reader.texts(_BATCH):
             documents = [Document(*text) for text in batch if make_contents(*text[1:])]
             if documents:
                 yield documents
             bar.update(len(batch))
 
 
-def _load_old_vectors(data: Path, old: DensePart) -> _Known:
+def _load_old_vectors(data: Path, old: DensePart) -> _Lookup:
     """The vectors of an earlier version, by the hash of the text; none if FAISS stores only approximations of them."""
     if old.factory != FLAT:
         return lambda _: {}
     index = DenseIndex(data, old)
     rows = {text: row for row, text in enumerate(read_ids(data / old.ids)[1])}
 
-    def known(texts: list[str]) -> dict[str, Vectors]:
-        held = [text for text in texts if text in rows]
-        return dict(zip(held, index.vectors([rows[text] for text in held]), strict=True)) if held else {}
+    def look_up(texts: list[str]) -> dict[str, Vectors]:
+        hits = [text for text in texts if text in rows]
+        return dict(zip(hits, index.vectors([rows[text] for text in hits]), strict=True)) if hits else {}
 
-    return known
+    return look_up
 
 
 def _make_empty(width: int, factory: str) -> Any:

@@ -39,12 +39,14 @@ class Change:
     written: list[Text]
 
 
-def settle(records: Sequence[Document | Deletion], held: Mapping[str, int], newest: bool) -> dict[str, Document | None]:
-    """What a batch leaves under each id that it changes: a document, or None if deleted; `held` are the stored versions.
+def settle(
+    records: Sequence[Document | Deletion], stored_versions: Mapping[str, int], newest: bool
+) -> dict[str, Document | None]:
+    """What a batch leaves under each id that it changes: a document, or None if deleted; `stored_versions` are those stored.
 
     With `newest`, the higher of two versions of one PMID stands (PubMed's rule), else the later record.
     """
-    versions = dict(held)
+    versions = dict(stored_versions)
     state: dict[str, Document | None] = {}
     for record in records:
         if isinstance(record, Deletion):
@@ -138,22 +140,22 @@ class StoreWriter:
         """The records among them, by number and id, that were left out because their id had occurred before."""
         return self._db.execute("SELECT record, pmid FROM repeats WHERE source = ? ORDER BY record", (source,)).fetchall()
 
-    def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
+    def written_now(self, pmids: Sequence[str], source: int, end: int) -> set[str]:
         """Those documents that this build or update has already written, whatever the current batch."""
-        held = self._find_held("written", pmids)
-        return {pmid for pmid in held if held[pmid] == self.version}
+        versions = self._find_held("written", pmids)
+        return {pmid for pmid in versions if versions[pmid] == self.version}
 
     def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
         """The ids of the documents that have one of these DOIs, by the DOI."""
-        wanted = [doi for doi in dois if doi]
-        marks = ",".join("?" * len(wanted))
-        return dict(self._db.execute(f"SELECT doi, pmid FROM documents WHERE doi != '' AND doi IN ({marks})", wanted))
+        values = [doi for doi in dois if doi]
+        marks = ",".join("?" * len(values))
+        return dict(self._db.execute(f"SELECT doi, pmid FROM documents WHERE doi != '' AND doi IN ({marks})", values))
 
     def write(
         self,
         records: Sequence[Document | Deletion],
         source: int,
-        done: int,
+        end: int,
         repeats: Sequence[tuple[int, str]] = (),
         newest: bool = True,
     ) -> Change:
@@ -161,24 +163,24 @@ class StoreWriter:
 
         With `newest`, the higher of two versions of one PMID stands (PubMed's rule), else the later record.
         """
-        held = self._find_held("version", [record.pmid for record in records])
-        state = settle(records, held, newest)
-        written = [document for document in state.values() if document]
-        rows = [(*annotate(document, self._cue_ids), self.version) for document in written]
-        removed = [pmid for pmid in state if pmid in held]
+        versions = self._find_held("version", [record.pmid for record in records])
+        state = settle(records, versions, newest)
+        documents = [document for document in state.values() if document]
+        rows = [(*annotate(document, self._cue_ids), self.version) for document in documents]
+        removals = [pmid for pmid in state if pmid in versions]
         self._db.execute("BEGIN")
         try:
-            self._remove(removed)
+            self._remove(removals)
             self._db.executemany(_INSERT, rows)
             self._db.executemany("INSERT INTO repeats VALUES (?, ?, ?)", [(source, *repeat) for repeat in repeats])
-            self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, done))
+            self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
             self._db.execute("COMMIT")
         except BaseException:
             # If the disk was full, SQLite itself has rolled back.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        return Change(removed, [(d.pmid, d.title, d.abstract) for d in written])
+        return Change(removals, [(d.pmid, d.title, d.abstract) for d in documents])
 
     def _remove(self, pmids: Sequence[str]) -> None:
         self._db.executemany("DELETE FROM main.documents WHERE pmid = ?", [(pmid,) for pmid in pmids])
@@ -190,8 +192,8 @@ class StoreWriter:
     def texts(self, batch: int) -> Iterator[list[Text]]:
         """All texts in the store, in batches."""
         rows = self._db.execute("SELECT pmid, title, abstract FROM documents")
-        while found := rows.fetchmany(batch):
-            yield found
+        while chunk := rows.fetchmany(batch):
+            yield chunk
 
     def name_cues(self, names: Mapping[int, str]) -> None:
         """Give the cues these numbers, which rows copied from another index use."""
@@ -203,7 +205,7 @@ class StoreWriter:
     def adopt(self, rows: Sequence[tuple[Row, int]]) -> None:
         """Copy rows of another index unchanged, each with the version that wrote it."""
         self._db.execute("BEGIN")
-        self._db.executemany(_INSERT, [(*row, written) for row, written in rows])
+        self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
         self._db.execute("COMMIT")
 
     def summary(self) -> tuple[IndexCounts, str]:
@@ -226,8 +228,8 @@ class StoreWriter:
 
     def _mark_pointed(self) -> int:
         """Mark the documents in this file that a notice points to, whichever came first; return how many."""
-        pointed = "SELECT target FROM main.pointers"
-        return self._db.execute(f"UPDATE main.documents SET retracted = 2 WHERE retracted = 0 AND pmid IN ({pointed})").rowcount
+        targets = "SELECT target FROM main.pointers"
+        return self._db.execute(f"UPDATE main.documents SET retracted = 2 WHERE retracted = 0 AND pmid IN ({targets})").rowcount
 
     def finish(self) -> None:
         """Drop the journal of the build and leave a read-only file."""

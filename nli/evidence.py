@@ -107,10 +107,10 @@ class EvidenceReader:
         scores = np.array(relevance, dtype=np.float64)
         able = [sentence.index for sentence in paper.body]
         first = sorted(able, key=lambda row: (paper.sentences[row].kind != "abstract", -scores[row], row))[: self._most]
-        chosen = sorted(first)
-        premises = [Premise(texts[row], paper.title) for row in chosen]
+        rows = sorted(first)
+        premises = [Premise(texts[row], paper.title) for row in rows]
         verdicts: list[Verdict | None] = [None] * len(texts)
-        for row, verdict in zip(chosen, self._judge(hypothesis, premises), strict=True):
+        for row, verdict in zip(rows, self._judge(hypothesis, premises), strict=True):
             verdicts[row] = verdict
         return EvidenceReading(scores, tuple(verdicts), np.concatenate(vectors), self._encoder.queries([hypothesis])[0])
 
@@ -126,22 +126,22 @@ def score_sentences(
     able = np.array([not sentence.heading for sentence in sentences])
     shares = load_role_model().probabilities(sentences)
     texts = [sentence.text for sentence in sentences]
-    found = np.zeros((len(sentences), len(PARTS)))
-    found[:, 0] = weights.abstract * np.array([sentence.kind == "abstract" for sentence in sentences])
-    found[:, 1] = shares @ np.array(weights.results_roles if results_only else weights.roles)
-    found[:, 2] = weights.relevance * _standardise(reading.relevance, able)
-    found[:, 3] = weights.stance * np.array([1 - verdict.neutral if verdict else 0.0 for verdict in reading.verdicts])
-    found[:, 4] = weights.length * _standardise(np.log1p([len(text.split()) for text in texts]), able)
-    found[:, 5] = weights.figures * _standardise(np.log1p([count_figures(text) for text in texts]), able)
+    parts = np.zeros((len(sentences), len(PARTS)))
+    parts[:, 0] = weights.abstract * np.array([sentence.kind == "abstract" for sentence in sentences])
+    parts[:, 1] = shares @ np.array(weights.results_roles if results_only else weights.roles)
+    parts[:, 2] = weights.relevance * _standardise(reading.relevance, able)
+    parts[:, 3] = weights.stance * np.array([1 - verdict.neutral if verdict else 0.0 for verdict in reading.verdicts])
+    parts[:, 4] = weights.length * _standardise(np.log1p([len(text.split()) for text in texts]), able)
+    parts[:, 5] = weights.figures * _standardise(np.log1p([count_figures(text) for text in texts]), able)
     if results_only:
-        found[:, 6] = weights.reporting * np.array([is_report(text) for text in texts], dtype=np.float64)
-    return found
+        parts[:, 6] = weights.reporting * np.array([is_report(text) for text in texts], dtype=np.float64)
+    return parts
 
 
 def _standardise(values: Floats, able: NDArray[np.bool_]) -> Floats:
     """The values minus their mean over the paper's sentences, in standard deviations."""
-    spread: Floats = (values - values[able].mean()) / (values[able].std() + 1e-9)
-    return spread
+    scores: Floats = (values - values[able].mean()) / (values[able].std() + 1e-9)
+    return scores
 
 
 def choose_sentences(
@@ -160,7 +160,7 @@ def choose_sentences(
         np.where(able, scores, -np.inf),
         lambda row: vectors @ vectors[row],
         # Subtracted rather than interpolated, so that a weight of 0 gives the plain ranking.
-        lambda worths, repeated: worths - weights.repeats * repeated,
+        lambda worths, overlaps: worths - weights.repeats * overlaps,
         k,
     )
     return [_describe_sentence(paper, reading, parts[row], rows, rank) for rank, row in enumerate(rows, 1)]
@@ -186,8 +186,8 @@ def check_count(paper: Paper, k: int) -> None:
 def _describe_sentence(paper: Paper, reading: EvidenceReading, parts: Floats, rows: Sequence[int], rank: int) -> EvidenceSentence:
     row = rows[rank - 1]
     sentence, verdict = paper.sentences[row], reading.verdicts[row]
-    alike = reading.vectors[rows[: rank - 1]] @ reading.vectors[row] if rank > 1 else np.zeros(1)
-    repeats = max(0.0, float(alike.max()))
+    similarities = reading.vectors[rows[: rank - 1]] @ reading.vectors[row] if rank > 1 else np.zeros(1)
+    repeats = max(0.0, float(similarities.max()))
     return EvidenceSentence(
         sentence,
         rank,
@@ -200,7 +200,7 @@ def _describe_sentence(paper: Paper, reading: EvidenceReading, parts: Floats, ro
     )
 
 
-_NEAR, _ALIKE = 1.0, 0.8
+_LEAST_RELEVANCE, _LEAST_OVERLAP = 1.0, 0.8
 _ROLE_SAYS = {
     "background": "gives background", "methods": "describes a method",
     "results": "states a result", "conclusion": "draws a conclusion",
@@ -210,18 +210,18 @@ _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "t
 
 def _explain(sentence: PaperSentence, verdict: Verdict | None, parts: Floats, repeats: float) -> str:
     """The reasons for choosing the sentence, in words."""
-    told = ["in the abstract" if sentence.kind == "abstract" else f"in {_name_place(sentence)}"]
+    reasons = ["in the abstract" if sentence.kind == "abstract" else f"in {_name_place(sentence)}"]
     role = ROLES[int(load_role_model().probabilities([sentence])[0].argmax())]
-    told.append(_ROLE_SAYS[role])
-    if parts[PARTS.index("relevance")] >= _NEAR:
-        told.append("relevant to the hypothesis")
+    reasons.append(_ROLE_SAYS[role])
+    if parts[PARTS.index("relevance")] >= _LEAST_RELEVANCE:
+        reasons.append("relevant to the hypothesis")
     if verdict:
-        told.append(f"{_SAYS[verdict.label]} ({getattr(verdict, verdict.label):.2f})")
+        reasons.append(f"{_SAYS[verdict.label]} ({getattr(verdict, verdict.label):.2f})")
     if count := count_figures(sentence.text):
-        told.append(f"contains {count} number{'s' if count > 1 else ''}")
-    if repeats >= _ALIKE:
-        told.append("overlaps with a sentence ranked above")
-    return ", ".join(told)
+        reasons.append(f"contains {count} number{'s' if count > 1 else ''}")
+    if repeats >= _LEAST_OVERLAP:
+        reasons.append("overlaps with a sentence ranked above")
+    return ", ".join(reasons)
 
 
 def _name_place(sentence: PaperSentence) -> str:

@@ -88,8 +88,8 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
         *library.strangers("healthver", is_held_out, len(claims)),
     ]
     lay = evaluate.judge_abstracts(data, "healthver", "train", judge, is_held_out)
-    written = json.loads((folder / "model.json").read_text("utf-8")) | fit_parts(claims, elsewhere, lay)
-    (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    content = json.loads((folder / "model.json").read_text("utf-8")) | fit_parts(claims, elsewhere, lay)
+    (folder / "model.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def fit_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence[evaluate.Abstract]) -> dict[str, Any]:
@@ -98,42 +98,42 @@ def fit_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence
     `elsewhere` are claims judged in a collection without their papers. They count half as much as the others, as if the
     collection knew nothing about one in three of the claims that users ask about.
     """
-    cited = [judged for claim in claims for judged in claim if judged.cited]
+    cited_documents = [document for claim in claims for document in claim if document.cited]
     calibration = calibrate.fit_calibration(
-        np.vstack([one.logits for one in cited]), np.concatenate([one.sentences for one in cited])
+        np.vstack([one.logits for one in cited_documents]), np.concatenate([one.sentences for one in cited_documents])
     )
     plain = evaluate.DecisionReader(calibration, PLAIN)
 
-    def decided(
-        read: Sequence[NDArray[np.float64]],
+    def fit(
+        rows: Sequence[NDArray[np.float64]],
         gold: Sequence[int],
         score: Callable[[Decision], float],
         counts: NDArray[np.float64] | None = None,
     ) -> dict[str, Any]:
-        features = np.array(read)
+        features = np.array(rows)
         weights = decide.fit_decision(features, np.array(gold), counts)
         return asdict(decide.fit_bounds(decide.fit_threshold(weights, score), features))
 
     def reader(decision: Decision) -> evaluate.DecisionReader:
         return evaluate.DecisionReader(calibration, decision)
 
-    here, away = evaluate.choose_opened(claims), evaluate.choose_opened(elsewhere)
-    worth = 0.5 * len(here) / len(away)
+    home_documents, away_documents = evaluate.choose_opened(claims), evaluate.choose_opened(elsewhere)
+    worth = 0.5 * len(home_documents) / len(away_documents)
     return {
         "calibration": asdict(calibration),
         "decision": {
-            "open": decided(
-                [plain.features(one.logits, one.gap, one.about) for one in (*here, *away)],
-                [one.gold for one in (*here, *away)],
-                lambda decision: evaluate.compute_label_only_f1(claims, reader(decision), beside=away, worth=worth),
-                np.concatenate([np.ones(len(here)), np.full(len(away), worth)]),
+            "open": fit(
+                [plain.features(one.logits, one.gap, one.about) for one in (*home_documents, *away_documents)],
+                [one.gold for one in (*home_documents, *away_documents)],
+                lambda decision: evaluate.compute_label_only_f1(claims, reader(decision), beside=away_documents, worth=worth),
+                np.concatenate([np.ones(len(home_documents)), np.full(len(away_documents), worth)]),
             ),
-            "given": decided(
-                [plain.features(one.logits) for one in cited],
-                [one.gold for one in cited],
+            "given": fit(
+                [plain.features(one.logits) for one in cited_documents],
+                [one.gold for one in cited_documents],
                 lambda decision: evaluate.measure_gold_accuracy(claims, reader(decision)),
             ),
-            "lay": decided(
+            "lay": fit(
                 [plain.features(logits) for _, logits in lay],
                 [gold for gold, _ in lay],
                 lambda decision: evaluate.compute_lay_f1(lay, reader(decision)),
@@ -175,13 +175,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kinds = Counter((pair.source, LABELS[pair.label]) for pair in stage)
         print(f"stage {number}: {len(stage)} pairs, {dict(sorted(kinds.items()))}", file=sys.stderr)
     rng, tokenize = random.Random(options.seed), load_tokenizer()
-    ready = [make_examples(stage, tokenize, rng) for stage in stages]
+    examples = [make_examples(stage, tokenize, rng) for stage in stages]
     model = load_base(MarkedEncoder(len(LABELS), PARTS), find_base_folder())
     if options.start:
         model.load_state_dict(read_weights(options.start))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     recipe = Recipe(seed=options.seed, most_batches=options.batches)
-    train(model, ready, recipe, options.out / "checkpoint.pt", device)
+    train(model, examples, recipe, options.out / "checkpoint.pt", device)
     if options.start:
         blend_weights(model, read_weights(options.start))
     card = {"name": "stance-minilm", "labels": list(LABELS), "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2"}

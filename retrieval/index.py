@@ -70,7 +70,7 @@ class Index:
         """
         self.folder = folder
         self._dense: DenseIndex | None = None
-        self._opening = threading.Lock()
+        self._lock = threading.Lock()
         if is_address(folder):
             self._open_on_cluster()
         else:
@@ -103,7 +103,7 @@ class Index:
                 "variant without it, or copy the index into one with `counterpoint index copy`."
             )
         part = find_usable_part(self.folder, self.manifest, encoder)
-        with self._opening:
+        with self._lock:
             if self._dense is None:
                 self._dense = DenseIndex(self.folder / self.manifest.data, part)
             return self._dense
@@ -141,7 +141,7 @@ def look_at_index(place: Path) -> Hashable | None:
         if is_address(place):
             manifest = read_state(read_address(place)).manifest
             return manifest.data, manifest.version, manifest.created
-        found = (place / NAME).stat()
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        status = (place / NAME).stat()
+        return status.st_ino, status.st_mtime_ns, status.st_size
     except (OSError, CounterpointError):
         return None

@@ -60,9 +60,9 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
     np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
     claims = evaluate.rank_scifact(data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, is_held_out)
     weights = weigh.fit_weights([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
-    written = json.loads((folder / "model.json").read_text("utf-8"))
-    written["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
-    (folder / "model.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+    model_json = json.loads((folder / "model.json").read_text("utf-8"))
+    model_json["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
+    (folder / "model.json").write_text(json.dumps(model_json, indent=1) + "\n", "utf-8")
 
 
 @return_exit_code

@@ -30,10 +30,10 @@ def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | 
 
     answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
     grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
-    opened = Index(index)
-    grounder = _make_grounder(opened, grounding_config, models_profile) if grounding_config else None
+    corpus = Index(index)
+    grounder = _make_grounder(corpus, grounding_config, models_profile) if grounding_config else None
     models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
-    return Answerer(opened, answer_config, models, grounder)
+    return Answerer(corpus, answer_config, models, grounder)
 
 
 def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
@@ -41,17 +41,17 @@ def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
     from service.answering.answer import Answerer
     from service.configuration.answers import load_answer_config
 
-    answer_config, shared = load_answer_config(config), grounder
+    answer_config, answer_grounder = load_answer_config(config), grounder
     if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.config:
         models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
     else:
-        shared = _make_grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
-        models = load_answer_models(answer_config, grounder.models.profile, shared.models)
-    return Answerer(grounder.index, answer_config, models, shared if answer_config.grounding else None)
+        answer_grounder = _make_grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
+        models = load_answer_models(answer_config, grounder.models.profile, answer_grounder.models)
+    return Answerer(grounder.index, answer_config, models, answer_grounder if answer_config.grounding else None)
 
 
-def _make_grounder(opened: Index, config: GroundingConfig, profile: Profile) -> Grounder:
+def _make_grounder(index: Index, config: GroundingConfig, profile: Profile) -> Grounder:
     models = load_models(config, profile)
     for encoder in models.encoders.values():
-        opened.dense(encoder.name)
-    return Grounder(opened, config, models)
+        index.dense(encoder.name)
+    return Grounder(index, config, models)

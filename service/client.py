@@ -97,8 +97,8 @@ class Counterpoint:
 
     def file(self, path: str | Path) -> CheckedText:
         """The same for a file: DOCX, PDF with a text layer, CSV with a column `claim`, plain text or Markdown."""
-        given = Path(path)
-        body = {"file": base64.b64encode(given.read_bytes()).decode(), "name": given.name}
+        source = Path(path)
+        body = {"file": base64.b64encode(source.read_bytes()).decode(), "name": source.name}
         return self._call(CheckedText, "POST", "/v1/text", json=body)
 
     def typed(self, text: str) -> TypedOut:
@@ -113,9 +113,9 @@ class Counterpoint:
         """The documents that contain these words, best first; `page` of them are fetched at a time."""
         cursor: str | None = ""
         while cursor is not None:
-            found = self._call(SearchResponse, "GET", "/v1/search", params={"q": query, "limit": page, "cursor": cursor})
-            yield from found.hits
-            cursor = found.next_cursor
+            response = self._call(SearchResponse, "GET", "/v1/search", params={"q": query, "limit": page, "cursor": cursor})
+            yield from response.hits
+            cursor = response.next_cursor
 
     def memory(self) -> MemoryOut:
         """How much the service remembers for you, and the address of your feed."""
@@ -127,11 +127,11 @@ class Counterpoint:
 
     def history(self, page: int = 50) -> Iterator[HistoryOut]:
         """What you asked, newest first; `page` entries are fetched at a time."""
-        before: str | None = ""
-        while before is not None:
-            found = self._call(HistoryPage, "GET", "/v1/history", params={"limit": page, "before": before})
-            yield from found.entries
-            before = found.next_before
+        cursor: str | None = ""
+        while cursor is not None:
+            response = self._call(HistoryPage, "GET", "/v1/history", params={"limit": page, "before": cursor})
+            yield from response.entries
+            cursor = response.next_before
 
     def history_entry(self, id: str) -> HistoryOut:
         """One entry, with what has changed since."""
@@ -154,18 +154,18 @@ class Counterpoint:
         """Delete a saved claim and its alerts."""
         self._send("DELETE", f"/v1/saved/{quote(id, safe='')}")
 
-    def feedback(self, found: GroundResponse, pmid: str, right: Right, comment: str = "") -> FeedbackOut:
+    def feedback(self, result: GroundResponse, pmid: str, right: Right, comment: str = "") -> FeedbackOut:
         """Say what a paper shown for a claim really says about it: support, contradict or neutral."""
-        shown = [*found.contradicting, *found.supporting, *found.uncertain]
-        card = next((one for one in shown if one.pmid == pmid), None)
+        cards = [*result.contradicting, *result.supporting, *result.uncertain]
+        card = next((one for one in cards if one.pmid == pmid), None)
         if card is None:
             raise CounterpointProblem(f"The result shows no document {pmid!r}; give the pmid of one that it shows.", 422)
-        side = "uncertain" if card in found.uncertain else card.stance
+        side = "uncertain" if card in result.uncertain else card.stance
         sentence = card.sentence.text if card.sentence else ""
-        body = {"claim": found.claim.text, "question": found.claim.question, "pmid": pmid, "sentence": sentence}
+        body = {"claim": result.claim.text, "question": result.claim.question, "pmid": pmid, "sentence": sentence}
         body |= {"shown": side, "right": right, "comment": comment}
-        sent = {**body, "provenance": found.provenance.model_dump()}
-        return self._call(FeedbackOut, "POST", "/v1/feedback", json=sent)
+        payload = {**body, "provenance": result.provenance.model_dump()}
+        return self._call(FeedbackOut, "POST", "/v1/feedback", json=payload)
 
     def alerts(self, since: str = "") -> list[AlertOut]:
         """What changed for your saved claims, newest first; `since` is a date or time (UTC)."""
@@ -194,12 +194,12 @@ class Counterpoint:
 
 
 def _problem(response: httpx.Response) -> CounterpointProblem:
-    after = response.headers.get("retry-after", "")
-    retry_after = int(after) if after.isascii() and after.isdigit() else None
+    delay = response.headers.get("retry-after", "")
+    retry_after = int(delay) if delay.isascii() and delay.isdigit() else None
     try:
-        told = Problem.model_validate_json(response.content)
+        problem = Problem.model_validate_json(response.content)
     except ValidationError:
         return CounterpointProblem(
             f"The service answered with status {response.status_code}.", response.status_code, "", retry_after
         )
-    return CounterpointProblem(told.detail, told.status, told.request_id, retry_after)
+    return CounterpointProblem(problem.detail, problem.status, problem.request_id, retry_after)

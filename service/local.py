@@ -53,8 +53,8 @@ class LocalService:
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
         """A short answer that begins with its lead; each citation says how it was checked."""
-        asked = check_topic(question, topic, narrative, id)
-        return AnswerResponse.of(self._answerer.answer(asked), self._answerer)
+        request = check_topic(question, topic, narrative, id)
+        return AnswerResponse.of(self._answerer.answer(request), self._answerer)
 
     def evidence(
         self,
@@ -71,11 +71,11 @@ class LocalService:
         """
         paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
         try:
-            asked = EvidenceRequest.model_validate({"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only})
+            request = EvidenceRequest.model_validate({"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only})
         except ValidationError as error:
             first = error.errors()[0]
             raise BadInput(f"{first.get('ctx', {}).get('error', first['msg'])}.") from None
-        return EvidenceResponse.of(self._finder.find(asked.hypothesis, asked.paper(), asked.k, asked.results_only))
+        return EvidenceResponse.of(self._finder.find(request.hypothesis, request.paper(), request.k, request.results_only))
 
     def text(self, text: str) -> CheckedText:
         """A text (plain or Markdown, of any length) with the verdict on each of its sentences."""

@@ -38,12 +38,12 @@ _INSTRUCTIONS = (
 )
 
 
-def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPServer:
-    """Make the server over a loaded grounder; `answering` is called when the first question comes."""
+def make_server(grounder: Grounder, load_answerer: Callable[[], Answerer]) -> MCPServer:
+    """Make the server over a loaded grounder; `load_answerer` is called when the first question comes."""
     server: MCPServer = MCPServer(
         "counterpoint", instructions=_INSTRUCTIONS, version=version("counterpoint"), log_level="WARNING"
     )
-    answerer = cache(answering)
+    answerer = cache(load_answerer)
 
     _add_reading(server, grounder)
 
@@ -56,7 +56,7 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
         known_pmids: Annotated[list[str] | None, Field(description="Papers already known to support the claim.")] = None,
     ) -> TypedGroundResponse:
         """Find the papers that contradict a biomedical claim and those that support it, each with its exact sentence."""
-        with _told():
+        with _report_faults():
             return ground_typed(grounder, check_claim(claim, question, known_pmids or ()))[0]
 
     @server.tool()
@@ -65,16 +65,16 @@ def make_server(grounder: Grounder, answering: Callable[[], Answerer]) -> MCPSer
         narrative: Annotated[str, Field(description="Who is asking, and why.")] = "",
     ) -> AnswerResponse:
         """Answer a biomedical question in at most 250 words, every sentence with citations that were checked."""
-        with _told():
-            made = answerer().answer(check_topic(question, narrative=narrative))
-            return AnswerResponse.of(made, answerer())
+        with _report_faults():
+            result = answerer().answer(check_topic(question, narrative=narrative))
+            return AnswerResponse.of(result, answerer())
 
     @server.tool()
     def check_text(
         text: Annotated[str, Field(description="A paragraph or an answer, as plain text or Markdown.")],
     ) -> CheckedText:
         """Check each sentence of a text: whether it makes a claim, what papers say, whether its citations bear it out."""
-        with _told():
+        with _report_faults():
             return Checker(grounder).check_claims(Reading.of(read_text(text)).at_most(MOST_TEXT_CLAIMS))
 
     return server
@@ -93,17 +93,17 @@ def _add_reading(server: MCPServer, grounder: Grounder) -> None:
         limit: Annotated[int, Field(description="How many documents to list.", ge=1, le=100)] = 20,
     ) -> SearchResponse:
         """List the documents in the index that contain these words, best first."""
-        with _told():
+        with _report_faults():
             words = check_query(query)
-            found = search_words(grounder.index, words, limit)
-            return SearchResponse.of(words, 1, found, None, grounder.index.manifest.id)
+            hits = search_words(grounder.index, words, limit)
+            return SearchResponse.of(words, 1, hits, None, grounder.index.manifest.id)
 
     @server.tool()
     def document(
         pmid: Annotated[str, Field(description="A PMID, a DOI, or the id of a document in the index.")],
     ) -> DocumentOut:
         """Get one document of the index: title, abstract, and where its sentences begin and end."""
-        with _told():
+        with _report_faults():
             return DocumentOut.of(find_paper(grounder.index.store, pmid, grounder.index.manifest.counts.documents))
 
     @server.tool()
@@ -114,14 +114,14 @@ def _add_reading(server: MCPServer, grounder: Grounder) -> None:
         results_only: Annotated[bool, Field(description="Leave background and methods out.")] = False,
     ) -> EvidenceResponse:
         """Find the sentences of one paper that together carry the most evidence for or against a hypothesis."""
-        with _told():
-            given = {"hypothesis": check_hypothesis(hypothesis), "text": text, "k": k, "results_only": results_only}
-            asked = EvidenceRequest.model_validate(given)
-            return EvidenceResponse.of(load_finder().find(asked.hypothesis, asked.paper(), asked.k, asked.results_only))
+        with _report_faults():
+            fields = {"hypothesis": check_hypothesis(hypothesis), "text": text, "k": k, "results_only": results_only}
+            request = EvidenceRequest.model_validate(fields)
+            return EvidenceResponse.of(load_finder().find(request.hypothesis, request.paper(), request.k, request.results_only))
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _report_faults() -> Iterator[None]:
     """Report every fault that the caller can fix in the protocol's own form."""
     try:
         yield

@@ -25,10 +25,10 @@ def find_java() -> str:
 
 def name_cache_folder() -> Path:
     """Where the jars are kept: COUNTERPOINT_CLUSTER_JARS, or a subfolder of the user's cache named by the content of the pom."""
-    named = os.environ.get("COUNTERPOINT_CLUSTER_JARS")
+    folder = os.environ.get("COUNTERPOINT_CLUSTER_JARS")
     return (
-        Path(named)
-        if named
+        Path(folder)
+        if folder
         else Path(platformdirs.user_cache_dir("counterpoint")) / f"cluster-{hash_file(SOURCE / 'pom.xml')[:12]}"
     )
 
@@ -50,10 +50,10 @@ def _run_maven(folder: Path, jars: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(SOURCE / "pom.xml", folder / "pom.xml")
     command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={jars}"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        said = next((line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line), "no reason given")
-        raise BadInput(f"Maven could not fetch OpenSearch's jars ({said[:300]}).")
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if result.returncode:
+        message = next((line for line in (result.stdout + result.stderr).splitlines() if "ERROR" in line), "no reason given")
+        raise BadInput(f"Maven could not fetch OpenSearch's jars ({message[:300]}).")
     (jars / "complete").touch()
 
 
@@ -61,6 +61,6 @@ def _compile(jars: Path, classes: Path) -> None:
     compiler = "org.eclipse.jdt.internal.compiler.batch.Main"
     path = os.pathsep.join(str(jar) for jar in sorted(jars.glob("*.jar")))
     command = [find_java(), "-cp", f"{jars}/*", compiler, "-21", "-nowarn", "-proc:none", "-cp", path, "-d", str(classes)]
-    done = subprocess.run([*command, str(SOURCE / f"{MAIN}.java")], capture_output=True, text=True)
-    if done.returncode:
-        raise BadInput(f"{MAIN}.java could not be compiled ({(done.stdout + done.stderr).strip()[:500]}).")
+    result = subprocess.run([*command, str(SOURCE / f"{MAIN}.java")], capture_output=True, text=True)
+    if result.returncode:
+        raise BadInput(f"{MAIN}.java could not be compiled ({(result.stdout + result.stderr).strip()[:500]}).")

@@ -61,13 +61,13 @@ def measure_ground(options: argparse.Namespace) -> None:
     same = 0
     for turn in range(2):  # the first warms caches
         for claim in claims:
-            found = {}
+            results = {}
             for name, grounder in both.items():
                 began = time.perf_counter()
-                found[name] = grounder.ground(claim)
+                results[name] = grounder.ground(claim)
                 if turn:
                     seconds[name].append(time.perf_counter() - began)
-            sides = [[(one.document.pmid, one.score) for one in (*of.contradicting, *of.supporting)] for of in found.values()]
+            sides = [[(one.document.pmid, one.score) for one in (*of.contradicting, *of.supporting)] for of in results.values()]
             same += turn and sides[0] == sides[1]
     medians = {name: round(1000 * statistics.median(times), 1) for name, times in seconds.items()}
     print(json.dumps({"claims": len(claims), "same results": same, "p50 ms": medians}))
@@ -78,13 +78,13 @@ def measure_kill(options: argparse.Namespace) -> None:
     cluster = LocalCluster()
 
     def disturb() -> None:
-        updating = threading.Thread(target=_update, args=(options.address, options.update))
-        updating.start()
+        updater = threading.Thread(target=_update, args=(options.address, options.update))
+        updater.start()
         time.sleep(options.seconds / 4)
         if not options.spare:
             cluster.kill_node(options.node)
         time.sleep(options.seconds * 3 / 4)
-        updating.join()
+        updater.join()
 
     _search_meanwhile(options.address, options.clients, disturb)
     if not options.spare:
@@ -122,30 +122,30 @@ def _search_meanwhile(address: Path, clients: int, disturb: Callable[[], None]) 
             latencies.append(time.perf_counter() - began)
             place += 1
 
-    asking = [threading.Thread(target=ask, args=(12 * number,)) for number in range(clients)]
-    for one in asking:
+    threads = [threading.Thread(target=ask, args=(12 * number,)) for number in range(clients)]
+    for one in threads:
         one.start()
     try:
         disturb()
     finally:
         stop.set()
-        for one in asking:
+        for one in threads:
             one.join()
     latencies.sort()
-    told = {"p50 ms": latencies[len(latencies) // 2], "p95 ms": latencies[int(0.95 * len(latencies))], "max ms": latencies[-1]}
-    print(json.dumps({"outcomes": outcomes} | {name: round(1000 * seconds, 1) for name, seconds in told.items()}))
+    figures = {"p50 ms": latencies[len(latencies) // 2], "p95 ms": latencies[int(0.95 * len(latencies))], "max ms": latencies[-1]}
+    print(json.dumps({"outcomes": outcomes} | {name: round(1000 * seconds, 1) for name, seconds in figures.items()}))
 
 
-def _ask_once(search: Callable[[], list[Hit]], wanted: list[str]) -> str:
+def _ask_once(search: Callable[[], list[Hit]], reference: list[str]) -> str:
     try:
-        found = _ids(search())
+        pmids = _ids(search())
     except ClusterBusy:
         return "503"
     except Exception as error:
         return f"failed: {type(error).__name__}: {error}"
-    if found == wanted:
+    if pmids == reference:
         return "same"
-    return "shorter" if len(found) < len(wanted) else "other documents or order (an update changes statistics)"
+    return "shorter" if len(pmids) < len(reference) else "other documents or order (an update changes statistics)"
 
 
 def _ids(hits: list[Hit]) -> list[str]:

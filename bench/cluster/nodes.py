@@ -124,14 +124,14 @@ class LocalCluster:
 
     def wait_until_joined(self, nodes: int, wait: float = 600.0, status: str = "yellow") -> None:
         """Wait until this many nodes have joined and the cluster has at least this status."""
-        until, running = time.monotonic() + wait, [number for number in range(self.size) if self.find_pid(number)]
+        until, numbers = time.monotonic() + wait, [number for number in range(self.size) if self.find_pid(number)]
         query = f"wait_for_nodes={nodes}&wait_for_status={status}&timeout=5s"
         while time.monotonic() < until:
-            if dead := [number for number in running if not self.find_pid(number)]:
+            if dead := [number for number in numbers if not self.find_pid(number)]:
                 raise BadInput(f"Node {dead[0]} has ended; see {self._home(dead[0]) / 'log'}.")
             # Each is asked: for a moment the others count a node that has just ended.
-            found = [self.read_health(number, query) for number in range(self.size)]
-            if sum(bool(one) and not one["timed_out"] for one in found) >= nodes:
+            answers = [self.read_health(number, query) for number in range(self.size)]
+            if sum(bool(one) and not one["timed_out"] for one in answers) >= nodes:
                 return
             time.sleep(0.5)
         raise Unfinished(f"The {nodes} nodes were not together with status {status} after {wait:.0f} s; see {self.folder}/*/log.")

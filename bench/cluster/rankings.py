@@ -26,9 +26,11 @@ def compare(ours: Sequence[Hit], theirs: Sequence[Hit], scale: float) -> str:
     if [hit.pmid for hit in ours] == [hit.pmid for hit in theirs]:
         return "same"
     at = [place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one.pmid != other.pmid]
-    near = _CLOSE * (ours[0].score if ours else 1.0)
-    tied = len(ours) == len(theirs) and all(abs(ours[place].score * scale - theirs[place].score) <= near * scale for place in at)
-    return "ties" if tied else "other"
+    tolerance = _CLOSE * (ours[0].score if ours else 1.0)
+    is_tie = len(ours) == len(theirs) and all(
+        abs(ours[place].score * scale - theirs[place].score) <= tolerance * scale for place in at
+    )
+    return "ties" if is_tie else "other"
 
 
 def main() -> int:
@@ -40,11 +42,11 @@ def main() -> int:
     parser.add_argument("--titles", type=int, default=0)
     parser.add_argument("-k", type=int, default=20)
     options = parser.parse_args()
-    embedded, cluster = Index(options.folder), Index(options.address)
-    queries = read_claims(options.claims) if options.claims else draw_titles(embedded, options.titles)
+    folder_index, cluster = Index(options.folder), Index(options.address)
+    queries = read_claims(options.claims) if options.claims else draw_titles(folder_index, options.titles)
     counts, scales, furthest = Counter[str](), list[float](), 0.0
     for query in queries:
-        ours, theirs = embedded.search(query, options.k), cluster.search(query, options.k)
+        ours, theirs = folder_index.search(query, options.k), cluster.search(query, options.k)
         scale = theirs[0].score / ours[0].score if ours and theirs else 1.0
         how = compare(ours, theirs, scale)
         counts[how] += 1

@@ -69,35 +69,35 @@ class Plain:
 
     def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> PlainResult:
         """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""
-        looked = PlainResult()
-        with looked.timed("retrieve"):
-            looked.documents = self.documents(claim, k)
-        with looked.timed("annotate"):
-            self.annotate(looked.documents)
-        sentences = [one for document in looked.documents for one in cue_sentences(document)]
-        titles = {document.pmid: document.title for document in looked.documents}
-        looked.premises = [Premise(one.text, titles[one.pmid]) for one in sentences]
-        with looked.timed("judge"):
-            looked.verdicts = list(self.judge(claim.text, looked.premises))
+        result = PlainResult()
+        with result.timed("retrieve"):
+            result.documents = self.documents(claim, k)
+        with result.timed("annotate"):
+            self.annotate(result.documents)
+        sentences = [one for document in result.documents for one in cue_sentences(document)]
+        titles = {document.pmid: document.title for document in result.documents}
+        result.premises = [Premise(one.text, titles[one.pmid]) for one in sentences]
+        with result.timed("judge"):
+            result.verdicts = list(self.judge(claim.text, result.premises))
         best: dict[str, tuple[float, Sentence]] = {}
-        for sentence, verdict in zip(sentences, looked.verdicts, strict=True):
+        for sentence, verdict in zip(sentences, result.verdicts, strict=True):
             likelier = sentence.pmid not in best or verdict.contradict > best[sentence.pmid][0]
             if verdict.label == "contradict" and likelier:
                 best[sentence.pmid] = (verdict.contradict, sentence)
-        looked.found = [(pmid, sentence) for pmid, (_, sentence) in list(best.items())[:RETURNED]]
-        return looked
+        result.found = [(pmid, sentence) for pmid, (_, sentence) in list(best.items())[:RETURNED]]
+        return result
 
     def support(self, claim: Claim, without: frozenset[str] = frozenset(), k: int = SUPPORT_DEPTH) -> PlainResult:
         """The reranker's top three of BM25's first hundred documents that are not known, excluding those in `without`."""
-        looked, known = PlainResult(), set(claim.known_pmids)
-        with looked.timed("retrieve"):
-            unknown = [one for one in self.documents(claim, k + len(known)) if one.pmid not in known][:k]
-            looked.documents = [one for one in unknown if one.pmid not in without]
-        with looked.timed("rerank"):
-            scores = self.reranker(claim.text, [make_passage(document) for document in looked.documents])
+        result, exclusions = PlainResult(), set(claim.known_pmids)
+        with result.timed("retrieve"):
+            candidates = [one for one in self.documents(claim, k + len(exclusions)) if one.pmid not in exclusions][:k]
+            result.documents = [one for one in candidates if one.pmid not in without]
+        with result.timed("rerank"):
+            scores = self.reranker(claim.text, [make_passage(document) for document in result.documents])
         order = sorted(range(len(scores)), key=lambda place: -scores[place])
-        looked.found = [(looked.documents[place].pmid, None) for place in order[:RETURNED]]
-        return looked
+        result.found = [(result.documents[place].pmid, None) for place in order[:RETURNED]]
+        return result
 
     def documents(self, claim: Claim, k: int) -> list[Document]:
         """BM25's best documents for question and claim, with their texts."""
@@ -111,8 +111,8 @@ class Plain:
     def negspacy_says(self, document: Document) -> list[bool]:
         """For each sentence (by our boundaries), whether negspacy finds a cue in it with our term set."""
         doc = self._nlp.make_doc(simplify_characters(document.abstract))
-        preceding, following, _ = self._negex.process_negations(doc)
-        starts = [doc[first].idx for _, first, _ in (*preceding, *following)]
+        prefixes, suffixes, _ = self._negex.process_negations(doc)
+        starts = [doc[first].idx for _, first, _ in (*prefixes, *suffixes)]
         return [any(start <= at < end for at in starts) for start, end in split_document(document)]
 
 
@@ -133,5 +133,5 @@ def pyserini_search(index: Index) -> Search:
 def cue_sentences(document: Document) -> list[Sentence]:
     """The sentences of a document that hold a cue, found in its text at query time."""
     spans: Sequence[Span] = split_document(document)
-    held = {index for index, _ in find_cues_by_sentence(document.abstract, spans)}
-    return [Sentence(document.pmid, i, *spans[i], document.abstract[slice(*spans[i])]) for i in sorted(held)]
+    places = {index for index, _ in find_cues_by_sentence(document.abstract, spans)}
+    return [Sentence(document.pmid, i, *spans[i], document.abstract[slice(*spans[i])]) for i in sorted(places)]

@@ -49,19 +49,19 @@ def weights(folder: Path) -> dict[str, NDArray[np.float32]]:
     "marks" is the whole table of token types, [types, width].
     """
     graph = onnx.load(folder / "model.onnx").graph
-    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    found = {name: values for name, values in stored.items() if not name.endswith(("_int8", "_scale"))}
-    for name, values in stored.items():
+    tensors = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    arrays = {name: values for name, values in tensors.items() if not name.endswith(("_int8", "_scale"))}
+    for name, values in tensors.items():
         if name.endswith("_int8"):
             plain = name.removesuffix("_int8")
-            found[plain] = values.astype(np.float32) * stored[f"{plain}_scale"]
+            arrays[plain] = values.astype(np.float32) * tensors[f"{plain}_scale"]
     for node in graph.node:
         matrix = _MATRIX.search(node.name)
         if node.op_type == "MatMul" and matrix:
-            found[f"layers.{matrix[1]}.{matrix[2]}.weight"] = np.ascontiguousarray(found.pop(node.input[1]).T)
+            arrays[f"layers.{matrix[1]}.{matrix[2]}.weight"] = np.ascontiguousarray(arrays.pop(node.input[1]).T)
         if node.op_type == "Gather" and node.input[1] == "token_type_ids":
-            found["marks"] = found.pop(node.input[0])
-    return found
+            arrays["marks"] = arrays.pop(node.input[0])
+    return arrays
 
 
 def bert_config(types: int) -> BertConfig:
@@ -73,33 +73,33 @@ def bert_config(types: int) -> BertConfig:
     )  # fmt: skip
 
 
-def bert_state(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> dict[str, Tensor]:
+def bert_state(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> dict[str, Tensor]:
     """The encoder's tensors by Hugging Face's names, with the rows `types` of the table of token types [all types, width].
 
-    `found` are the weights by our names, each of the shape that it has in the shipped file.
+    `arrays` are the weights by our names, each of the shape that it has in the shipped file.
     """
     state = {
-        "embeddings.word_embeddings.weight": found["words.weight"],
-        "embeddings.position_embeddings.weight": found["positions.weight"],
-        "embeddings.token_type_embeddings.weight": found["marks"][list(types)],
+        "embeddings.word_embeddings.weight": arrays["words.weight"],
+        "embeddings.position_embeddings.weight": arrays["positions.weight"],
+        "embeddings.token_type_embeddings.weight": arrays["marks"][list(types)],
     }
     for part in ("weight", "bias"):
-        state[f"embeddings.LayerNorm.{part}"] = found[f"norm.{part}"]
+        state[f"embeddings.LayerNorm.{part}"] = arrays[f"norm.{part}"]
         for layer in range(LAYERS):
             source, target = f"layers.{layer}", f"encoder.layer.{layer}"
-            thirds = np.split(found[f"{source}.qkv.{part}"], 3)
+            thirds = np.split(arrays[f"{source}.qkv.{part}"], 3)
             state |= {
                 f"{target}.attention.self.{name}.{part}": third
                 for name, third in zip(("query", "key", "value"), thirds, strict=True)
             }
-            state |= {f"{target}.{name}.{part}": found[f"{source}.{own}.{part}"] for own, name in _NAMES.items()}
+            state |= {f"{target}.{name}.{part}": arrays[f"{source}.{own}.{part}"] for own, name in _NAMES.items()}
     return {name: torch.tensor(values) for name, values in state.items()}
 
 
-def bert(found: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertModel:
-    """The encoder as Hugging Face's own module, ready to run; `found` and `types` as in `bert_state`."""
+def bert(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertModel:
+    """The encoder as Hugging Face's own module, ready to run; `arrays` and `types` as in `bert_state`."""
     model = BertModel(bert_config(len(types)), add_pooling_layer=False)
-    model.load_state_dict(bert_state(found, types))
+    model.load_state_dict(bert_state(arrays, types))
     nn.Module.eval(model)
     return model
 
@@ -109,13 +109,13 @@ class StanceTwin(MarkedEncoder):
 
     def __init__(self, folder: Path) -> None:
         nn.Module.__init__(self)
-        found = weights(folder)
+        arrays = weights(folder)
         self.parts, self.dropout = PARTS, 0.0
-        self.bert = bert(found, range(MARKS))
+        self.bert = bert(arrays, range(MARKS))
         self.hidden = nn.Linear(5 * WIDTH, WIDTH)
-        self.labels = nn.Linear(WIDTH, len(found["labels.bias"]))
+        self.labels = nn.Linear(WIDTH, len(arrays["labels.bias"]))
         for name in ("hidden", "labels"):
-            own = {part: torch.tensor(found[f"{name}.{part}"]) for part in ("weight", "bias")}
+            own = {part: torch.tensor(arrays[f"{name}.{part}"]) for part in ("weight", "bias")}
             self.get_submodule(name).load_state_dict(own)
         self.eval()
 
@@ -172,12 +172,12 @@ class TorchReranker:
         """One score per text, in order."""
         [(ids, vectors)] = self.vectors([query])
         rarity = self._pieces[ids]
-        found = np.zeros((len(texts), len(RELEVANCE_PARTS)))
-        found[:, 0] = score_lexically(query, texts, self._words)
+        parts = np.zeros((len(texts), len(RELEVANCE_PARTS)))
+        parts[:, 0] = score_lexically(query, texts, self._words)
         for start in range(0, len(texts), BATCH):
             for row, (_, text) in enumerate(self.vectors(texts[start : start + BATCH]), start):
-                found[row, 1:] = score_rare_words(vectors, text, rarity), score_best_stretch(vectors, text)
-        return [float(score) for score in found @ self._weights]
+                parts[row, 1:] = score_rare_words(vectors, text, rarity), score_best_stretch(vectors, text)
+        return [float(score) for score in parts @ self._weights]
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """For each text of one batch, the token ids [tokens] and their unit vectors [tokens, width]."""
@@ -185,5 +185,5 @@ class TorchReranker:
         input_ids, mask, types = (torch.from_numpy(a) for a in collate([EncodedPair(one, np.zeros_like(one)) for one in ids]))
         with torch.inference_mode():
             states = self._model(input_ids=input_ids, attention_mask=mask, token_type_ids=types).last_hidden_state
-            made = nn.functional.normalize(states, dim=-1).numpy()
-        return [(one, made[row, : len(one)]) for row, one in enumerate(ids)]
+            unit_vectors = nn.functional.normalize(states, dim=-1).numpy()
+        return [(one, unit_vectors[row, : len(one)]) for row, one in enumerate(ids)]

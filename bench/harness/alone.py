@@ -20,12 +20,12 @@ _PATIENCE = 20.0
 def run_alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
     """The result of `work`, a module-level function, in a process of its own, which is stopped with this one."""
     context = get_context("spawn")
-    receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sending, work, arguments))
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, work, arguments))
     process.start()
-    sending.close()
+    sender.close()
     try:
-        outcome, value = receiving.recv()
+        outcome, value = receiver.recv()
         process.join(_PATIENCE)
     except EOFError:
         raise CounterpointError(f"The process of {work.__module__} ended before its work was done.") from None
@@ -38,14 +38,14 @@ def run_alone(work: Callable[..., _Result], *arguments: Any) -> _Result:
     raise NotHere(value) if outcome == "not here" else CounterpointError(value)
 
 
-def _work(sending: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _work(sender: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     # When it is ended from outside, it still stops the services and removes the folders that it made.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        sending.send(("done", work(*arguments)))
+        sender.send(("done", work(*arguments)))
     except NotHere as error:
-        sending.send(("not here", str(error)))
+        sender.send(("not here", str(error)))
     except CounterpointError as error:
-        sending.send(("failed", str(error)))
+        sender.send(("failed", str(error)))
     except KeyboardInterrupt:
         sys.exit(130)

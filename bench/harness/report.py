@@ -21,16 +21,16 @@ ALL = "results.json"
 def read(folder: Path, part: str) -> dict[str, Any] | None:
     """The kept result of a part; None where there is nothing usable."""
     try:
-        found = json.loads((folder / f"{part}.json").read_text("utf-8"))
-        return found if isinstance(found, dict) and isinstance(found.get("facts"), dict) else None
+        record = json.loads((folder / f"{part}.json").read_text("utf-8"))
+        return record if isinstance(record, dict) and isinstance(record.get("facts"), dict) else None
     except (OSError, ValueError):
         return None
 
 
 def find_kept(folder: Path, part: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
     """A part's result from an earlier run, if it was measured on the same things; else None."""
-    found = read(folder, part)
-    return found if found and found["facts"] == facts else None
+    record = read(folder, part)
+    return record if record and record["facts"] == facts else None
 
 
 def keep(folder: Path, part: str, record: Mapping[str, Any]) -> None:
@@ -42,23 +42,23 @@ def keep(folder: Path, part: str, record: Mapping[str, Any]) -> None:
 def table(rows: Sequence[BenchRow]) -> str:
     """The rows as a Markdown table."""
     lines = ["| measure | plain, or theirs | ours | figure | bar | met |", "|---|---|---|---|---|---|"]
-    told = {True: "yes", False: "no", None: ""}
-    lines += [f"| {row.measure} | {row.theirs} | {row.ours} | {row.figure} | {row.bar} | {told[row.met]} |" for row in rows]
+    answers = {True: "yes", False: "no", None: ""}
+    lines += [f"| {row.measure} | {row.theirs} | {row.ours} | {row.figure} | {row.bar} | {answers[row.met]} |" for row in rows]
     return "\n".join(lines)
 
 
 def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[BenchRow]) -> str:
     """The table, and below it the code, data and machine of each part."""
-    told = [table(rows), ""]
+    lines = [table(rows), ""]
     for part, record in records.items():
         facts, machine = record["facts"], record["machine"]
         settings = ", ".join(f"{name} {value}" for name, value in facts["options"].items())
-        told.append(
+        lines.append(
             f"* `{part}`: {record['when']}, commit {facts['commit']}, {facts['documents']:,} documents, {settings}; "
             f"{machine['processor']}, {machine['cores']} cores, load {machine['load_before']:.1f} before, "
             f"{record['seconds']:,.0f} s."
         )
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def split_page(path: Path) -> tuple[str, str]:
@@ -69,14 +69,14 @@ def split_page(path: Path) -> tuple[str, str]:
         raise BadInput(
             f"The table cannot be written to {path} ({error.strerror}); name a Markdown file that is there."
         ) from error
-    before, begin, rest = whole.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    head, begin, rest = whole.partition(BEGIN)
+    _, end, tail = rest.partition(END)
     if not (begin and end):
         raise BadInput(f"{path} lacks the lines {BEGIN} and {END}, between which the table is written; add them.")
-    return before, after
+    return head, tail
 
 
 def replace_table(path: Path, text: str) -> None:
     """Replace the text between the markers of a Markdown file."""
-    before, after = split_page(path)
-    write_atomically(path, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    head, tail = split_page(path)
+    write_atomically(path, f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}")

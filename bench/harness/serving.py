@@ -68,10 +68,10 @@ def run_service(index: Path) -> Iterator[RunningService]:
 
 
 def _ready(process: subprocess.Popen[bytes], port: int, began: float) -> float:
-    while (waited := time.perf_counter() - began) < _PATIENCE and process.poll() is None:
+    while (wait := time.perf_counter() - began) < _PATIENCE and process.poll() is None:
         try:
             if httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200:
-                return waited
+                return wait
         except httpx.TransportError:
             pass
         time.sleep(0.02)

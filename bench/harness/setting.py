@@ -69,28 +69,28 @@ def claims_of(index: Index, n: int, seed: int) -> list[Claim]:
     """
     pmids = [pmid for batch in index.store.texts(1000) for pmid, _, _ in batch]
     random.Random(seed).shuffle(pmids)
-    found: dict[str, Claim] = {}
+    claims: dict[str, Claim] = {}
     for at in range(0, len(pmids), 100):
         for entry in index.entries(pmids[at : at + 100]):
             text = entry.sentences()[-1].text if len(entry) else ""
             if len(text.split()) in _WORDS:
-                found.setdefault(text, Claim(text, id=entry.pmid))
-            if len(found) == n:
-                return list(found.values())
-    raise BadInput(f"{n} claims are wanted and the index at {index.folder} gives only {len(found)}; ask for fewer.")
+                claims.setdefault(text, Claim(text, id=entry.pmid))
+            if len(claims) == n:
+                return list(claims.values())
+    raise BadInput(f"{n} claims are wanted and the index at {index.folder} gives only {len(claims)}; ask for fewer.")
 
 
 @contextmanager
 def cache_at(place: str) -> Iterator[None]:
     """Set where anything assembled inside the block keeps results on disk, in this process and those that it starts."""
-    before = os.environ.get(FOLDER_VARIABLE)
+    old_value = os.environ.get(FOLDER_VARIABLE)
     os.environ[FOLDER_VARIABLE] = place
     try:
         yield
     finally:
         os.environ.pop(FOLDER_VARIABLE)
-        if before is not None:
-            os.environ[FOLDER_VARIABLE] = before
+        if old_value is not None:
+            os.environ[FOLDER_VARIABLE] = old_value
 
 
 @contextmanager
@@ -107,8 +107,8 @@ def ratio_row(measure: str, theirs: Sequence[float], ours: Sequence[float], unit
     """Ratio of medians: theirs over ours where `unit` is "s" (less is better), else ours over theirs; `bar` is the minimum."""
     one, other = statistics.median(theirs), statistics.median(ours)
     ratio = one / other if unit == "s" else other / one
-    told = f"{bar:g} ×" if bar else ""
-    return BenchRow(measure, amount(one, unit), amount(other, unit), f"{ratio:,.3g} ×", told, ratio >= bar if bar else None)
+    minimum = f"{bar:g} ×" if bar else ""
+    return BenchRow(measure, amount(one, unit), amount(other, unit), f"{ratio:,.3g} ×", minimum, ratio >= bar if bar else None)
 
 
 def amount(value: float, unit: str) -> str:
@@ -118,9 +118,9 @@ def amount(value: float, unit: str) -> str:
 
 def commit() -> str:
     """The commit of the measured code, marked if files differ from it."""
-    asked = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return result.stdout.strip() or "unknown"
 
 
 def machine() -> dict[str, Any]:
@@ -132,7 +132,7 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "load_before": os.getloadavg()[0],
-        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+        "versions": {name: number for name in _PACKAGES if (number := _version(name))},
     }
 
 

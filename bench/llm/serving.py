@@ -35,10 +35,10 @@ def check_options(options: ServeOptions) -> None:
             f"port {options.port}, threads {options.threads}, context {options.context} do not fit; "
             "expected a port of 1 to 65535, at least 1 thread and at least 512 tokens."
         )
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((HOST, options.port))
+            probe.bind((HOST, options.port))
         except OSError as error:
             raise BadConfig(
                 f"Port {options.port} of {HOST} cannot be used ({error.strerror}); stop what uses it or name another with --port."
@@ -52,14 +52,14 @@ def serve_model(model: Path, options: ServeOptions) -> None:
         from xllamacpp import CommonParams, Server
     except ImportError:
         raise BadConfig("xllamacpp is not installed; run make llm, which installs it.") from None
-    chosen = CommonParams()
-    chosen.model.path, chosen.model_alias = str(model), {ALIAS}
-    chosen.hostnames, chosen.port = [HOST], options.port
-    chosen.n_ctx, chosen.n_parallel = options.context, 1
+    params = CommonParams()
+    params.model.path, params.model_alias = str(model), {ALIAS}
+    params.hostnames, params.port = [HOST], options.port
+    params.n_ctx, params.n_parallel = options.context, 1
     # Spinning threads would take the cores from everything else.
-    for pool in (chosen.cpuparams, chosen.cpuparams_batch):
+    for pool in (params.cpuparams, params.cpuparams_batch):
         pool.n_threads, pool.poll = options.threads, 0
-    server = Server(chosen)
+    server = Server(params)
     print(f"Serving {ALIAS} at {options.base_url}; Ctrl-C stops it.", flush=True)
     try:
         while True:

@@ -44,18 +44,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return {"documents": documents, **rates}
 
 
-def write_corpus(index: Path, path: Path, wanted: int) -> int:
-    """Write the index's documents in Pyserini's format, repeated under new ids until there are `wanted` of them (0: once)."""
-    opened = Index(index)
-    texts = [(pmid, make_contents(title, abstract)) for batch in opened.store.texts(1000) for pmid, title, abstract in batch]
-    opened.close()
-    wanted = wanted or len(texts)
+def write_corpus(index: Path, path: Path, count: int) -> int:
+    """Write the index's documents in Pyserini's format, repeated under new ids until there are `count` of them (0: once)."""
+    source = Index(index)
+    texts = [(pmid, make_contents(title, abstract)) for batch in source.store.texts(1000) for pmid, title, abstract in batch]
+    source.close()
+    count = count or len(texts)
     with path.open("w", encoding="utf-8") as file:
-        for number in range(wanted):
+        for number in range(count):
             turn, place = divmod(number, len(texts))
             pmid, text = texts[place]
             file.write(json.dumps({"id": f"{pmid}-{turn}" if turn else pmid, "contents": text}) + "\n")
-    return wanted
+    return count
 
 
 def ours(corpus: Path, out: Path) -> list[str]:
@@ -79,10 +79,10 @@ def pyserinis(folder: Path, out: Path) -> list[str]:
 def seconds(command: list[str]) -> float:
     """How long a command takes; raises `BadInput` where it fails."""
     began = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     took = time.perf_counter() - began
-    if done.returncode:
-        raise BadInput(f"{' '.join(command[:4])} … failed: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
+    if result.returncode:
+        raise BadInput(f"{' '.join(command[:4])} … failed: {(result.stderr or result.stdout).strip().splitlines()[-1]}")
     return took
 
 

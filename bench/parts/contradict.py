@@ -52,36 +52,36 @@ def record(claim: Claim, ours_first: bool, ours: Grounder, ships: Grounder, plai
     """All measurements of one claim."""
     if ours_first:
         seconds, side = time_branch(ours, claim)
-    looked = plain.contradict(claim)
+    result = plain.contradict(claim)
     if not ours_first:
         seconds, side = time_branch(ours, claim)
     ships_seconds, ships_side = time_branch(ships, claim)
     twin_seconds, twin_side = time_branch(twin, claim)
-    shipped = list(ours.models.judges["stance"](claim.text, looked.premises))
-    says = [(plain.negspacy_says(one), one) for one in looked.documents]
-    cued = [entry.cue_sentences() for entry in ours.index.entries([one.pmid for one in looked.documents])]
-    agreed = sum(
-        said == (place in {sentence.index for sentence in stored})
-        for (whole, _), stored in zip(says, cued, strict=True)
-        for place, said in enumerate(whole)
+    verdicts = list(ours.models.judges["stance"](claim.text, result.premises))
+    says = [(plain.negspacy_says(one), one) for one in result.documents]
+    stored_cues = [entry.cue_sentences() for entry in ours.index.entries([one.pmid for one in result.documents])]
+    agreement = sum(
+        flag == (place in {sentence.index for sentence in sentences})
+        for (whole, _), sentences in zip(says, stored_cues, strict=True)
+        for place, flag in enumerate(whole)
     )
     return {
         "claim": claim.id,
-        "plain": looked.seconds,
+        "plain": result.seconds,
         "ours": seconds,
         "ours_as_it_ships": ships_seconds,
         "ours_with_torch": twin_seconds,
-        "documents": len(looked.documents),
-        "pairs": len(looked.premises),
+        "documents": len(result.documents),
+        "pairs": len(result.premises),
         "judged": side.counts.judged,
-        "identical_contradict": list_shown(twin_side) == list_found(looked),
-        "identical_support": same_support(claim, plain, twin, looked),
-        "same_with_shipped": list_shown(side) == list_found(looked),
-        "same_as_it_ships": list_shown(ships_side) == list_found(looked),
-        "contradictions": len(looked.found),
-        "flips": sum(a.label != b.label for a, b in zip(looked.verdicts, shipped, strict=True)),
+        "identical_contradict": list_shown(twin_side) == list_found(result),
+        "identical_support": same_support(claim, plain, twin, result),
+        "same_with_shipped": list_shown(side) == list_found(result),
+        "same_as_it_ships": list_shown(ships_side) == list_found(result),
+        "contradictions": len(result.found),
+        "flips": sum(a.label != b.label for a, b in zip(result.verdicts, verdicts, strict=True)),
         "sentences": sum(len(whole) for whole, _ in says),
-        "negspacy_agrees": agreed,
+        "negspacy_agrees": agreement,
     }
 
 
@@ -94,9 +94,9 @@ def time_branch(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Sid
 
     began = time.perf_counter()
     side = grounder.run_branch(claim, "contradict", tell=tell)
-    ended = time.perf_counter()
+    end = time.perf_counter()
     at = dict(marks)
-    return {"retrieve": at["judge"] - began, "judge": ended - at["judge"]}, side
+    return {"retrieve": at["judge"] - began, "judge": end - at["judge"]}, side
 
 
 def list_shown(side: Side) -> list[tuple[str, int | None]]:
@@ -104,16 +104,16 @@ def list_shown(side: Side) -> list[tuple[str, int | None]]:
     return [(one.document.pmid, one.sentence.index if one.sentence else None) for one in side.evidence]
 
 
-def list_found(looked: PlainResult) -> list[tuple[str, int | None]]:
+def list_found(result: PlainResult) -> list[tuple[str, int | None]]:
     """What the plain branch returned."""
-    return [(pmid, sentence.index if sentence else None) for pmid, sentence in looked.found]
+    return [(pmid, sentence.index if sentence else None) for pmid, sentence in result.found]
 
 
 def same_support(claim: Claim, plain: Plain, twin: Grounder, against: PlainResult) -> bool:
     """Whether the support branches return the same documents (the paper's returns no sentences)."""
-    taken = frozenset(pmid for pmid, _ in against.found)
-    ours = twin.run_branch(claim, "support", without=taken)
-    return [one.document.pmid for one in ours.evidence] == [pmid for pmid, _ in plain.support(claim, without=taken).found]
+    pmids = frozenset(pmid for pmid, _ in against.found)
+    ours = twin.run_branch(claim, "support", without=pmids)
+    return [one.document.pmid for one in ours.evidence] == [pmid for pmid, _ in plain.support(claim, without=pmids).found]
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
@@ -123,11 +123,11 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
     flips = sum(one["flips"] for one in records)
     same = sum(one["identical_contradict"] for one in records)
     support = sum(one["identical_support"] for one in records)
-    kept = sum(one["same_with_shipped"] for one in records)
-    skimmed = sum(one["same_as_it_ships"] for one in records)
+    matches = sum(one["same_with_shipped"] for one in records)
+    skim_matches = sum(one["same_as_it_ships"] for one in records)
     full = sum(one["contradictions"] == RETURNED for one in records)
-    agreed = sum(one["negspacy_agrees"] for one in records) / max(1, sum(one["sentences"] for one in records))
-    judged = statistics.median(one["judged"] for one in records)
+    agreement = sum(one["negspacy_agrees"] for one in records) / max(1, sum(one["sentences"] for one in records))
+    pair_count = statistics.median(one["judged"] for one in records)
 
     def times(who: str, *stages: str) -> list[float]:
         return [sum(one[who][stage] for stage in stages or one[who]) for one in records]
@@ -140,20 +140,20 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
         ratio_row("– judge", times("plain", "judge"), times("ours", "judge"), "s"),
         ratio_row("– the same float model in torch behind both", times("plain"), times("ours_with_torch"), "s"),
         ratio_row("– ours as it ships: skim bounds what is judged", times("plain"), times("ours_as_it_ships"), "s"),
-        BenchRow("– the same contradictions as plain, as it ships", "", "", f"{skimmed} of {n} claims"),
+        BenchRow("– the same contradictions as plain, as it ships", "", "", f"{skim_matches} of {n} claims"),
         BenchRow("– claims with three contradictions, where ours can stop early", "", "", f"{full} of {n} claims"),
         BenchRow(
             "– pairs judged, median of a claim",
-            f"{statistics.median(one['pairs'] for one in records):,.0f}", f"{judged:,.0f}", "",
+            f"{statistics.median(one['pairs'] for one in records):,.0f}", f"{pair_count:,.0f}", "",
         ),
         BenchRow("– identical output with the same model: contradictions", "", "", f"{same} of {n} claims", "all", same == n),
         BenchRow("– identical output with the same model: supports", "", "", f"{support} of {n} claims", "all", support == n),
-        BenchRow("– the same contradictions with the shipped engine", "", "", f"{kept} of {n} claims"),
+        BenchRow("– the same contradictions with the shipped engine", "", "", f"{matches} of {n} claims"),
         BenchRow(
             "– verdicts that the shipped engine flips", "", "",
             f"{flips:,} of {pairs:,} ({100 * flips / max(1, pairs):.2f} %)", f"≤ {100 * FLIPS:g} %", flips <= FLIPS * pairs,
         ),
-        BenchRow("– sentences where negspacy's own cue agrees with the stored one", "", "", f"{100 * agreed:.1f} %"),
+        BenchRow("– sentences where negspacy's own cue agrees with the stored one", "", "", f"{100 * agreement:.1f} %"),
     ]  # fmt: skip
 
 

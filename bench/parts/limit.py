@@ -54,21 +54,21 @@ class WatchedJudge:
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict per premise, in order."""
-        given: list[Premise] = []
+        inputs: list[Premise] = []
 
-        def passed() -> Iterator[Premise]:
+        def pass_on() -> Iterator[Premise]:
             for premise in premises:
-                given.append(premise)
+                inputs.append(premise)
                 yield premise
 
-        verdicts, number = self._judge(claim, passed()), 0
+        verdicts, number = self._judge(claim, pass_on()), 0
         while True:
             began = time.perf_counter()
             verdict = next(verdicts, None)
             self.seconds += time.perf_counter() - began
             if verdict is None:
                 return
-            self.used.append(given[number])
+            self.used.append(inputs[number])
             number += 1
             yield verdict
 
@@ -83,25 +83,25 @@ def run(options: BenchOptions) -> dict[str, Any]:
             Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json")), int(read_card(STANCE_MODEL)["max_tokens"])
         )
         ours.run_branch(first, "contradict")
-        before = peaks()
+        first_peaks = peaks()
         records = []
         for claim in tqdm(claims, desc="physical limit", unit=" claims", disable=None):
-            watched = WatchedJudge(ours.models.judges["stance"])
+            judge = WatchedJudge(ours.models.judges["stance"])
             began = time.perf_counter()
-            side = with_models(ours, watched).run_branch(claim, "contradict")
+            side = with_models(ours, judge).run_branch(claim, "contradict")
             whole = time.perf_counter() - began
-            tokens = lengths(tokenize, claim, watched.used)
+            tokens = lengths(tokenize, claim, judge.used)
             entries = ours.index.entries([hit.pmid for hit in ours.index.search(claim.text, side.counts.documents)])
-            stored = sum(len(one.document.title.encode()) + len(one.document.abstract.encode()) for one in entries)
+            text_bytes = sum(len(one.document.title.encode()) + len(one.document.abstract.encode()) for one in entries)
             records.append(
                 {
-                    "pairs": len(tokens), "tokens": sum(tokens), "flops": sum(map(flops, tokens)), "judge": watched.seconds,
-                    "branch": whole, "bytes": stored + 4 * LAYERS * _LAYER,
+                    "pairs": len(tokens), "tokens": sum(tokens), "flops": sum(map(flops, tokens)), "judge": judge.seconds,
+                    "branch": whole, "bytes": text_bytes + 4 * LAYERS * _LAYER,
                 }
             )  # fmt: skip
         ours.index.close()
-        after = peaks()
-    return {"peaks": [before, after], "claims": records}
+        last_peaks = peaks()
+    return {"peaks": [first_peaks, last_peaks], "claims": records}
 
 
 def lengths(tokenize: PairTokenizer, claim: Claim, premises: Sequence[Premise]) -> list[int]:
@@ -114,15 +114,15 @@ def peaks() -> dict[str, float]:
 
     A copy reads and writes, and both count.
     """
-    found = {}
+    figures = {}
     # Without instructions for it, a product in bfloat16 takes minutes and cannot be the peak.
     kinds = {"float32": torch.float32} | ({"bfloat16": torch.bfloat16} if "bf16" in processor("flags") else {})
     for name, kind in kinds.items():
         square = torch.randn(_SIDE, _SIDE).to(kind)
-        found[name] = 2 * _SIDE**3 / fastest(partial(torch.mm, square, square))
+        figures[name] = 2 * _SIDE**3 / fastest(partial(torch.mm, square, square))
     source, target = torch.zeros(_COPIED // 4), torch.zeros(_COPIED // 4)
-    found["bandwidth"] = 2 * _COPIED / fastest(partial(target.copy_, source))
-    return found
+    figures["bandwidth"] = 2 * _COPIED / fastest(partial(target.copy_, source))
+    return figures
 
 
 def fastest(work: Callable[[], object]) -> float:
@@ -149,7 +149,7 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
         return f"{100 * statistics.median(limits):.1f} %"
 
     pairs, tokens = (sum(one[what] for one in records) for what in ("pairs", "tokens"))
-    moved = statistics.median(one["bytes"] / peak["bandwidth"] for one in records)
+    transfer_time = statistics.median(one["bytes"] / peak["bandwidth"] for one in records)
     return [
         BenchRow(
             f"share of the physical limit: judging ({pairs:,} pairs of {tokens / pairs:.0f} tokens)", "", "", share("judge")
@@ -161,5 +161,5 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
             if kind != "bandwidth"
         ),
         BenchRow("– bandwidth of a large copy", "", amount(peak["bandwidth"] / 1e9, "GB/s"), ""),
-        BenchRow("– reading every byte once, median of a claim", "", amount(moved * 1000, "ms"), ""),
+        BenchRow("– reading every byte once, median of a claim", "", amount(transfer_time * 1000, "ms"), ""),
     ]

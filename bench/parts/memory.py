@@ -16,24 +16,24 @@ BAR = 2.5e9
 def run(options: BenchOptions) -> dict[str, Any]:
     """Bytes when ready, after the claims that warm it up, and after each further claim."""
     # Other claims than those whose time is measured would change nothing; the service is another one.
-    warming, asked = draw_claims(options)
+    warm_up, claims = draw_claims(options)
     with run_service(options.index) as service:
         ready = service.memory()
-        list(service.ask(warming))
+        list(service.ask(warm_up))
         warm = service.memory()
-        asking = tqdm(service.ask(asked), desc="memory", total=options.asked, unit=" claims", disable=None)
-        return {"ready": ready, "warm": warm, "after": [service.memory() for _ in asking]}
+        requests = tqdm(service.ask(claims), desc="memory", total=options.asked, unit=" claims", disable=None)
+        return {"ready": ready, "warm": warm, "after": [service.memory() for _ in requests]}
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
     """Warm, at the end, and at the peak."""
-    after, gb = result["after"], 1e9
-    most = max(after)
+    sizes, gb = result["after"], 1e9
+    most = max(sizes)
     return [
         BenchRow(
-            f"memory of the service after {len(after)} claims (RSS, Java included)",
+            f"memory of the service after {len(sizes)} claims (RSS, Java included)",
             "",
-            amount(after[-1] / gb, "GB"),
+            amount(sizes[-1] / gb, "GB"),
             "",
             "2.5 GB",
             most <= BAR,

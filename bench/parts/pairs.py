@@ -53,7 +53,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     with fresh_cache(), TemporaryDirectory(prefix="bench-models-") as folder:
         grounder = v5(options.index)
         judge, reranker = grounder.models.judges["stance"], grounder.models.rerankers["relevance"]
-        seen: set[str] = set()
+        pmids: set[str] = set()
         contests = [
             Contest(
                 "judge", lambda claim, texts: list(judge(claim.text, texts)),
@@ -63,14 +63,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
             Contest(
                 "reranker", lambda claim, texts: reranker(claim.text, [one.text for one in texts]),
                 cross_encoder(Path(folder) / "relevance", RELEVANCE_MODEL, [0, 0], 1),
-                lambda claim: abstracts(grounder.index, claim, options.pairs, seen), lambda one: one.text,
+                lambda claim: abstracts(grounder.index, claim, options.pairs, pmids), lambda one: one.text,
             ),
         ]  # fmt: skip
         claims = claims_of(grounder.index, options.rounds + 1, options.seed)
         rounds = {one.name: list(tqdm(contest(one, claims), desc=one.name, total=len(claims), disable=None)) for one in contests}
         grounder.index.close()
     # The first round is only a warm-up.
-    return {name: [found for found in told[1:] if found] for name, told in rounds.items()}
+    return {name: [figures for figures in results[1:] if figures] for name, results in rounds.items()}
 
 
 def contest(one: Contest, claims: Sequence[Claim]) -> Iterator[dict[str, float] | None]:
@@ -85,12 +85,12 @@ def contest(one: Contest, claims: Sequence[Claim]) -> Iterator[dict[str, float] 
             "ours": lambda texts=texts, claim=claim: one.ours(claim, texts),  # type: ignore[misc]
             "theirs": lambda pairs=pairs: one.theirs(pairs),  # type: ignore[misc]
         }
-        found = {"pairs": float(len(pairs))}
+        figures = {"pairs": float(len(pairs))}
         for name in sorted(work, reverse=number % 2 == 0):
             began = time.perf_counter()
             work[name]()
-            found[name] = len(pairs) / (time.perf_counter() - began)
-        yield found
+            figures[name] = len(pairs) / (time.perf_counter() - began)
+        yield figures
 
 
 def sentences(index: Index, claim: Claim, n: int) -> list[Premise]:
@@ -99,14 +99,14 @@ def sentences(index: Index, claim: Claim, n: int) -> list[Premise]:
     return [Premise(one.text, entry.document.title) for entry in entries for one in entry.sentences()][:n]
 
 
-def abstracts(index: Index, claim: Claim, n: int, seen: set[str]) -> list[Premise]:
+def abstracts(index: Index, claim: Claim, n: int, old_pmids: set[str]) -> list[Premise]:
     """The first `n` documents that BM25 finds and no earlier round had, in the form that the reranker reads."""
-    new = [hit.pmid for hit in index.search(claim.text, n + len(seen)) if hit.pmid not in seen][:n]
-    seen.update(new)
+    new = [hit.pmid for hit in index.search(claim.text, n + len(old_pmids)) if hit.pmid not in old_pmids][:n]
+    old_pmids.update(new)
     return [Premise(make_passage(entry.document)) for entry in index.entries(new)]
 
 
-def cross_encoder(folder: Path, shipped: Path, types: Sequence[int], labels: int) -> Callable[[Pairs], object]:
+def cross_encoder(folder: Path, model_folder: Path, types: Sequence[int], labels: int) -> Callable[[Pairs], object]:
     """sentence-transformers' `predict`, at its defaults, over the shipped encoder with these rows of its token types."""
     try:
         from sentence_transformers import CrossEncoder
@@ -121,20 +121,20 @@ def cross_encoder(folder: Path, shipped: Path, types: Sequence[int], labels: int
     config = bert_config(len(types))
     config.num_labels = labels
     model = BertForSequenceClassification(config)
-    model.bert.load_state_dict(bert_state(weights(shipped), types), strict=False)
+    model.bert.load_state_dict(bert_state(weights(model_folder), types), strict=False)
     model.save_pretrained(folder)
     tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_file=str(shipped / "tokenizer.json"), cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]",
+        tokenizer_file=str(model_folder / "tokenizer.json"), cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]",
         unk_token="[UNK]", mask_token="[MASK]", model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     )  # fmt: skip
     tokenizer.save_pretrained(folder)
-    ready = CrossEncoder(str(folder), max_length=int(read_card(shipped)["max_tokens"]), device="cpu", local_files_only=True)
+    ready = CrossEncoder(str(folder), max_length=int(read_card(model_folder)["max_tokens"]), device="cpu", local_files_only=True)
     return lambda pairs: ready.predict(pairs, show_progress_bar=False)
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The ratio of medians of both."""
-    told = {
+    measures = {
         "judge": "our judge against CrossEncoder.predict, pairs a second",
         "reranker": "our reranker (a bi-encoder by token) against CrossEncoder.predict, new abstracts a second",
     }
@@ -143,5 +143,5 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
             what,
             [one["theirs"] for one in result[name]], [one["ours"] for one in result[name]], "a second", bar=BAR,
         )
-        for name, what in told.items()
+        for name, what in measures.items()
     ]  # fmt: skip

@@ -39,8 +39,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     path = options.data / INPUT
     if not path.is_file():
         raise NotHere(f"Task A is not measured: there is no {path}; name the data folder with --data.")
-    everything = read_items(path)
-    items = everything[: options.items] if options.items else everything
+    all_items = read_items(path)
+    items = all_items[: options.items] if options.items else all_items
     seconds = {}
     for name, (config, every) in VARIANTS.items():
         seconds[name] = run_alone(ours, options.index, path, len(items), config, every)
@@ -50,7 +50,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     claims = [claim for item in items for claim in item.claims()]
     each = [time_plain(plain, claim) for claim in tqdm(claims, desc="Task A, plain", unit=" sentences", disable=None)]
     index.close()
-    return {"items": len(items), "sentences_in_all": sum(len(item.answer) for item in everything), "ours": seconds, "plain": each}
+    return {"items": len(items), "sentences_in_all": sum(len(item.answer) for item in all_items), "ours": seconds, "plain": each}
 
 
 def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float:
@@ -61,9 +61,9 @@ def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float
         grounder = assemble(index, config, "fast")
         grounder = every_sentence(grounder) if every else grounder
         grounder.ground(Claim("Aspirin prevents stroke."))
-        chosen: list[Item] = read_items(path)[:items]
+        batch: list[Item] = read_items(path)[:items]
         began = time.perf_counter()
-        run_items(chosen, path, grounder, Path(folder) / "run.jsonl", "bench", config)
+        run_items(batch, path, grounder, Path(folder) / "run.jsonl", "bench", config)
         took = time.perf_counter() - began
         grounder.index.close()
     return took
@@ -81,12 +81,12 @@ def time_plain(plain: Plain, claim: Claim) -> float:
 def rows(result: dict[str, Any]) -> list[BenchRow]:
     """Totals of the items that were run; where only some were, also a projection to all items, labelled as such."""
     plain, n, whole = sum(result["plain"]), len(result["plain"]), result["sentences_in_all"]
-    told = [
+    lines = [
         ratio_row(f"Task A run, {n} sentences: plain V5 / {name}", [plain], [seconds], "s", bar=BAR if number == 0 else None)
         for number, (name, seconds) in enumerate(result["ours"].items())
     ]
     if n < whole:
-        told += [
+        lines += [
             BenchRow(
                 f"– projected to all {whole} sentences: {name}",
                 amount(plain * whole / n, "s"),
@@ -95,4 +95,4 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
             )
             for name, took in result["ours"].items()
         ]
-    return told
+    return lines

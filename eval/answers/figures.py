@@ -53,10 +53,10 @@ def judged_measures(judge: str, prefix: str = "", title: str = "") -> tuple[Meas
     )
 
 
-def form_measures(drafted: bool = False) -> tuple[Measure, ...]:
-    """The form of an answer, whatever it says: these include the columns of the paper's Table 2. With `drafted`, also the same
-    measures of the text written before our check, which is what the paper's own figures describe."""
-    return (*_FORM, *_DRAFT) if drafted else _FORM
+def form_measures(with_drafts: bool = False) -> tuple[Measure, ...]:
+    """The form of an answer, whatever it says: these include the columns of the paper's Table 2. With `with_drafts`, also the
+    same measures of the text written before our check, which is what the paper's own figures describe."""
+    return (*_FORM, *_DRAFT) if with_drafts else _FORM
 
 
 def draft_tallies(drafts: Sequence[Drafted | None]) -> dict[str, Tally]:
@@ -77,38 +77,38 @@ def content_measures(judges: Sequence[tuple[str, str, str]]) -> tuple[Measure, .
     return (*(one for name, prefix, title in judges for one in judged_measures(name, prefix, title)), *_CONTENT)
 
 
-def tallies(observed: Sequence[Observed | None], judges: Sequence[tuple[str, str]]) -> dict[str, Tally]:
+def tallies(observations: Sequence[Observed | None], judges: Sequence[tuple[str, str]]) -> dict[str, Tally]:
     """Every figure of a run, by key; None stands for a topic without an answer. Each judge is (its key, prefix of keys)."""
 
     def each(pair: Callable[[Observed], Pair]) -> Tally:
-        return Tally.of([pair(one) if one else _NOTHING for one in observed], share)
+        return Tally.of([pair(one) if one else _NOTHING for one in observations], share)
 
-    found = {
-        "answered": Tally.of([(float(one is not None), 1.0) for one in observed], share),
+    figures = {
+        "answered": Tally.of([(float(one is not None), 1.0) for one in observations], share),
         "sentences": each(lambda one: (one.sentences, 1.0)),
         "words": each(lambda one: (one.words, 1.0)),
         "coverage": each(lambda one: _rate(one.cited, one.sentences)),
         "citations": each(lambda one: (len(one.citations), one.sentences)),
         "citations_cited": each(lambda one: (len(one.citations), one.cited)),
-        "verbatim": each(lambda one: _rate(sum(cited.verbatim for cited in one.citations), len(one.citations))),
+        "verbatim": each(lambda one: _rate(sum(citation.verbatim for citation in one.citations), len(one.citations))),
         "redundancy": each(lambda one: _mean_of(one.redundancy)),
         "narrative": each(lambda one: _mean_of(one.narrative)),
     }
     for judge, prefix in judges:
-        found[f"{prefix}coverage_supported"] = each(_count_covered(judge))
-        found[f"{prefix}support"] = each(_count_labelled(judge, "support"))
-        found[f"{prefix}contradict"] = each(_count_labelled(judge, "contradict"))
-    return found
+        figures[f"{prefix}coverage_supported"] = each(_count_covered(judge))
+        figures[f"{prefix}support"] = each(_count_labelled(judge, "support"))
+        figures[f"{prefix}contradict"] = each(_count_labelled(judge, "contradict"))
+    return figures
 
 
 def _count_labelled(judge: str, label: Label) -> Callable[[Observed], Pair]:
-    return lambda one: _rate(sum(cited.labels.get(judge) == label for cited in one.citations), len(one.citations))
+    return lambda one: _rate(sum(citation.labels.get(judge) == label for citation in one.citations), len(one.citations))
 
 
 def _count_covered(judge: str) -> Callable[[Observed], Pair]:
     def pair(one: Observed) -> Pair:
-        supported = {cited.sentence for cited in one.citations if cited.labels.get(judge) == "support"}
-        return _rate(len(supported), one.sentences)
+        sentences = {citation.sentence for citation in one.citations if citation.labels.get(judge) == "support"}
+        return _rate(len(sentences), one.sentences)
 
     return pair
 
@@ -122,7 +122,7 @@ def _mean_of(value: float | None) -> Pair:
     return (value, 1.0) if value is not None else _NOTHING
 
 
-def count_citations(observed: Iterable[Observed | None]) -> tuple[int, int]:
+def count_citations(observations: Iterable[Observed | None]) -> tuple[int, int]:
     """The number of citations, and how many of them cannot be judged because the index holds no abstract of the document."""
-    citations = [cited for one in observed if one for cited in one.citations]
-    return len(citations), sum(not cited.labels for cited in citations)
+    citations = [citation for one in observations if one for citation in one.citations]
+    return len(citations), sum(not citation.labels for citation in citations)

@@ -44,29 +44,29 @@ class Fitted:
         ]
 
 
-def fit(asked: Sequence[KnownQuestion], found: Sequence[Led], step: LeadStep) -> Fitted:
+def fit(questions: Sequence[KnownQuestion], outcomes: Sequence[Led], step: LeadStep) -> Fitted:
     """The constants that fit these leads, which were made with the constants of `step`.
 
     Raises `BadInput` where there are too few questions, or where all have the same answer.
     """
-    read = [
-        (one.answer == "yes", remove_leaning(Verdict(*led.whole), -step.leaning))
-        for one, led in zip(asked, found, strict=True)
-        if led.whole and one.answer != "maybe"
+    readings = [
+        (one.answer == "yes", remove_leaning(Verdict(*outcome.whole), -step.leaning))
+        for one, outcome in zip(questions, outcomes, strict=True)
+        if outcome.whole and one.answer != "maybe"
     ]
-    if len(read) < FEWEST or len({yes for yes, _ in read}) < 2:
+    if len(readings) < FEWEST or len({yes for yes, _ in readings}) < 2:
         raise BadInput(
-            f"{len(read)} questions of yes or no whose paper was read fit nothing; at least {FEWEST} of both are needed."
+            f"{len(readings)} questions of yes or no whose paper was read fit nothing; at least {FEWEST} of both are needed."
         )
-    leaning = _fit_leaning([yes for yes, _ in read], [_margin(verdict) for _, verdict in read])
+    leaning = _fit_leaning([yes for yes, _ in readings], [_margin(verdict) for _, verdict in readings])
     leads = [
         (one.answer == lead, strongest)
-        for one, led in zip(asked, found, strict=True)
-        if led.whole and led.told
-        for lead, strongest in [_lead(remove_leaning(Verdict(*led.whole), leaning - step.leaning))]
+        for one, outcome in zip(questions, outcomes, strict=True)
+        if outcome.whole and outcome.told
+        for lead, strongest in [_lead(remove_leaning(Verdict(*outcome.whole), leaning - step.leaning))]
         if strongest >= step.takes
     ]
-    return Fitted(leaning, _fit_certainty(leads, step.certainty), len(read), len(leads))
+    return Fitted(leaning, _fit_certainty(leads, step.certainty), len(readings), len(leads))
 
 
 def _fit_leaning(yes: Sequence[bool], margins: Sequence[float]) -> float:
@@ -79,13 +79,13 @@ def _fit_leaning(yes: Sequence[bool], margins: Sequence[float]) -> float:
     return -constant / slope
 
 
-def _fit_certainty(leads: Sequence[tuple[bool, float]], now: Certainty) -> Certainty:
+def _fit_certainty(leads: Sequence[tuple[bool, float]], certainty: Certainty) -> Certainty:
     if len(leads) < FEWEST or len({right for right, _ in leads}) < 2:
         raise BadInput(f"{len(leads)} leads of yes or no fit no certainty; at least {FEWEST}, right and wrong ones, are needed.")
     odds = np.array([[math.log(p / (1 - p))] for p in (min(max(one, 0.001), 0.999) for _, one in leads)])
     model = LogisticRegression().fit(odds, np.array([right for right, _ in leads]))
-    constant = float(model.intercept_[0]) - now.agreement
-    return Certainty(constant=constant, agreement=now.agreement, strongest=float(model.coef_[0, 0]))
+    constant = float(model.intercept_[0]) - certainty.agreement
+    return Certainty(constant=constant, agreement=certainty.agreement, strongest=float(model.coef_[0, 0]))
 
 
 def _margin(verdict: Verdict) -> float:

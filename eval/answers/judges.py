@@ -29,12 +29,12 @@ class Judges:
 def load_judges(profile: Profile) -> Judges:
     """The profile's judge. A language model is asked only where the shipped stance model is undecided (nli.judges.chat), so the
     stance model's own figures are reported beside it."""
-    own = load_judge(JUDGE, profile)
-    if not isinstance(own, ChatJudge):
-        return Judges({STANCE: CachingJudge(own)}, (NamedJudge(STANCE, own.name),))
+    judge = load_judge(JUDGE, profile)
+    if not isinstance(judge, ChatJudge):
+        return Judges({STANCE: CachingJudge(judge)}, (NamedJudge(STANCE, judge.name),))
     small = load_judge(JUDGE, load_profile(PROFILE))
     return Judges(
-        {STANCE: CachingJudge(small), LANGUAGE: CachingJudge(own)},
-        (NamedJudge(STANCE, small.name), NamedJudge(LANGUAGE, own.name, prefix="llm.", title="LLM: ")),
-        own.usage,
+        {STANCE: CachingJudge(small), LANGUAGE: CachingJudge(judge)},
+        (NamedJudge(STANCE, small.name), NamedJudge(LANGUAGE, judge.name, prefix="llm.", title="LLM: ")),
+        judge.usage,
     )

@@ -77,69 +77,69 @@ def read_known(path: Path) -> list[KnownQuestion]:
 
 
 def _read_known(record: Mapping[str, Any], number: int) -> KnownQuestion:
-    asked, answer = record.get("QUESTION", record.get("question")), record.get("final_decision", record.get("answer"))
-    if not isinstance(asked, str) or not asked.strip():
+    question, answer = record.get("QUESTION", record.get("question")), record.get("final_decision", record.get("answer"))
+    if not isinstance(question, str) or not question.strip():
         raise RecordError('expected a question in "question" (or PubMedQA\'s "QUESTION")')
     if answer not in ANSWERS:
         raise RecordError(f'expected yes, no or maybe in "answer" (or PubMedQA\'s "final_decision"), got {answer!r}')
-    listed = record.get("pmids", [record["pmid"]] if "pmid" in record else [])
-    if not isinstance(listed, list):
+    values = record.get("pmids", [record["pmid"]] if "pmid" in record else [])
+    if not isinstance(values, list):
         raise RecordError('expected a list of PMIDs in "pmids"')
-    pmids = tuple(str(one) for one in listed)
-    return KnownQuestion(str(record.get("id", record.get("pmid", number))), asked, answer, pmids)
+    pmids = tuple(str(one) for one in values)
+    return KnownQuestion(str(record.get("id", record.get("pmid", number))), question, answer, pmids)
 
 
 def lead_all(
-    questions: Sequence[KnownQuestion], leads: Leads, given: bool, work: Path, corpus: str, settings: Mapping[str, Any]
+    questions: Sequence[KnownQuestion], leads: Leads, with_papers: bool, work: Path, corpus: str, settings: Mapping[str, Any]
 ) -> list[Led]:
     """The lead for each question; a stopped run resumes from what `work` keeps for the same `corpus` and `settings`.
 
-    With `given`, the question's own papers are read in place of search results.
+    With `with_papers`, the question's own papers are read in place of search results.
     Raises `Interrupted` where the user stops it.
     """
-    origin = Origin(corpus, {**settings, "given": given}, code_of(*_CODE))
-    asked = [(hash_json(asdict(one)), one) for one in questions]
+    origin = Origin(corpus, {**settings, "given": with_papers}, code_of(*_CODE))
+    items = [(hash_json(asdict(one)), one) for one in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
-        return asdict(measure_lead(one, leads.given(one.question, one.pmids) if given else leads.of(one.question)))
+        return asdict(measure_lead(one, leads.given(one.question, one.pmids) if with_papers else leads.of(one.question)))
 
-    records = record_each(asked, ask, origin, work, "leads", "questions")
+    records = record_each(items, ask, origin, work, "leads", "questions")
     return [Led(**{**record, "whole": tuple(record["whole"])}) for record in records]
 
 
-def measure_lead(question: KnownQuestion, studied: Studied | None) -> Led:
+def measure_lead(question: KnownQuestion, study: Studied | None) -> Led:
     """The lead of one question, as a record that can be kept."""
-    if studied is None or studied.lead is None:
+    if study is None or study.lead is None:
         return Led(question.id, "", 0.0, 0, False)
-    on_it = {one.evidence.document.pmid for one in studied.papers}
-    own, first = not on_it.isdisjoint(question.pmids), studied.papers[0].evidence
+    on_it = {one.evidence.document.pmid for one in study.papers}
+    has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0].evidence
     verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
     whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
-    told = first.sentence is not None
-    return Led(question.id, studied.lead.verdict, studied.lead.certainty, len(on_it), own, whole, told)
+    has_sentence = first.sentence is not None
+    return Led(question.id, study.lead.verdict, study.lead.certainty, len(on_it), has_own, whole, has_sentence)
 
 
-def figures(questions: Sequence[KnownQuestion], found: Sequence[Led]) -> dict[str, Figure]:
+def figures(questions: Sequence[KnownQuestion], leads: Sequence[Led]) -> dict[str, Figure]:
     """Accuracy, macro-F1 and each answer's F1; how many got yes or no and how many of these are right; ECE of the certainty.
 
     Each has a 95 % interval from a bootstrap over questions.
     """
     resampler = Resampler(len(questions))
-    pairs = [(one.answer, lead.said) for one, lead in zip(questions, found, strict=True)]
+    pairs = [(one.answer, lead.said) for one, lead in zip(questions, leads, strict=True)]
     counts = [
-        [n for known in ANSWERS for n in (float(answer == said == known), float(said == known), float(answer == known))]
-        for answer, said in pairs
+        [n for label in ANSWERS for n in (float(answer == verdict == label), float(verdict == label), float(answer == label))]
+        for answer, verdict in pairs
     ]
-    right = [float(answer == said) for answer, said in pairs]
-    sided = [float(lead.verdict in ("yes", "no")) for lead in found]
+    right = [float(answer == verdict) for answer, verdict in pairs]
+    decisions = [float(lead.verdict in ("yes", "no")) for lead in leads]
     tallies = {
         "accuracy": Tally.of([(one, 1.0) for one in right], share),
         "macro-F1": Tally.of(counts, _macro_f1),
-        **{f"F1 {known}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, known in enumerate(ANSWERS)},
-        "said yes or no": Tally.of([(one, 1.0) for one in sided], share),
-        "these right": Tally.of([(one * ok, one) for one, ok in zip(sided, right, strict=True)], share),
-        "ECE": Tally.of([_count_in_bins(lead, ok) for lead, ok in zip(found, right, strict=True)], _calibration_error),
-        "own paper read": Tally.of([(float(lead.own), 1.0) for lead in found], share),
+        **{f"F1 {label}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, label in enumerate(ANSWERS)},
+        "said yes or no": Tally.of([(one, 1.0) for one in decisions], share),
+        "these right": Tally.of([(one * ok, one) for one, ok in zip(decisions, right, strict=True)], share),
+        "ECE": Tally.of([_count_in_bins(lead, ok) for lead, ok in zip(leads, right, strict=True)], _calibration_error),
+        "own paper read": Tally.of([(float(lead.own), 1.0) for lead in leads], share),
     }
     return {name: resampler.figure(tally) for name, tally in tallies.items()}
 
@@ -168,16 +168,16 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def lines(title: str, questions: Sequence[KnownQuestion], found: Sequence[Led]) -> list[str]:
+def lines(title: str, questions: Sequence[KnownQuestion], leads: Sequence[Led]) -> list[str]:
     """The figures as a table for the terminal, and which leads each known answer got."""
     table = [f"{'right answer':<14}{'yes':>8}{'no':>8}{'maybe':>8}"]
     for answer in ANSWERS:
-        said = [lead.said for one, lead in zip(questions, found, strict=True) if one.answer == answer]
-        table.append(f"{answer:<14}" + "".join(f"{said.count(one):>8}" for one in ANSWERS))
+        verdicts = [lead.said for one, lead in zip(questions, leads, strict=True) if one.answer == answer]
+        table.append(f"{answer:<14}" + "".join(f"{verdicts.count(one):>8}" for one in ANSWERS))
     most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
     return [
         f"{title}: {len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
-        *(f"{name:<16}{_format_figure(figure)}" for name, figure in figures(questions, found).items()),
+        *(f"{name:<16}{_format_figure(figure)}" for name, figure in figures(questions, leads).items()),
         "",
         *table,
     ]

@@ -61,21 +61,23 @@ class Observer:
             sentences=len(texts),
             words=sum(len(text.split()) for text in texts),
             cited=sum(bool(one.citations) for one in responses),
-            citations=tuple(self._judged(at, one.text, pmid) for at, one in enumerate(responses) for pmid in one.citations),
+            citations=tuple(
+                self._judge_citation(at, one.text, pmid) for at, one in enumerate(responses) for pmid in one.citations
+            ),
             redundancy=mean_similarity(self._encoder, texts),
             narrative=measure_uptake(topic.narrative, " ".join(texts)),
         )
 
-    def _judged(self, sentence: int, text: str, pmid: str) -> JudgedCitation:
+    def _judge_citation(self, sentence: int, text: str, pmid: str) -> JudgedCitation:
         entry = self._store.get(pmid)
         if entry is None or not len(entry):
             return JudgedCitation(sentence, pmid, verbatim=False, labels={})
         source = Source(1, entry.document, entry.sentences())
-        quoted = find_verbatim(text, source.sentences) is not None
+        is_quote = find_verbatim(text, source.sentences) is not None
         premises = [make_premise(source, one) for one in source.sentences]
         subject = measure_aboutness(text, make_passage(entry.document))
         labels = {name: judge.decision(list(judge(text, premises)), about=subject).label for name, judge in self._judges.items()}
-        return JudgedCitation(sentence, pmid, quoted, labels)
+        return JudgedCitation(sentence, pmid, is_quote, labels)
 
 
 def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
@@ -83,8 +85,8 @@ def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
     if len(texts) < 2:
         return None
     vectors = normalise(encoder.queries(texts))
-    above = np.triu_indices(len(texts), k=1)
-    return float((vectors @ vectors.T)[above].mean())
+    pairs = np.triu_indices(len(texts), k=1)
+    return float((vectors @ vectors.T)[pairs].mean())
 
 
 def measure_uptake(narrative: str, answer: str) -> float | None:

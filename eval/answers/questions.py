@@ -71,7 +71,7 @@ class Given:
             lead.certainty if lead else 0.0,
             tuple(one.document.pmid for one in lead.supporting) if lead else (),
             tuple(one.document.pmid for one in lead.contradicting) if lead else (),
-            tuple(dict.fromkeys(cited.document.pmid for one in answer.sentences for cited in one.citations)),
+            tuple(dict.fromkeys(citation.document.pmid for one in answer.sentences for citation in one.citations)),
             tuple(one.text for one in answer.sentences),
             answer.note,
         )
@@ -119,71 +119,73 @@ def answer_all(
     """
     texts = list(dict.fromkeys(text for one in questions for text in (one.question, one.other) if text))
     origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
-    asked = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
+    items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
     def ask(one: tuple[str, str]) -> dict[str, Any]:
         return asdict(Given.of(answerer.answer(Topic(*one))))
 
-    records = record_each(asked, ask, origin, work, "questions", "questions")
+    records = record_each(items, ask, origin, work, "questions", "questions")
     return {text: Given.read(record) for text, record in zip(texts, records, strict=True)}
 
 
-def is_misleading(question: AskedQuestion, given: Given) -> bool:
+def is_misleading(question: AskedQuestion, answer: Given) -> bool:
     """Whether the lead is the opposite of the known answer, or a paper that gives that answer is counted for the other side."""
     opposite = _OPPOSITE.get(question.answer)
-    other_side = {"yes": given.contradicting, "no": given.supporting}.get(question.answer, ())
-    return given.answered and opposite is not None and (given.verdict == opposite or bool(set(question.pmids) & set(other_side)))
+    other_side = {"yes": answer.contradicting, "no": answer.supporting}.get(question.answer, ())
+    return (
+        answer.answered and opposite is not None and (answer.verdict == opposite or bool(set(question.pmids) & set(other_side)))
+    )
 
 
-def is_alike(question: AskedQuestion, found: Mapping[str, Given]) -> bool:
+def is_alike(question: AskedQuestion, answers: Mapping[str, Given]) -> bool:
     """Whether both spellings of a question get the same lead from the same papers."""
-    one, other = found[question.question], found[question.other]
+    one, other = answers[question.question], answers[question.other]
     return (one.answered, one.verdict, one.cited) == (other.answered, other.verdict, other.cited)
 
 
-def figures(questions: Sequence[AskedQuestion], found: Mapping[str, Given]) -> dict[str, Figure]:
+def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, Given]) -> dict[str, Figure]:
     """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear lead is neither right nor wrong."""
-    resampler, pairs = Resampler(len(questions)), [(one, found[one.question]) for one in questions]
+    resampler, pairs = Resampler(len(questions)), [(one, answers[one.question]) for one in questions]
 
     def among(value: Sequence[bool], of: Sequence[bool]) -> Figure:
-        rows = [(float(yes and counted), float(counted)) for yes, counted in zip(value, of, strict=True)]
+        rows = [(float(yes and base), float(base)) for yes, base in zip(value, of, strict=True)]
         return resampler.figure(Tally.of(rows, share))
 
     answerable = [one.answer != "none" for one in questions]
-    answered = [given.answered for _, given in pairs]
-    both = [able and given for able, given in zip(answerable, answered, strict=True)]
+    has_answer = [answer.answered for _, answer in pairs]
+    both = [able and answer for able, answer in zip(answerable, has_answer, strict=True)]
     return {
-        "answered, of the answerable": among(answered, answerable),
-        "declined, of the others": among([not one for one in answered], [not one for one in answerable]),
-        "lead right, of the answered": among([given.verdict == one.answer for one, given in pairs], both),
-        "lead wrong, of the answered": among([given.verdict == _OPPOSITE.get(one.answer) for one, given in pairs], both),
-        "known paper cited, of the answered": among([bool(set(one.pmids) & set(given.cited)) for one, given in pairs], both),
-        "misleading, of the answerable": among([is_misleading(one, given) for one, given in pairs], answerable),
+        "answered, of the answerable": among(has_answer, answerable),
+        "declined, of the others": among([not one for one in has_answer], [not one for one in answerable]),
+        "lead right, of the answered": among([answer.verdict == one.answer for one, answer in pairs], both),
+        "lead wrong, of the answered": among([answer.verdict == _OPPOSITE.get(one.answer) for one, answer in pairs], both),
+        "known paper cited, of the answered": among([bool(set(one.pmids) & set(answer.cited)) for one, answer in pairs], both),
+        "misleading, of the answerable": among([is_misleading(one, answer) for one, answer in pairs], answerable),
         "both spellings alike": among(
-            [bool(one.other) and is_alike(one, found) for one in questions], [bool(one.other) for one in questions]
+            [bool(one.other) and is_alike(one, answers) for one in questions], [bool(one.other) for one in questions]
         ),
     }
 
 
-def write_lines(title: str, questions: Sequence[AskedQuestion], found: Mapping[str, Given]) -> list[str]:
+def write_lines(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, Given]) -> list[str]:
     """The figures for the terminal, then every question that went wrong, and how."""
     lines = [f"{title}: {len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable."]
-    for name, figure in figures(questions, found).items():
+    for name, figure in figures(questions, answers).items():
         if figure.value is not None:
             lines.append(f"{name:<36}{figure.value:>7.1%}  ({figure.low:.1%} to {figure.high:.1%})")
-    faults = [(one, fault) for one in questions if (fault := name_fault(one, found))]
+    faults = [(one, fault) for one in questions if (fault := name_fault(one, answers))]
     return [*lines, *([""] if faults else []), *(f"{fault}: {one.question}" for one, fault in faults)]
 
 
-def name_fault(question: AskedQuestion, found: Mapping[str, Given]) -> str:
+def name_fault(question: AskedQuestion, answers: Mapping[str, Given]) -> str:
     """What went wrong with a question, "" where nothing did."""
-    given = found[question.question]
+    answer = answers[question.question]
     if question.answer == "none":
-        return "answered, though nothing answers it" if given.answered else ""
-    if not given.answered:
+        return "answered, though nothing answers it" if answer.answered else ""
+    if not answer.answered:
         return "declined"
-    if is_misleading(question, given):
-        return f"misleading (lead {given.verdict or 'none'}, known {question.answer})"
-    if given.verdict != question.answer:
-        return f"lead {given.verdict or 'none'}, known {question.answer}"
-    return "" if not question.other or is_alike(question, found) else "the spellings differ"
+    if is_misleading(question, answer):
+        return f"misleading (lead {answer.verdict or 'none'}, known {question.answer})"
+    if answer.verdict != question.answer:
+        return f"lead {answer.verdict or 'none'}, known {question.answer}"
+    return "" if not question.other or is_alike(question, answers) else "the spellings differ"

@@ -75,12 +75,12 @@ def make_report(
 ) -> AnswersReport:
     """Observe every answer and compute all figures; every run uses the same bootstrap samples of topics."""
     resampler = Resampler(len(topics))
-    drafted = any(one.drafts for one in runs)
-    named = [(judge.model, judge.prefix, judge.title) for judge in judges]
+    with_drafts = any(one.drafts for one in runs)
+    descriptions = [(judge.model, judge.prefix, judge.title) for judge in judges]
     return AnswersReport(
-        runs=tuple(_run(one, topics, observer, judges, resampler, drafted) for one in runs),
-        form=form_measures(drafted),
-        content=content_measures(named),
+        runs=tuple(_run(one, topics, observer, judges, resampler, with_drafts) for one in runs),
+        form=form_measures(with_drafts),
+        content=content_measures(descriptions),
         judges=tuple(judges),
         published=PUBLISHED,
         provenance={**provenance, "bootstrap_seed": SEED, "bootstrap_resamples": RESAMPLES},
@@ -107,17 +107,17 @@ def report_json(report: AnswersReport) -> str:
 
 
 def _run(
-    run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler, drafted: bool
+    run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler, with_drafts: bool
 ) -> AnswersRunReport:
-    observed: list[Observed | None] = []
+    observations: list[Observed | None] = []
     for topic in tqdm(topics, desc=f"judging {run.name}", unit=" topics", disable=None):
         responses = run.responses.get(topic.id, ())
-        observed.append(observer.observe(topic, responses) if responses else None)
-    citations, unjudged = count_citations(observed)
-    counted = tallies(observed, [(judge.key, judge.prefix) for judge in judges])
-    if drafted:
-        counted |= draft_tallies([run.drafts.get(topic.id) for topic in topics])
-    answers = tuple(one for one in observed if one)
+        observations.append(observer.observe(topic, responses) if responses else None)
+    citations, unjudged_count = count_citations(observations)
+    by_key = tallies(observations, [(judge.key, judge.prefix) for judge in judges])
+    if with_drafts:
+        by_key |= draft_tallies([run.drafts.get(topic.id) for topic in topics])
+    answers = tuple(one for one in observations if one)
     return AnswersRunReport(
         name=run.name,
         topics=len(topics),
@@ -125,7 +125,7 @@ def _run(
         declined=tuple(topic.id for topic in topics if run.responses.get(topic.id) == ()),
         missing=tuple(topic.id for topic in topics if topic.id not in run.responses),
         citations=citations,
-        unjudged=unjudged,
-        figures={key: resampler.figure(tally) for key, tally in counted.items()},
+        unjudged=unjudged_count,
+        figures={key: resampler.figure(tally) for key, tally in by_key.items()},
         answers=answers,
     )

@@ -69,19 +69,19 @@ def _read_drafts(path: Path, topics: Collection[str]) -> dict[str, Drafted]:
     """The drafts in the full answers that `run task-b` writes beside a run; empty where there are none, as for others' runs."""
     if not path.is_file():
         return {}
-    found: dict[str, Drafted] = {}
+    drafts: dict[str, Drafted] = {}
     for record in read_json_or_lines(path):
-        drafted = record.get("drafted") if isinstance(record, dict) else None
-        topic = str(record["topic"]["id"]) if drafted else ""
-        if drafted and topic in topics and drafted["sentences"]:
-            found[topic] = Drafted(drafted["sentences"], drafted["cited"], drafted["citations"])
-    return found
+        draft = record.get("drafted") if isinstance(record, dict) else None
+        topic = str(record["topic"]["id"]) if draft else ""
+        if draft and topic in topics and draft["sentences"]:
+            drafts[topic] = Drafted(draft["sentences"], draft["cited"], draft["citations"])
+    return drafts
 
 
-def _response(path: Path, place: str, given: Any) -> Response:
-    if not isinstance(given, dict) or not isinstance(given.get("text"), str):
-        raise BadRecord(path, place, f"expected an object with a text, not {kind(given)}")
-    citations = given.get("citations") or []
+def _response(path: Path, place: str, value: Any) -> Response:
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise BadRecord(path, place, f"expected an object with a text, not {kind(value)}")
+    citations = value.get("citations") or []
     if not is_id_list(citations):
         raise BadRecord(path, place, f"citations should be a list of PMIDs, not {kind(citations)}")
-    return Response(given["text"], tuple(dict.fromkeys(str(pmid) for pmid in citations)))
+    return Response(value["text"], tuple(dict.fromkeys(str(pmid) for pmid in citations)))

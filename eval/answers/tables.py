@@ -31,11 +31,11 @@ def tables(report: AnswersReport) -> tuple[AnswersTable, AnswersTable]:
 
 def lines(report: AnswersReport) -> list[str]:
     """The tables for a terminal."""
-    found: list[str] = []
+    blocks: list[str] = []
     for table in tables(report):
         widths = [max(len(row[i]) for row in (table.header, *table.rows)) for i in range(len(table.header))]
-        found += [table.title, *(_align(row, widths) for row in (table.header, *table.rows)), ""]
-    return found + _notes(report)
+        blocks += [table.title, *(_align(row, widths) for row in (table.header, *table.rows)), ""]
+    return blocks + _notes(report)
 
 
 def markdown(report: AnswersReport) -> str:
@@ -46,16 +46,16 @@ def markdown(report: AnswersReport) -> str:
         blocks += [f"## {table.title}", "\n".join(_join_cells(row) for row in (table.header, rule, *table.rows))]
     blocks += ["\n".join(f"* {note}" for note in _notes(report))]
     blocks += ["## Measures", "\n".join(f"* **{one.title}**: {one.definition}" for one in (*report.form, *report.content))]
-    made = ", ".join(f"{key} {value}" for key, value in report.provenance.items() if isinstance(value, str | int))
-    return "\n\n".join([*blocks, f"Made with {made}; judges {', '.join(one.model for one in report.judges)}."]) + "\n"
+    provenance = ", ".join(f"{key} {value}" for key, value in report.provenance.items() if isinstance(value, str | int))
+    return "\n\n".join([*blocks, f"Made with {provenance}; judges {', '.join(one.model for one in report.judges)}."]) + "\n"
 
 
 def _table(
-    title: str, measures: Sequence[Measure], report: AnswersReport, published: Mapping[str, Mapping[str, float]]
+    title: str, measures: Sequence[Measure], report: AnswersReport, references: Mapping[str, Mapping[str, float]]
 ) -> AnswersTable:
     keys = [one.key for one in measures]
     rows = [(run.name, *(_cell(key, run.figures[key]) for key in keys)) for run in report.runs]
-    rows += [(name, *(_value(key, figures.get(key)) for key in keys)) for name, figures in published.items()]
+    rows += [(name, *(_value(key, figures.get(key)) for key in keys)) for name, figures in references.items()]
     return AnswersTable(title, ("run", *(one.title for one in measures)), tuple(rows))
 
 
@@ -75,11 +75,11 @@ def _notes(report: AnswersReport) -> list[str]:
 
 
 def _counts(run: AnswersRunReport) -> str:
-    said = f"{run.name}: {run.answered} of {run.topics} topics answered, {len(run.declined)} declined"
+    sentence = f"{run.name}: {run.answered} of {run.topics} topics answered, {len(run.declined)} declined"
     if run.missing:
-        said += f", {len(run.missing)} missing from the run"
-    said += f"; {run.citations} citations"
-    return said + (f", {run.unjudged} of them to documents without an abstract in the index." if run.unjudged else ".")
+        sentence += f", {len(run.missing)} missing from the run"
+    sentence += f"; {run.citations} citations"
+    return sentence + (f", {run.unjudged} of them to documents without an abstract in the index." if run.unjudged else ".")
 
 
 def _cell(key: str, figure: Figure) -> str:

@@ -27,16 +27,16 @@ class ClaimOnly:
     left_out: int
 
 
-def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path: Path) -> ClaimOnly:
+def claim_only(train: Sequence[PaperClaim], claims: Sequence[PaperClaim], path: Path) -> ClaimOnly:
     """Logistic regression over TF-IDF of the words and word pairs in the claims of `train`, read from `path`."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    papers = {one.pmid for one in measured}
-    kept = [one for one in train if one.pmid not in papers]
+    papers = {one.pmid for one in claims}
+    examples = [one for one in train if one.pmid not in papers]
     for stance in STANCES:
-        if not any(one.stance == stance for one in kept):
+        if not any(one.stance == stance for one in examples):
             raise BadInput(
                 f"{path} has no claim with the stance {stance} about a paper outside the measured set; expected claims of both "
                 "stances about other papers."
@@ -45,11 +45,11 @@ def claim_only(train: Sequence[PaperClaim], measured: Sequence[PaperClaim], path
     words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\b\w+\b", sublinear_tf=True)
     model = make_pipeline(words, LogisticRegression(max_iter=1000))
     try:
-        model.fit([one.claim for one in kept], [one.stance for one in kept])
+        model.fit([one.claim for one in examples], [one.stance for one in examples])
     except ValueError as error:
         raise BadInput(
             f"No classifier can be trained on the claims of {path} ({error}); expected claims made of words."
         ) from None
     place = list(model.classes_).index("support")
-    chances = model.predict_proba([one.claim for one in measured])[:, place]
-    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(kept), len(train) - len(kept))
+    chances = model.predict_proba([one.claim for one in claims])[:, place]
+    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(examples), len(train) - len(examples))

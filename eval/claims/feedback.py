@@ -32,33 +32,33 @@ def read_feedback(path: Path) -> FeedbackClaims:
     """The feedback in a .jsonl file, or in any other file read as a CSV; raises `BadInput` where there is none to measure."""
     if path.suffix != ".jsonl":
         return FeedbackClaims(read_paper_claims(path), [])
-    said = _read_lines(path)
-    lines = {one.id: line for line, one in said}
-    agreed, disputed = find_agreed([one for _, one in said])
-    sided = [
+    entries = _read_lines(path)
+    lines = {one.id: line for line, one in entries}
+    consensus, conflicts = find_agreed([one for _, one in entries])
+    with_side = [
         PaperClaim(one.pmid, one.claim, one.right, f"shown as {one.shown}", lines[one.id])
-        for one in agreed
+        for one in consensus
         if one.right != "neutral"
     ]
-    neutral = [PaperClaim(one.pmid, one.claim, "support", "", lines[one.id]) for one in agreed if one.right == "neutral"]
-    if not sided:
+    neutral = [PaperClaim(one.pmid, one.claim, "support", "", lines[one.id]) for one in consensus if one.right == "neutral"]
+    if not with_side:
         raise BadInput(
             f"{path} has no feedback that names a side and that its readers agree on; expected at least one line whose right is "
             "support or contradict."
         )
-    return FeedbackClaims(sided, neutral, disputed)
+    return FeedbackClaims(with_side, neutral, conflicts)
 
 
-def measure_feedback(asked: FeedbackClaims, path: Path, grounder: Grounder, work: Path, command: str) -> ClaimsReport:
+def measure_feedback(feedback: FeedbackClaims, path: Path, grounder: Grounder, work: Path, command: str) -> ClaimsReport:
     """The report of `eval claims` on claims with a side, with a note on the neutral ones: right where the paper is on no side."""
-    report = measure_claims(asked.sided, path, grounder, work, command)
+    report = measure_claims(feedback.sided, path, grounder, work, command)
     notes = list(report.notes)
-    if asked.neutral:
-        seen = ground_claims(asked.neutral, grounder, work)
-        on_none = sum(one.outcome in ("unsure", "absent") for one in seen)
-        notes.append(f"Neutral by their readers: {on_none} of {len(seen)} are listed on neither side.")
-    if asked.disputed:
-        notes.append(f"Left out: {asked.disputed} on which readers disagree.")
+    if feedback.neutral:
+        outcomes = ground_claims(feedback.neutral, grounder, work)
+        on_none = sum(one.outcome in ("unsure", "absent") for one in outcomes)
+        notes.append(f"Neutral by their readers: {on_none} of {len(outcomes)} are listed on neither side.")
+    if feedback.disputed:
+        notes.append(f"Left out: {feedback.disputed} on which readers disagree.")
     return replace(report, notes=tuple(notes))
 
 
@@ -67,13 +67,13 @@ def _read_lines(path: Path) -> list[tuple[int, FeedbackOut]]:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read ({error}); name a file that `counterpoint feedback export` wrote.") from None
-    found = []
+    entries = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.append((number, FeedbackOut.model_validate(json.loads(line))))
+            entries.append((number, FeedbackOut.model_validate(json.loads(line))))
         except (ValueError, ValidationError):
             hint = "expected a line that `counterpoint feedback export` wrote, got something else."
             raise BadRecord(path, f"line {number}", hint) from None
-    return found
+    return entries

@@ -19,7 +19,7 @@ from retrieval.store.documents import Documents
 from service.grounding.ground import Grounder
 
 OWN, TURNED = "own title", "turned round"
-_SAID: Mapping[Stance, Mapping[Outcome, str]] = {
+_WORDS: Mapping[Stance, Mapping[Outcome, str]] = {
     "support": {"right": "supported", "wrong": "contradicted", "unsure": "unsure", "absent": "absent"},
     "contradict": {"right": "contradicted", "wrong": "supported", "unsure": "unsure", "absent": "absent"},
 }
@@ -28,8 +28,8 @@ _BATCH = 1000
 
 def check_held(claims: Sequence[PaperClaim], store: Documents, path: Path, index: Path) -> None:
     """Raise `BadInput` where a claim of `path` is about a paper that the index lacks."""
-    held = store.holds(list(dict.fromkeys(one.pmid for one in claims)))
-    lacking = [one for one in claims if one.pmid not in held]
+    pmids = store.holds(list(dict.fromkeys(one.pmid for one in claims)))
+    lacking = [one for one in claims if one.pmid not in pmids]
     if lacking:
         others = len({one.pmid for one in lacking}) - 1
         more = f" (and {others} more PMIDs that are not in it)" if others else ""
@@ -41,39 +41,39 @@ def measure_claims(
     claims: Sequence[PaperClaim], path: Path, grounder: Grounder, work: Path, command: str, baseline: ClaimOnly | None = None
 ) -> ClaimsReport:
     """Measure the claims of the file at `path` by stance and by kind, with the baseline beside them where one was trained."""
-    seen = ground_claims(claims, grounder, work)
-    grouping = Grouping(seen, baseline.support if baseline else None)
+    outcomes = ground_claims(claims, grounder, work)
+    grouping = Grouping(outcomes, baseline.support if baseline else None)
     groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in STANCES)]
     groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
-    notes = [count_others(seen)]
+    notes = [count_others(outcomes)]
     if baseline:
         groups.append(grouping.group("baseline fails", papers=grouping.misled()))
-        out = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
-        notes.append(f"Claim alone: a bag of words trained on {baseline.trained_on} claims of {baseline.file}{out}.")
+        exclusion = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
+        notes.append(f"Claim alone: a bag of words trained on {baseline.trained_on} claims of {baseline.file}{exclusion}.")
     title = f"{path.name}: {len(claims)} claims about {groups[0].papers} papers"
-    return ClaimsReport(title, tuple(notes), tuple(groups), failures(seen), ClaimsProvenance.by(grounder, command))
+    return ClaimsReport(title, tuple(notes), tuple(groups), failures(outcomes), ClaimsProvenance.by(grounder, command))
 
 
 def draw_titles(store: Documents, most: int, seed: int) -> list[tuple[str, str]]:
     """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that depends only
     on seed and PMID."""
     # The heap's first item is the largest one kept, so most papers are rejected before their title is read.
-    kept: list[tuple[int, str, str]] = []
+    heap: list[tuple[int, str, str]] = []
     for batch in store.texts(_BATCH):
         for pmid, title, abstract in batch:
             place = -int.from_bytes(hashlib.sha256(f"{seed} {pmid}".encode()).digest())
-            if not abstract or (len(kept) == most and place <= kept[0][0]):
+            if not abstract or (len(heap) == most and place <= heap[0][0]):
                 continue
             sentence = statement(title)
             if sentence:
-                (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (place, pmid, sentence))
-    return [(pmid, sentence) for _, pmid, sentence in sorted(kept, reverse=True)]
+                (heapq.heappush if len(heap) < most else heapq.heappushpop)(heap, (place, pmid, sentence))
+    return [(pmid, sentence) for _, pmid, sentence in sorted(heap, reverse=True)]
 
 
-def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
+def titles_as_claims(titles: Sequence[tuple[str, str]]) -> list[PaperClaim]:
     """Each title as a claim that its paper supports and, where a safe rule can reverse it, as one that its paper contradicts."""
     claims: list[PaperClaim] = []
-    for number, (pmid, sentence) in enumerate(drawn):
+    for number, (pmid, sentence) in enumerate(titles):
         claims.append(PaperClaim(pmid, sentence, "support", OWN))
         other = turn_round(sentence, first=TURNINGS[number % 2])
         if other:
@@ -83,27 +83,30 @@ def titles_as_claims(drawn: Sequence[tuple[str, str]]) -> list[PaperClaim]:
 
 def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
     """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
-    drawn = draw_titles(grounder.index.store, most, seed)
-    if not drawn:
+    titles = draw_titles(grounder.index.store, most, seed)
+    if not titles:
         raise BadInput(
             f"The index at {grounder.index.folder} contains no paper with an abstract and a title that states a finding, such as "
             "“Aspirin reduces fever in adults with influenza.”; name another index."
         )
-    claims = titles_as_claims(drawn)
-    seen = ground_claims(claims, grounder, work)
-    grouping = Grouping(seen)
+    claims = titles_as_claims(titles)
+    outcomes = ground_claims(claims, grounder, work)
+    grouping = Grouping(outcomes)
 
     def words(one: ClaimOutcome) -> str:
-        return f"{OWN if one.claim.stance == 'support' else TURNED}, {_SAID[one.claim.stance][one.outcome]}"
+        return f"{OWN if one.claim.stance == 'support' else TURNED}, {_WORDS[one.claim.stance][one.outcome]}"
 
     groups = [
-        grouping.group(OWN, stance="support", words=_SAID["support"]),
-        grouping.group(TURNED, stance="contradict", words=_SAID["contradict"]),
-        *(grouping.group(f"by {how}", kind=how, words=_SAID["contradict"]) for how in TURNINGS),
+        grouping.group(OWN, stance="support", words=_WORDS["support"]),
+        grouping.group(TURNED, stance="contradict", words=_WORDS["contradict"]),
+        *(grouping.group(f"by {turning}", kind=turning, words=_WORDS["contradict"]) for turning in TURNINGS),
         grouping.group("both"),
     ]
-    fewer = f" ({most} were asked for)" if len(drawn) < most else ""
-    title = f"Own titles of {len(drawn)} papers{fewer}, drawn with seed {seed}"
-    left = len(drawn) - groups[1].claims
-    notes = (f"{groups[1].claims} of them reversed; {left} left out because no safe rule can reverse them.", count_others(seen))
-    return ClaimsReport(title, notes, tuple(groups), failures(seen, words), ClaimsProvenance.by(grounder, command))
+    fewer = f" ({most} were asked for)" if len(titles) < most else ""
+    title = f"Own titles of {len(titles)} papers{fewer}, drawn with seed {seed}"
+    rest = len(titles) - groups[1].claims
+    notes = (
+        f"{groups[1].claims} of them reversed; {rest} left out because no safe rule can reverse them.",
+        count_others(outcomes),
+    )
+    return ClaimsReport(title, notes, tuple(groups), failures(outcomes, words), ClaimsProvenance.by(grounder, command))

@@ -51,11 +51,11 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     journal = journal_of(grounder, work)
 
     def ground(claim: PaperClaim) -> ClaimOutcome:
-        asked = LabelledClaim(Claim(claim.claim), {})
-        result = journal.get(asked)
+        labelled_claim = LabelledClaim(Claim(claim.claim), {})
+        result = journal.get(labelled_claim)
         if result is None:
-            result = observe(grounder, asked)
-            journal.add(asked, result)
+            result = observe(grounder, labelled_claim)
+            journal.add(labelled_claim, result)
         return _find_outcome(claim, result, grounder.index, grounder.config)
 
     return finish_each(claims, ground, "grounding", "claims", work)
@@ -69,9 +69,9 @@ def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: 
     }
     others = sum(one.pmid != claim.pmid for stance in STANCES for one in result.side(stance).returned)
     for outcome, sides in places.items():
-        found = [(side, one) for side, listed in sides for one in listed if one.pmid == claim.pmid]
-        if found:
-            side, one = max(found, key=lambda pair: pair[1].score)
+        hits = [(side, one) for side, documents in sides for one in documents if one.pmid == claim.pmid]
+        if hits:
+            side, one = max(hits, key=lambda pair: pair[1].score)
             return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)
     return ClaimOutcome(claim, "absent", others=others)
 

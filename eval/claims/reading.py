@@ -36,17 +36,17 @@ def read_paper_claims(path: Path) -> list[PaperClaim]:
 
     Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid row.
     """
-    found: list[PaperClaim] = []
+    claims: list[PaperClaim] = []
     lines: dict[tuple[str, str], int] = {}
     for line, row in _rows(path):
         one = _claim(path, line, row)
         first = lines.setdefault((one.pmid, one.claim), line)
         if first != line:
             raise BadRecord(path, f"line {line}", f"expected each claim once per paper; this one repeats line {first}.")
-        found.append(one)
-    if not found:
+        claims.append(one)
+    if not claims:
         raise BadInput(f"{path} contains no claim; expected a line with {', '.join(REQUIRED)} for each claim below the header.")
-    return found
+    return claims
 
 
 def _text(path: Path) -> str:

@@ -91,9 +91,9 @@ class ClaimsReport:
 class Grouping:
     """Makes groups of the claims seen, all on the same samples of papers; `support` is a baseline's probability for each."""
 
-    def __init__(self, seen: Sequence[ClaimOutcome], support: Sequence[float] | None = None) -> None:
-        self._seen, self._support = seen, support
-        self._papers = list(dict.fromkeys(one.claim.pmid for one in seen))
+    def __init__(self, outcomes: Sequence[ClaimOutcome], support: Sequence[float] | None = None) -> None:
+        self._outcomes, self._support = outcomes, support
+        self._papers = list(dict.fromkeys(one.claim.pmid for one in outcomes))
         self._resampler = Resampler(len(self._papers))
 
     def group(
@@ -107,19 +107,19 @@ class Grouping:
         """The claims of a stance, of a kind, about some papers (None for any), with outcomes named by `words`."""
         places = [
             place
-            for place, one in enumerate(self._seen)
+            for place, one in enumerate(self._outcomes)
             if stance in (None, one.claim.stance)
             and kind in (None, one.claim.kind)
             and (papers is None or one.claim.pmid in papers)
         ]
         of_paper: dict[str, list[int]] = {pmid: [] for pmid in self._papers}
         for place in places:
-            of_paper[self._seen[place].claim.pmid].append(place)
+            of_paper[self._outcomes[place].claim.pmid].append(place)
         outcomes = {
-            words[outcome]: self._figure(of_paper, [one.outcome == outcome for one in self._seen]) for outcome in OUTCOMES
+            words[outcome]: self._figure(of_paper, [one.outcome == outcome for one in self._outcomes]) for outcome in OUTCOMES
         }
         pairs = {pmid: own if self._is_pair(own) else [] for pmid, own in of_paper.items()}
-        both = [(all(self._seen[place].outcome == "right" for place in own), 1) if own else (0, 0) for own in pairs.values()]
+        both = [(all(self._outcomes[place].outcome == "right" for place in own), 1) if own else (0, 0) for own in pairs.values()]
         return Group(
             name=name,
             claims=len(places),
@@ -127,61 +127,66 @@ class Grouping:
             shares=outcomes,
             pairs=sum(map(bool, pairs.values())),
             both_right=self._resampler.figure(Tally.of(both, share)),
-            baseline=self._guessed(of_paper),
-            baseline_ranks=self._ranked(pairs),
+            baseline=self._guess_rate(of_paper),
+            baseline_ranks=self._rank_rate(pairs),
         )
 
     def misled(self) -> frozenset[str]:
         """The papers with claims of both stances that the baseline does not rank correctly."""
         own: dict[str, list[int]] = {pmid: [] for pmid in self._papers}
-        for place, one in enumerate(self._seen):
+        for place, one in enumerate(self._outcomes):
             own[one.claim.pmid].append(place)
         return frozenset(pmid for pmid, places in own.items() if self._is_pair(places) and not self._ranks(places))
 
     def _is_pair(self, places: Sequence[int]) -> bool:
-        return len({self._seen[place].claim.stance for place in places}) == 2
+        return len({self._outcomes[place].claim.stance for place in places}) == 2
 
     def _ranks(self, places: Sequence[int]) -> bool:
         """Whether the baseline ranks each of a paper's true claims above each of its false ones; a tie does not count."""
         assert self._support is not None
-        true = [self._support[place] for place in places if self._seen[place].claim.stance == "support"]
-        false = [self._support[place] for place in places if self._seen[place].claim.stance == "contradict"]
+        true = [self._support[place] for place in places if self._outcomes[place].claim.stance == "support"]
+        false = [self._support[place] for place in places if self._outcomes[place].claim.stance == "contradict"]
         return min(true) > max(false)
 
     def _figure(self, of_paper: Mapping[str, Sequence[int]], counts: Sequence[bool]) -> Figure:
         rows = [(sum(counts[place] for place in own), len(own)) for own in of_paper.values()]
         return self._resampler.figure(Tally.of(rows, share))
 
-    def _guessed(self, of_paper: Mapping[str, Sequence[int]]) -> Figure | None:
+    def _guess_rate(self, of_paper: Mapping[str, Sequence[int]]) -> Figure | None:
         if self._support is None:
             return None
-        right = [(chance > 0.5) == (one.claim.stance == "support") for one, chance in zip(self._seen, self._support, strict=True)]
+        right = [
+            (chance > 0.5) == (one.claim.stance == "support") for one, chance in zip(self._outcomes, self._support, strict=True)
+        ]
         return self._figure(of_paper, right)
 
-    def _ranked(self, pairs: Mapping[str, Sequence[int]]) -> Figure | None:
+    def _rank_rate(self, pairs: Mapping[str, Sequence[int]]) -> Figure | None:
         if self._support is None:
             return None
         rows = [(self._ranks(own), 1) if own else (0, 0) for own in pairs.values()]
         return self._resampler.figure(Tally.of(rows, share))
 
 
-def count_others(seen: Sequence[ClaimOutcome]) -> str:
+def count_others(outcomes: Sequence[ClaimOutcome]) -> str:
     """One sentence on how many papers other than the claims' own are listed."""
-    others = sum(one.others for one in seen)
+    others = sum(one.others for one in outcomes)
     return (
-        f"Papers listed beside the claims' own: {others}, {others / len(seen):.1f} a claim; whether these are right is not known."
+        f"Papers listed beside the claims' own: {others}, {others / len(outcomes):.1f} a claim; whether these are right is not "
+        "known."
     )
 
 
-def failures(seen: Sequence[ClaimOutcome], words: Callable[[ClaimOutcome], str] = lambda one: one.outcome) -> tuple[Failure, ...]:
+def failures(
+    outcomes: Sequence[ClaimOutcome], words: Callable[[ClaimOutcome], str] = lambda one: one.outcome
+) -> tuple[Failure, ...]:
     """The claims whose outcome is not right, the wrong ones first."""
     order = list(OUTCOMES)
-    failed = sorted((one for one in seen if one.outcome != "right"), key=lambda one: order.index(one.outcome))
+    cases = sorted((one for one in outcomes if one.outcome != "right"), key=lambda one: order.index(one.outcome))
     return tuple(
         Failure(
             words(one), one.claim.pmid, one.claim.claim, one.claim.stance, one.claim.kind, one.side, one.sentence, one.probability
         )
-        for one in failed
+        for one in cases
     )
 
 
@@ -202,14 +207,14 @@ def report_lines(report: ClaimsReport) -> list[str]:
         if list(cells) != header:
             header = list(cells)
             lines += ["", " " * wide + f"{'claims':>7}{'pairs':>7}" + "".join(f"{name:>22}" for name in header)]
-        shown = "".join(f"{interval(figure):>22}" for figure in cells.values())
-        lines.append(f"{one.name:<{wide}}{one.claims:>7}{one.pairs:>7}{shown}")
+        figures = "".join(f"{interval(figure):>22}" for figure in cells.values())
+        lines.append(f"{one.name:<{wide}}{one.claims:>7}{one.pairs:>7}{figures}")
     if report.failures:
         lines += ["", f"{len(report.failures)} wrong outcomes:"]
-    for failed in report.failures:
-        kind = f", {failed.kind}" if failed.kind else ""
-        lines.append(f"{failed.outcome}: PMID {failed.pmid} ({failed.stance}{kind}): {failed.claim}")
-        if failed.shown_as:
-            sure = "" if failed.probability is None else f" {failed.probability:.2f}"
-            lines.append(f"    {failed.shown_as}{sure}: {failed.sentence}")
+    for failure in report.failures:
+        kind = f", {failure.kind}" if failure.kind else ""
+        lines.append(f"{failure.outcome}: PMID {failure.pmid} ({failure.stance}{kind}): {failure.claim}")
+        if failure.shown_as:
+            sure = "" if failure.probability is None else f" {failure.probability:.2f}"
+            lines.append(f"    {failure.shown_as}{sure}: {failure.sentence}")
     return lines

@@ -44,10 +44,10 @@ def measure_spellings(grounder: Grounder, pairs: list[tuple[str, str]]) -> Itera
         yield SpellingResult(one, other, first == second, sum(map(len, first)))
 
 
-def _list_papers(found: Grounding) -> list[list[str]]:
+def _list_papers(grounding: Grounding) -> list[list[str]]:
     """The papers against the claim, for it, and uncertain."""
 
-    def ids(listed: tuple[Evidence, ...]) -> list[str]:
-        return [one.document.pmid for one in listed]
+    def ids(evidence: tuple[Evidence, ...]) -> list[str]:
+        return [one.document.pmid for one in evidence]
 
-    return [ids(found.contradicting), ids(found.supporting), ids(found.uncertain)]
+    return [ids(grounding.contradicting), ids(grounding.supporting), ids(grounding.uncertain)]

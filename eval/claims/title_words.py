@@ -72,8 +72,8 @@ HOW = re.compile(r"\s(?:by (?!means\b)\w+ing|via|through)\b.*$")
 
 def plain_word(word: str) -> str:
     """The word in lower case, without punctuation."""
-    found = WORD.search(word)
-    return found.group().lower() if found else ""
+    match = WORD.search(word)
+    return match.group().lower() if match else ""
 
 
 def third_person(verb: str) -> str:
@@ -108,6 +108,6 @@ def is_adverb(word: str) -> bool:
     return word.islower() and word.endswith("ly") and word not in NO_ADVERBS
 
 
-def of_a_noun(after: str) -> bool:
+def of_a_noun(next_word: str) -> bool:
     """Whether a word that may be verb or noun is a noun, judging by what follows: "increases in", "increase associated with"."""
-    return after in PREPOSITIONS or after.endswith("ed")
+    return next_word in PREPOSITIONS or next_word.endswith("ed")

@@ -95,10 +95,10 @@ def turn_round(sentence: str, first: Turning = "negation") -> TurnedStatement | 
     parts = _parts(sentence.rstrip("."))
     if parts is None:
         return None
-    for how in sorted(TURNINGS, key=lambda one: one != first):
-        made = _negate(parts) if how == "negation" else _opposite(parts)
-        if made:
-            return TurnedStatement(f"{' '.join(made)}.", how)
+    for turning in sorted(TURNINGS, key=lambda one: one != first):
+        words = _negate(parts) if turning == "negation" else _opposite(parts)
+        if words:
+            return TurnedStatement(f"{' '.join(words)}.", turning)
     return None
 
 
@@ -109,9 +109,9 @@ def _parts(text: str) -> _Parts | None:
         return None
     depth = 0
     for place, word in enumerate(words):
-        inside = depth > 0 or word.startswith(("(", "["))
+        in_brackets = depth > 0 or word.startswith(("(", "["))
         depth += sum(map(word.count, "([")) - sum(map(word.count, ")]"))
-        if inside or not place:
+        if in_brackets or not place:
             continue
         if plain_word(word) in SUBORDINATE | NO_FINDING or "…" in word or "..." in word:
             return None
@@ -121,47 +121,49 @@ def _parts(text: str) -> _Parts | None:
 
 
 def _is_finite(words: tuple[str, ...], place: int) -> bool:
-    word, before = words[place], words[place - 1]
+    word, previous = words[place], words[place - 1]
     if not word.islower() or place + 1 == len(words) or word != plain_word(word):
         return False
-    after, further = (plain_word(one) for one in (*words, "")[place + 1 : place + 3])
+    next_word, second_word = (plain_word(one) for one in (*words, "")[place + 1 : place + 3])
     if word in BE:
-        return after not in {"being", "under", "to"}
+        return next_word not in {"being", "under", "to"}
     if word in HAVE:
-        return after != "been" and not (after.endswith(("ed", "en")) and (after not in SWAPS or further in PREPOSITIONS))
+        return next_word != "been" and not (
+            next_word.endswith(("ed", "en")) and (next_word not in SWAPS or second_word in PREPOSITIONS)
+        )
     if word in DO:
-        return after == "not"
+        return next_word == "not"
     if word in {"can", "cannot"}:
         return True
     if word in THIRD:
         if word == "results":
-            return after == "in" and further in SWAPS
+            return next_word == "in" and second_word in SWAPS
         if word in {"correlates", "leads", "contributes"}:
-            return after in {"with", "to"}
-        return THIRD[word] not in NOUNS or not of_a_noun(after)
+            return next_word in {"with", "to"}
+        return THIRD[word] not in NOUNS or not of_a_noun(next_word)
     if word in OPPOSITES and word not in {"lower", "lead", "result"}:
-        plural = plain_word(before) in PLURALS or is_plural(before)
-        joined = word not in NOUNS and any(plain_word(one) == "and" for one in words[1 : place - 1])
+        plural = plain_word(previous) in PLURALS or is_plural(previous)
+        conjunction = word not in NOUNS and any(plain_word(one) == "and" for one in words[1 : place - 1])
         # With "and" or "to" before it, it is part of a list or an infinitive.
-        return (plural or joined) and plain_word(before) not in {"and", "or", "to", "not"} and not of_a_noun(after)
+        return (plural or conjunction) and plain_word(previous) not in {"and", "or", "to", "not"} and not of_a_noun(next_word)
     return False
 
 
 def _is_sound(words: tuple[str, ...]) -> bool:
     """Whether the words around the verb contain no second verb and nothing that limits the finding."""
     for place, word in enumerate(words):
-        plain, before = plain_word(word), plain_word(words[place - 1]) if place else ""
+        plain, previous = plain_word(word), plain_word(words[place - 1]) if place else ""
         if plain in FINITE | THIRD.keys() | ALSO_FINITE | NO_FINDING | {"that", "which", "who", "whose", "because", "if"}:
             return False
-        if before in {"and", "or"} and (plain in SECOND or (is_plural(word) and place + 1 < len(words))):
+        if previous in {"and", "or"} and (plain in SECOND or (is_plural(word) and place + 1 < len(words))):
             # "and controls glucose" has a second verb; "and symptoms in children" has none.
-            after = plain_word(words[place + 1]) if place + 1 < len(words) else ""
-            if plain in SECOND or not of_a_noun(after):
+            next_word = plain_word(words[place + 1]) if place + 1 < len(words) else ""
+            if plain in SECOND or not of_a_noun(next_word):
                 return False
         # "is reduced in mice and associated with fever" are two findings too.
-        if before in {"and", "or"} and plain.endswith("ed") and plain_word((*words, "", "")[place + 1]) in {"with", "by", "to"}:
+        if previous in {"and", "or"} and plain.endswith("ed") and plain_word((*words, "", "")[place + 1]) in {"with", "by", "to"}:
             return False
-        if plain in OPPOSITES and plain != "lower" and before != "to" and (plain not in NOUNS or before in {"and", "or", ""}):
+        if plain in OPPOSITES and plain != "lower" and previous != "to" and (plain not in NOUNS or previous in {"and", "or", ""}):
             return False
     return not HALF.search(" ".join(words))
 
@@ -184,9 +186,9 @@ def _negate(parts: _Parts) -> tuple[str, ...] | None:
     verb, rest = parts.plain, parts.rest
     if not _is_sound((*subject, adverb)):
         return None
-    taken = _affirm(verb, rest)
-    if taken is not None:
-        return (*subject, *taken) if _is_sound(taken[1:]) else None
+    affirmation = _affirm(verb, rest)
+    if affirmation is not None:
+        return (*subject, *affirmation) if _is_sound(affirmation[1:]) else None
     if verb == "cannot" or not _is_sound(rest) or "both" in rest or _says_how(rest):
         return None
     if verb == "can":
@@ -198,14 +200,15 @@ def _negate(parts: _Parts) -> tuple[str, ...] | None:
     if verb in HAVE:
         return (*subject, *HAVE[verb].split(), *rest)
     shorter = tuple(HOW.sub("", " ".join(rest)).split())
-    denied = ("does", "not", THIRD[verb]) if verb in THIRD else ("do", "not", verb)
-    return (*subject, *denied, *(shorter or rest))
+    negation = ("does", "not", THIRD[verb]) if verb in THIRD else ("do", "not", verb)
+    return (*subject, *negation, *(shorter or rest))
 
 
 def _says_how(rest: tuple[str, ...]) -> bool:
     """Whether an adverb follows the object ("reduces pain safely in children"): a negation might apply to that alone."""
     return any(
-        is_adverb(word) and (not after or after in PREPOSITIONS) for word, after in zip(rest, (*rest[1:], ""), strict=True)
+        is_adverb(word) and (not next_word or next_word in PREPOSITIONS)
+        for word, next_word in zip(rest, (*rest[1:], ""), strict=True)
     )
 
 
@@ -221,22 +224,22 @@ def _affirm(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
         return (verb, *(() if plural else (article(rest[1]),)), *rest[1:])
     if "not" not in rest[:2] or (rest[0] != "not" and not is_adverb(rest[0])):
         return None
-    where = rest.index("not")
-    after = rest[where + 1 :]
-    if len(after) > 1 and after[0] in STRESSED:
-        after = after[1:]
+    position = rest.index("not")
+    ending = rest[position + 1 :]
+    if len(ending) > 1 and ending[0] in STRESSED:
+        ending = ending[1:]
     if verb in BE or verb == "can":
-        return (verb, *rest[:where], *after)
-    bare = next((place for place, word in enumerate(after[:2]) if not is_adverb(word)), None)
-    if where or bare is None or not after[bare].isalpha() or after[bare] in {"be", "have"} | BETWEEN:
+        return (verb, *rest[:position], *ending)
+    bare = next((place for place, word in enumerate(ending[:2]) if not is_adverb(word)), None)
+    if position or bare is None or not ending[bare].isalpha() or ending[bare] in {"be", "have"} | BETWEEN:
         return None
-    if after[bare].endswith(ADJECTIVES):
+    if ending[bare].endswith(ADJECTIVES):
         return None
-    if verb == "did" and after[bare] not in OPPOSITES.keys() - {"lead"}:
+    if verb == "did" and ending[bare] not in OPPOSITES.keys() - {"lead"}:
         return None
-    base = after[bare]
+    base = ending[bare]
     forms = {"does": third_person(base), "do": base, "did": past_tense(base)}
-    return (*after[:bare], forms[verb], *after[bare + 1 :])
+    return (*ending[:bare], forms[verb], *ending[bare + 1 :])
 
 
 def _opposite(parts: _Parts) -> tuple[str, ...] | None:
@@ -246,9 +249,9 @@ def _opposite(parts: _Parts) -> tuple[str, ...] | None:
     if not _is_sound((*subject, adverb, *rest)):
         return None
     start = parts.words[: parts.verb]
-    swapped = _swap_opposites(verb, rest)
-    if swapped:
-        return (*start, verb, *swapped)
+    replacement = _swap_opposites(verb, rest)
+    if replacement:
+        return (*start, verb, *replacement)
     base = THIRD.get(verb, verb)
     other = OPPOSITES.get(base, "")
     if not other or adverb in SWAPS or adverb in {"adversely", "favorably", "favourably"} or {"than", "more", "less"} & set(rest):
@@ -260,9 +263,9 @@ def _opposite(parts: _Parts) -> tuple[str, ...] | None:
 
 def _swap_opposites(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
     """The words after "is", "is associated with", "has" or "causes" with their direction reversed."""
-    tied = {"associated", "related", "correlated", "linked"}
+    links = {"associated", "related", "correlated", "linked"}
     place = 0
-    if verb in BE and rest[0] in tied and len(rest) > 1 and rest[1] in {"with", "to"}:
+    if verb in BE and rest[0] in links and len(rest) > 1 and rest[1] in {"with", "to"}:
         place = 2
     elif verb in {"results", "leads", "lead", "result"} and rest[0] in {"in", "to"}:
         place = 1
@@ -272,10 +275,10 @@ def _swap_opposites(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
         place += 1
     if len(rest) <= place + 1 or rest[place] not in SWAPS or rest[place + 1] in {"and", "or"}:
         return None
-    if rest[place].endswith("ly") and rest[place + 1] not in tied:
+    if rest[place].endswith("ly") and rest[place + 1] not in links:
         return None
     new = SWAPS[rest[place]]
-    before = rest[:place]
-    if before and before[-1] in {"a", "an"}:
-        before = (*before[:-1], article(new))
-    return (*before, new, *rest[place + 1 :])
+    prefix = rest[:place]
+    if prefix and prefix[-1] in {"a", "an"}:
+        prefix = (*prefix[:-1], article(new))
+    return (*prefix, new, *rest[place + 1 :])

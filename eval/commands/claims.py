@@ -50,18 +50,18 @@ def claims(
         from eval.claims.reading import read_paper_claims
 
         check_output(json, [one for one in (file, train) if one])
-        asked = read_paper_claims(file)
+        paper_claims = read_paper_claims(file)
         to_learn = read_paper_claims(train) if train else []
         from eval.claims.baseline import claim_only
         from eval.claims.measuring import check_held, measure_claims
         from service.assembly import assemble
 
         # Report faults in the files before the hours of work, not after them.
-        baseline = claim_only(to_learn, asked, train) if train else None
+        baseline = claim_only(to_learn, paper_claims, train) if train else None
         grounder = assemble(index, config, profile)
-        check_held(asked, grounder.index.store, file, index)
-        print_note(f"Grounding {len(asked)} claims of {file} with {config} over {index}; progress is saved in {work}.")
-        _tell(measure_claims(asked, file, grounder, work, get_command_line(), baseline), json)
+        check_held(paper_claims, grounder.index.store, file, index)
+        print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
+        _tell(measure_claims(paper_claims, file, grounder, work, get_command_line(), baseline), json)
 
 
 def titles(

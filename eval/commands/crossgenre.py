@@ -59,20 +59,20 @@ def crossgenre(
         from service.configuration.config import load_profile
         from service.configuration.models import load_reranker
 
-        chosen, asked, models = methods(method or ["all"]), read_headlines(headlines), load_profile(profile)
+        method_list, queries, models = methods(method or ["all"]), read_headlines(headlines), load_profile(profile)
         documents = corpus if is_index(corpus) else write_documents(corpus, work, lambda: read(corpus, "counterpoint"))
         settings = models.model_dump(mode="json")["rerankers"]
         reranker = KeptScores(load_reranker(rerank, models), work, settings) if rerank else None
-        print_note(f"Measuring {len(chosen)} methods on {len(asked):,} headlines; terms and scores are saved in {work}.")
+        print_note(f"Measuring {len(method_list)} methods on {len(queries):,} headlines; terms and scores are saved in {work}.")
         command = get_command_line()
-        found = measure(asked, documents, chosen, work, command, view, titles, reranker, depth, sample)
-        if found.candidates:
-            typer.echo(f"{found.known:,} of {found.asked:,} headlines report an abstract in the corpus.")
+        result = measure(queries, documents, method_list, work, command, view, titles, reranker, depth, sample)
+        if result.candidates:
+            typer.echo(f"{result.known:,} of {result.asked:,} headlines report an abstract in the corpus.")
         else:
             typer.echo(
                 "No headline says which abstract it reports, so no ranking is right or wrong. Overlap with the first "
                 "method's best documents:"
             )
-        for title, shares in found.agreement.items():
+        for title, shares in result.agreement.items():
             typer.echo(f"{title:<50}" + "".join(f"  {share:>5.0%} of {k}" for k, share in shares.items()))
-        show_reports([one for one in (found.candidates, found.again) if one], json, found)
+        show_reports([one for one in (result.candidates, result.again) if one], json, result)

@@ -55,8 +55,8 @@ def evidencebench(
         from eval.evidence.language_models import LLM_NAMES, describe_unanswered, llm_methods
 
         names, models = method or ["all"], load_profile(profile)
-        wanted, chosen = tasks(task or ["all"]), methods(names, LLM_NAMES)
-        chosen += llm_methods(names, models, work)
+        task_list, method_list = tasks(task or ["all"]), methods(names, LLM_NAMES)
+        method_list += llm_methods(names, models, work)
         check_output(json)
         cases = read_cases(data)[:most]
         from eval.evidence.readings import KeptReadings
@@ -65,11 +65,11 @@ def evidencebench(
 
         finder = load_finder(models)
         print_note(
-            f"Measuring {len(chosen)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
+            f"Measuring {len(method_list)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
         )
         readings = {case.id: reading for case, reading in KeptReadings(work, finder.reader).of(cases)}
         command = get_command_line()
-        report = make_report(cases, readings, wanted, chosen, command, finder.reader.name)
-        typer.echo("\n".join([*table(report), *describe_unanswered(chosen)]))
+        report = make_report(cases, readings, task_list, method_list, command, finder.reader.name)
+        typer.echo("\n".join([*table(report), *describe_unanswered(method_list)]))
         if json:
             write_report(json, report_json(report))

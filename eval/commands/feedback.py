@@ -32,15 +32,15 @@ def feedback(
         from eval.claims.feedback import measure_feedback, read_feedback
 
         check_output(json, [file])
-        asked = read_feedback(file)
+        claims = read_feedback(file)
         from eval.claims.measuring import check_held
         from eval.claims.report import report_json, report_lines
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
-        check_held([*asked.sided, *asked.neutral], grounder.index.store, file, index)
+        check_held([*claims.sided, *claims.neutral], grounder.index.store, file, index)
         print_note(f"Grounding the claims of {file} with {config} over {index}; progress is saved in {work}.")
-        report = measure_feedback(asked, file, grounder, work, get_command_line())
+        report = measure_feedback(claims, file, grounder, work, get_command_line())
         typer.echo("\n".join(report_lines(report)))
         if json:
             write_report(json, report_json(report))

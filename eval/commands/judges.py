@@ -43,18 +43,18 @@ def judges(
         chat = chat_of(load_profile(profile))
         check_output(json, [pairs] if pairs else [])
         if pairs:
-            read, name = read_pairs(pairs)[:most], pairs.name
+            sample, name = read_pairs(pairs)[:most], pairs.name
         else:
-            read, name = read_scifact_pairs(find(data or os.environ.get(DATA_VARIABLE)), most), "SciFact dev"
+            sample, name = read_scifact_pairs(find(data or os.environ.get(DATA_VARIABLE)), most), "SciFact dev"
         from eval.judges.figures import lines, make_report
         from eval.judges.opinions import judge_pairs
         from nli.judges.embedded import EmbeddedJudge
 
         small = EmbeddedJudge()
-        print_note(f"Judging {len(read):,} pairs of {name} with {small.name} and {chat.model}; progress is saved in {work}.")
-        report = make_report(judge_pairs(read, small, chat, work), get_command_line(), (small.name, chat.model))
+        print_note(f"Judging {len(sample):,} pairs of {name} with {small.name} and {chat.model}; progress is saved in {work}.")
+        report = make_report(judge_pairs(sample, small, chat, work), get_command_line(), (small.name, chat.model))
         typer.echo("\n".join(lines(report)))
-        used = chat.usage
-        print_note(f"{used.requests:,} requests now, {used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written.")
+        usage = chat.usage
+        print_note(f"{usage.requests:,} requests now, {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written.")
         if json:
             write_report(json, json_.dumps(asdict(report), indent=1) + "\n")

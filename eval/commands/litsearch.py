@@ -56,9 +56,9 @@ def litsearch(
         from eval.retrieval.litsearch import hops, measure, read_library, read_questions
         from service.configuration.models import load_encoder
 
-        wanted = hops(llm or ())
+        reorderings = hops(llm or ())
         questions, library = read_questions(queries)[:most], read_library(corpus, work, text)
         encoder = load_encoder(ENCODER, models) if dense else None
         print_note(f"Measuring on {len(questions):,} questions over {len(library.cites):,} papers; progress is saved in {work}.")
         command = get_command_line()
-        show_reports(measure(questions, library, work, command, text, encoder, chat, wanted), json)
+        show_reports(measure(questions, library, work, command, text, encoder, chat, reorderings), json)

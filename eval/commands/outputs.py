@@ -20,10 +20,10 @@ def work_option(what: str) -> Any:
     return typer.Option("--work", metavar="DIR", help=f"Where {what} saved; a stopped run resumes from there.")
 
 
-def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
+def check_output(out: Path | None, inputs: Sequence[Path] = ()) -> None:
     """Raise `BadInput` where the report cannot be written to `out`: before hours of work, not after them.
 
-    The report may not replace one of the input files, `read`.
+    The report may not replace one of the input files, `inputs`.
     """
     from retrieval.core.errors import BadInput
     from service.trec.journal import check_target
@@ -31,7 +31,7 @@ def check_output(out: Path | None, read: Sequence[Path] = ()) -> None:
     if out is None:
         return
     check_target(out, overwrite=True)
-    if out.resolve() in {one.resolve() for one in read}:
+    if out.resolve() in {one.resolve() for one in inputs}:
         raise BadInput(f"--json names {out}, which is an input; give the report another name.")
 
 

@@ -37,7 +37,7 @@ def report(
             raise BadInput("JSON, --out and --markdown must name different files.")
         for one in outputs:
             check_target(one, overwrite=True)
-        made = page(read_report(measured), quoting=cases)
-        texts = [html(made), as_markdown(made)]
+        contents = page(read_report(measured), quoting=cases)
+        texts = [html(contents), as_markdown(contents)]
         for one, text in zip(outputs, texts, strict=False):
             write_report(one, text, "the page")

@@ -75,21 +75,21 @@ def scifact(
         speaker = predicted_by or (defaults.CONFIG if defaults.CONFIG in names else names[0])
         if speaker not in names:
             raise BadInput(f"--predictions-of names {speaker}, which is not evaluated; the variants are {', '.join(names)}.")
-        outputs = [out for out in (json, predictions) if out]
-        for out in outputs:
-            check_target(out, overwrite=True)
+        outputs = [path for path in (json, predictions) if path]
+        for path in outputs:
+            check_target(path, overwrite=True)
         print_note(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
         with _working_folder(outputs) as folder:
-            done = evaluate(files, configs, profile, folder, get_command_line())
+            evaluation = evaluate(files, configs, profile, folder, get_command_line())
         if predictions:
             with translate_write_errors("the predictions", predictions):
-                write_atomically(predictions, predictions_text(done.ids, done.predicted[speaker]))
+                write_atomically(predictions, predictions_text(evaluation.ids, evaluation.predicted[speaker]))
         if json:
             with translate_write_errors("the report", json):
-                write_atomically(json, report_json(done.report))
-        typer.echo("\n".join(report_lines(done.report)))
-        for out in outputs:
-            print_note(f"Wrote {out}.")
+                write_atomically(json, report_json(evaluation.report))
+        typer.echo("\n".join(report_lines(evaluation.report)))
+        for path in outputs:
+            print_note(f"Wrote {path}.")
 
 
 @contextmanager
@@ -120,6 +120,6 @@ def predictions(
         from eval.scifact.files import find, read_claims
         from eval.scifact.predictions import read_predictions
 
-        labelled = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
-        figures = official_figures(labelled, read_predictions(path))
+        labelled_claims = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
+        figures = official_figures(labelled_claims, read_predictions(path))
         typer.echo(json.dumps(figures, indent=2) if as_json else "\n".join(f"{k:<32}{v:>8.4f}" for k, v in figures.items()))

@@ -25,11 +25,11 @@ def spellings(
         from eval.claims.spellings import PAIRS, measure_spellings, read_pairs
         from service.assembly import assemble
 
-        asked = read_pairs(pairs or PAIRS)
+        spelling_pairs = read_pairs(pairs or PAIRS)
         grounder = assemble(index, config, profile)
-        print_note(f"Grounding {len(asked)} claims in two spellings each over {index}.")
+        print_note(f"Grounding {len(spelling_pairs)} claims in two spellings each over {index}.")
         results = []
-        for one in measure_spellings(grounder, asked):
+        for one in measure_spellings(grounder, spelling_pairs):
             results.append(one)
             typer.echo(f"{'same' if one.same else 'DIFFERENT'}  {one.shown:>2} papers  {one.one}")
         same = sum(one.same for one in results)

@@ -53,16 +53,16 @@ def compare_annotations(ours: Sequence[EvidenceCase], theirs: Sequence[EvidenceC
 
     Raises `BadInput` where `theirs` lacks a paper or has other sentences for it.
     """
-    known = {case.id: case for case in theirs}
+    cases = {case.id: case for case in theirs}
     papers = []
     for case in ours:
-        if case.id not in known:
+        if case.id not in cases:
             raise BadInput(f"The paper {case.id} is not in the other annotation; name the file that it was made from.")
-        if [one.text for one in case.paper.sentences] != [one.text for one in known[case.id].paper.sentences]:
+        if [one.text for one in case.paper.sentences] != [one.text for one in cases[case.id].paper.sentences]:
             raise BadInput(
                 f"The paper {case.id} has other sentences in the other annotation; name the file that it was made from."
             )
-        papers.append(_compare(case, known[case.id]))
+        papers.append(_compare(case, cases[case.id]))
     return _sum_up(papers)
 
 
@@ -79,42 +79,42 @@ def pair_aspects(ours: Sequence[frozenset[int]], theirs: Sequence[frozenset[int]
     """The likeness of each of `theirs` to its pair among `ours`, each used once (Kuhn 1955, by SciPy)."""
     from scipy.optimize import linear_sum_assignment
 
-    alike = np.array([[len(one & other) / len(one | other) for one in ours] for other in theirs])
-    found = np.zeros(len(theirs))
-    rows, columns = linear_sum_assignment(alike, maximize=True)
-    found[rows] = alike[rows, columns]
-    return tuple(float(one) for one in found)
+    similarity = np.array([[len(one & other) / len(one | other) for one in ours] for other in theirs])
+    likeness = np.zeros(len(theirs))
+    rows, columns = linear_sum_assignment(similarity, maximize=True)
+    likeness[rows] = similarity[rows, columns]
+    return tuple(float(one) for one in likeness)
 
 
 def _sum_up(papers: Sequence[PaperAgreement]) -> Agreement:
     resampler = Resampler(len(papers))
     # The formulas take (right, predicted, gold).
-    retrieved = [(both, both + mine, both + yours) for both, mine, yours, _ in (one.sentences for one in papers)]
+    counts = [(both, both + mine, both + yours) for both, mine, yours, _ in (one.sentences for one in papers)]
     per_aspect = [(sum(one.likeness), sum(value >= _ALIKE for value in one.likeness), len(one.likeness)) for one in papers]
-    found = [resampler.figure(Tally.of(retrieved, formula)) for formula in (precision, recall, f1)]
+    figures = [resampler.figure(Tally.of(counts, formula)) for formula in (precision, recall, f1)]
     return Agreement(
         tuple(papers),
-        found[0],
-        found[1],
-        found[2],
+        figures[0],
+        figures[1],
+        figures[2],
         resampler.figure(Tally.of([one.sentences for one in papers], kappa)),
-        resampler.figure(Tally.of([(alike, count) for alike, _, count in per_aspect], _mean)),
-        resampler.figure(Tally.of([(found, count) for _, found, count in per_aspect], _mean)),
+        resampler.figure(Tally.of([(similarity, count) for similarity, _, count in per_aspect], _mean)),
+        resampler.figure(Tally.of([(pairs, count) for _, pairs, count in per_aspect], _mean)),
     )
 
 
 def _mean(sums: Floats) -> Floats:
-    found: Floats = sums[..., 0] / sums[..., 1]
-    return found
+    mean: Floats = sums[..., 0] / sums[..., 1]
+    return mean
 
 
 def lines(agreement: Agreement) -> list[str]:
     """The agreement for a terminal: one line per paper, then all papers together."""
-    found = [f"{'paper':<32}{'sentences: both, ours, theirs':>32}{'aspects: ours, theirs':>24}{'likeness':>10}"]
+    rows = [f"{'paper':<32}{'sentences: both, ours, theirs':>32}{'aspects: ours, theirs':>24}{'likeness':>10}"]
     for one in agreement.papers:
         both, mine, yours, _ = one.sentences
         mean = sum(one.likeness) / len(one.likeness)
-        found.append(f"{one.id:<32}{f'{both}, {mine}, {yours}':>32}{f'{one.aspects[0]}, {one.aspects[1]}':>24}{mean:>10.2f}")
+        rows.append(f"{one.id:<32}{f'{both}, {mine}, {yours}':>32}{f'{one.aspects[0]}, {one.aspects[1]}':>24}{mean:>10.2f}")
     for title, figure in (
         ("Evidence sentences, precision", agreement.precision),
         ("Evidence sentences, recall", agreement.recall),
@@ -124,5 +124,5 @@ def lines(agreement: Agreement) -> list[str]:
         ("Their aspects with a pair alike by half", agreement.found),
     ):
         if figure.value is not None:
-            found.append(f"{title:<44}{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})")
-    return [*found, f"{len(agreement.papers)} papers; in brackets: 95 % intervals by a bootstrap over papers."]
+            rows.append(f"{title:<44}{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})")
+    return [*rows, f"{len(agreement.papers)} papers; in brackets: 95 % intervals by a bootstrap over papers."]

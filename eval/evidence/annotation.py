@@ -58,15 +58,15 @@ class Annotator:
         """Carry out all steps for one paper. Raises `ChatUnanswered` where the model gives no hypothesis or no aspect."""
         hypothesis = task.hypothesis or self._write_hypothesis(task.summary)
         aspects = self._take_apart(hypothesis, task.summary)
-        shown: list[set[int]] = [set() for _ in aspects]
-        skipped = 0
+        sentences: list[set[int]] = [set() for _ in aspects]
+        failures = 0
         for part in split_paper(task.paper):
-            found = self._align(hypothesis, aspects, part)
-            skipped += found is None
-            for sentence, places in (found or {}).items():
+            alignment = self._align(hypothesis, aspects, part)
+            failures += alignment is None
+            for sentence, places in (alignment or {}).items():
                 for at in places:
-                    shown[at].add(int(sentence))
-        return Annotation(hypothesis, tuple(aspects), tuple(map(frozenset, shown)), skipped)
+                    sentences[at].add(int(sentence))
+        return Annotation(hypothesis, tuple(aspects), tuple(map(frozenset, sentences)), failures)
 
     def _write_hypothesis(self, summary: str) -> str:
         key = hash_json(["hypothesis", summary])
@@ -74,8 +74,8 @@ class Annotator:
 
     def _take_apart(self, hypothesis: str, summary: str) -> list[Aspect]:
         key = hash_json(["aspects", hypothesis, summary])
-        found = self._journal.fill(key, lambda: [asdict(one) for one in ask_for_aspects(self.chat, hypothesis, summary)])
-        return [Aspect(**one) for one in found]
+        records = self._journal.fill(key, lambda: [asdict(one) for one in ask_for_aspects(self.chat, hypothesis, summary)])
+        return [Aspect(**one) for one in records]
 
     def _align(
         self, hypothesis: str, aspects: Sequence[Aspect], part: Sequence[PaperSentence]
@@ -84,11 +84,11 @@ class Annotator:
         key = hash_json(["sentences", hypothesis, [one.text for one in aspects], [(one.index, one.text) for one in part]])
 
         def ask() -> dict[str, Sequence[int]] | None:
-            found = ask_for_alignment(self.chat, hypothesis, aspects, part)
-            return {str(sentence): sorted(places) for sentence, places in found.items()}
+            answer = ask_for_alignment(self.chat, hypothesis, aspects, part)
+            return {str(sentence): sorted(places) for sentence, places in answer.items()}
 
-        shown: Mapping[str, Sequence[int]] | None = self._journal.fill(key, lambda: {"shown": answer_or(None, ask)})["shown"]
-        return shown
+        alignment: Mapping[str, Sequence[int]] | None = self._journal.fill(key, lambda: {"shown": answer_or(None, ask)})["shown"]
+        return alignment
 
 
 def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[str, Any]:
@@ -98,11 +98,11 @@ def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[st
     An aspect that no sentence shows is left out, as the benchmark does. Raises `ChatUnanswered` where none is left.
     """
     names = [f"{task.id}_aspect_{place}" for place in range(len(annotation.aspects))]
-    shown = {name: sorted(rows) for name, rows in zip(names, annotation.shown, strict=True) if rows}
-    if not shown:
+    evidence = {name: sorted(rows) for name, rows in zip(names, annotation.shown, strict=True) if rows}
+    if not evidence:
         raise ChatUnanswered(f"The model {model} found no sentence of the paper {task.id} that shows an aspect.")
     kinds = {name: aspect.kind for name, aspect in zip(names, annotation.aspects, strict=True)}
-    results = {name: rows for name, rows in shown.items() if kinds[name] == "results"}
+    results = {name: rows for name, rows in evidence.items() if kinds[name] == "results"}
     sentences = task.paper.sentences
     return {
         "id": task.id,
@@ -110,14 +110,14 @@ def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[st
         "hypothesis": annotation.hypothesis,
         "paper_as_candidate_pool": [one.text for one in sentences],
         "sentence_types_in_candidate_pool": [_HEADING if one.heading else _TYPES.get(one.kind, _NORMAL) for one in sentences],
-        "aspect_list_ids": list(shown),
+        "aspect_list_ids": list(evidence),
         "results_aspect_list_ids": list(results) or None,
-        "aspect2sentence_indices": shown,
+        "aspect2sentence_indices": evidence,
         "sentence_index2aspects": {
-            str(one.index): [name for name, rows in shown.items() if one.index in rows] for one in sentences
+            str(one.index): [name for name, rows in evidence.items() if one.index in rows] for one in sentences
         },
-        "evidence_retrieval_at_optimal_evaluation": _optimal(shown),
-        "evidence_retrieval_at_10_evaluation": _selection(shown, cover_most(shown, TEN)),
+        "evidence_retrieval_at_optimal_evaluation": _optimal(evidence),
+        "evidence_retrieval_at_10_evaluation": _selection(evidence, cover_most(evidence, TEN)),
         "results_evidence_retrieval_at_optimal_evaluation": _optimal(results) if results else None,
         "results_evidence_retrieval_at_5_evaluation": _selection(results, cover_most(results, FIVE)) if results else None,
         "aspects": {name: asdict(aspect) for name, aspect in zip(names, annotation.aspects, strict=True)},
@@ -127,11 +127,11 @@ def make_record(task: ToAnnotate, annotation: Annotation, model: str) -> dict[st
     }
 
 
-def _optimal(shown: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    chosen = cover_all(shown)
-    return {"optimal": len(chosen), **_selection(shown, chosen)}
+def _optimal(evidence: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    selection = cover_all(evidence)
+    return {"optimal": len(selection), **_selection(evidence, selection)}
 
 
-def _selection(shown: Mapping[str, Sequence[int]], chosen: Sequence[int]) -> dict[str, Any]:
-    covered = [name for name, rows in shown.items() if set(rows) & set(chosen)]
-    return {"one_selection_of_sentences": list(chosen), "covered_aspects": covered}
+def _selection(evidence: Mapping[str, Sequence[int]], choice: Sequence[int]) -> dict[str, Any]:
+    aspects = [name for name, rows in evidence.items() if set(rows) & set(choice)]
+    return {"one_selection_of_sentences": list(choice), "covered_aspects": aspects}

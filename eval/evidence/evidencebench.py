@@ -60,10 +60,10 @@ class Goal:
     k: int
     best: tuple[int, ...]
 
-    def recall(self, chosen: Sequence[int]) -> float:
+    def recall(self, selection: Sequence[int]) -> float:
         """The share of the aspects that the chosen sentences show; only the first `k` sentences count."""
-        kept = set(chosen[: self.k])
-        return sum(not aspect.isdisjoint(kept) for aspect in self.aspects) / len(self.aspects)
+        sentences = set(selection[: self.k])
+        return sum(not aspect.isdisjoint(sentences) for aspect in self.aspects) / len(self.aspects)
 
     def expected(self, sentences: int) -> float:
         """The expected recall of `k` sentences drawn at random without replacement from `sentences`."""
@@ -119,16 +119,16 @@ def read_cases(paths: Sequence[Path]) -> list[EvidenceCase]:
     cases: list[EvidenceCase] = []
     for path in paths:
         for number, line in read_lines(path):
-            where = f"line {number}"
+            place = f"line {number}"
             try:
-                cases.append(_case(parse_line(line), f"{path}, {where}"))
+                cases.append(_case(parse_line(line), f"{path}, {place}"))
             except (RecordError, ValueError) as fault:
-                raise BadRecord(path, where, f"{_describe_fault(fault)}; expected a record of EvidenceBench.") from None
+                raise BadRecord(path, place, f"{_describe_fault(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
         raise BadInput(f"{', '.join(map(str, paths)) or '--data'} contains no record; name a file of EvidenceBench.")
-    twice = find_repeated(case.id for case in cases)
-    if twice is not None:
-        raise BadInput(f"The paper {twice} appears twice; name each file of EvidenceBench once.")
+    duplicate = find_repeated(case.id for case in cases)
+    if duplicate is not None:
+        raise BadInput(f"The paper {duplicate} appears twice; name each file of EvidenceBench once.")
     return cases
 
 
@@ -165,12 +165,12 @@ def _case(data: dict[str, Any], where: str) -> EvidenceCase:
 
 def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> Goal:
     count = len(record.paper_as_candidate_pool)
-    shown = []
+    sentence_sets = []
     for aspect in aspects:
-        found = frozenset(record.aspect2sentence_indices.get(aspect, ()))
-        if not found or min(found) < 0 or max(found) >= count:
+        sentences = frozenset(record.aspect2sentence_indices.get(aspect, ()))
+        if not sentences or min(sentences) < 0 or max(sentences) >= count:
             raise ValueError(f"the aspect {aspect} has no sentence among the {count} of the paper, or one out of their range")
-        shown.append(found)
-    if not shown:
+        sentence_sets.append(sentences)
+    if not sentence_sets:
         raise ValueError("it has no aspects")
-    return Goal(tuple(shown), k, tuple(choice.one_selection_of_sentences))
+    return Goal(tuple(sentence_sets), k, tuple(choice.one_selection_of_sentences))

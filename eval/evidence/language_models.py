@@ -43,10 +43,10 @@ class ModelChooser:
         def ask() -> list[int]:
             return [*ask_for_evidence(self._chat, self._strategy, case.hypothesis, case.paper, k, task.results_only).indices]
 
-        kept: list[int] = self._journal.fill(key, lambda: answer_or([], ask))
+        indices: list[int] = self._journal.fill(key, lambda: answer_or([], ask))
         self.asked += 1
-        self.unanswered += not kept
-        return kept
+        self.unanswered += not indices
+        return indices
 
 
 def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[EvidenceMethod]:

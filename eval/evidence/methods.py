@@ -36,8 +36,8 @@ def _abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> S
 
 def _bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
-    ranked = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
-    return _rank(ranked.scores(case.hypothesis))
+    index = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
+    return _rank(index.scores(case.hypothesis))
 
 
 def _bi_encoder(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:

@@ -53,24 +53,24 @@ def recalls(
     method: EvidenceMethod, cases: Sequence[EvidenceCase], readings: Mapping[str, EvidenceReading], task: Task
 ) -> dict[str, float]:
     """The method's aspect recall, 0 to 1, on each paper that has aspects for the task."""
-    found: dict[str, float] = {}
+    by_paper: dict[str, float] = {}
     for case in cases:
         goal = case.goals.get(task.name)
         if goal is None:
             continue
         if method.choose:
-            found[case.id] = goal.recall(method.choose(case, readings[case.id], task))
+            by_paper[case.id] = goal.recall(method.choose(case, readings[case.id], task))
         elif method.name == "maximum":
-            found[case.id] = goal.recall(goal.best)
+            by_paper[case.id] = goal.recall(goal.best)
         else:
-            found[case.id] = goal.expected(len(case.paper.sentences))
-    return found
+            by_paper[case.id] = goal.expected(len(case.paper.sentences))
+    return by_paper
 
 
 def standard_error(values: Sequence[float]) -> float:
     """The bootstrap's standard error of the mean, in percent (Efron and Tibshirani 1993, algorithm 6.1)."""
-    drawn = np.random.default_rng(SEED).multinomial(len(values), np.full(len(values), 1 / len(values)), size=RESAMPLES)
-    return float((100 * (drawn @ np.array(values)) / len(values)).std(ddof=1))
+    weights = np.random.default_rng(SEED).multinomial(len(values), np.full(len(values), 1 / len(values)), size=RESAMPLES)
+    return float((100 * (weights @ np.array(values)) / len(values)).std(ddof=1))
 
 
 def _mean(sums: Floats) -> Floats:
@@ -82,7 +82,7 @@ def make_report(
     cases: Sequence[EvidenceCase],
     readings: Mapping[str, EvidenceReading],
     tasks: Sequence[Task],
-    chosen: Sequence[EvidenceMethod],
+    methods: Sequence[EvidenceMethod],
     command: str,
     models: str,
 ) -> EvidenceReport:
@@ -90,7 +90,7 @@ def make_report(
     rows, gains = [], []
     for task in tasks:
         tallies = {}
-        for method in chosen:
+        for method in methods:
             each = recalls(method, cases, readings, task)
             resampler = Resampler(len(each))
             tallies[method.name] = Tally.of([(100 * value, 1.0) for value in each.values()], _mean)
@@ -112,19 +112,19 @@ def table(report: EvidenceReport) -> list[str]:
     names = list(dict.fromkeys(row.method for row in report.rows))
     cells = {(row.method, row.task): row for row in report.rows}
     counts = {row.task: row.papers for row in report.rows}
-    found = [f"{'aspect recall, percent ± standard error':<44}" + "".join(f"{task:>20}" for task in tasks)]
-    found.append(f"{'papers':<44}" + "".join(f"{counts[task]:>20}" for task in tasks))
+    lines = [f"{'aspect recall, percent ± standard error':<44}" + "".join(f"{task:>20}" for task in tasks)]
+    lines.append(f"{'papers':<44}" + "".join(f"{counts[task]:>20}" for task in tasks))
     for name in names:
-        told = [cells[name, task] for task in tasks]
-        found.append(f"{told[0].title:<44}" + "".join(f"{f'{row.value:.1f} ± {row.error:.1f}':>20}" for row in told))
+        series = [cells[name, task] for task in tasks]
+        lines.append(f"{series[0].title:<44}" + "".join(f"{f'{row.value:.1f} ± {row.error:.1f}':>20}" for row in series))
     for gain in report.gains:
         one = gain.difference
         if one.value is not None and one.low is not None and one.high is not None:
-            found.append(
+            lines.append(
                 f"Set selection in {gain.task}: {one.value:+.1f} points over the top k by the same scores "
                 f"(95 % interval {one.low:+.1f} to {one.high:+.1f}, p {one.p:.2f})."
             )
-    return found
+    return lines
 
 
 def report_json(report: EvidenceReport) -> str:

@@ -25,9 +25,9 @@ def read_tasks(papers: Sequence[Path], summaries: Sequence[Path]) -> list[ToAnno
     if len(papers) != len(summaries) or not papers:
         raise BadInput(f"{len(papers)} papers came with {len(summaries)} summaries; give --paper and --summary once for each.")
     names = [path.name.split(".")[0] for path in papers]
-    twice = find_repeated(names)
-    if twice is not None:
-        raise BadInput(f"Two papers are called {twice}; give their files different names.")
+    duplicate = find_repeated(names)
+    if duplicate is not None:
+        raise BadInput(f"Two papers are called {duplicate}; give their files different names.")
     return [
         ToAnnotate(name, read_paper(paper), _read_summary(summary))
         for name, paper, summary in zip(names, papers, summaries, strict=True)
@@ -56,5 +56,5 @@ def _summarise(paper: Paper) -> str:
         raise BadInput(f"The paper {paper.id} has no abstract that could stand in for a review's summary of it.")
     background = ROLES.index("background")
     roles = load_role_model().probabilities(paper.abstract).argmax(axis=1)
-    told = [one.text for one, role in zip(paper.abstract, roles, strict=True) if role != background]
-    return " ".join(told or [one.text for one in paper.abstract])
+    sentences = [one.text for one, role in zip(paper.abstract, roles, strict=True) if role != background]
+    return " ".join(sentences or [one.text for one in paper.abstract])

@@ -48,21 +48,21 @@ class JudgesReport:
     misquoted: int
 
 
-def make_report(judged: Sequence[Judged], command: str, models: tuple[str, str]) -> JudgesReport:
+def make_report(opinions: Sequence[Judged], command: str, models: tuple[str, str]) -> JudgesReport:
     """Make the report; bootstrap samples are over pairs and the same for every figure."""
-    resampler = Resampler(len(judged))
+    resampler = Resampler(len(opinions))
 
     def figure(one: By, other: By, formula: Callable[[Floats], Floats]) -> Figure:
-        return resampler.figure(Tally.of([_count(one(pair), other(pair)) for pair in judged], formula))
+        return resampler.figure(Tally.of([_count(one(pair), other(pair)) for pair in opinions], formula))
 
     rows = tuple(
         JudgeFigures(name, *(figure(_true, by, formula) for formula in (accuracy, macro_f1, kappa)))
         for name, by in JUDGES.items()
     )
-    faults = [one.fault for one in judged]
+    faults = [one.fault for one in opinions]
     return JudgesReport(
-        command, models, len(judged), rows, figure(JUDGES["stance model"], JUDGES["language model alone"], kappa),
-        sum(one.undecided for one in judged), faults.count(UNANSWERED), faults.count(MISQUOTED),
+        command, models, len(opinions), rows, figure(JUDGES["stance model"], JUDGES["language model alone"], kappa),
+        sum(one.undecided for one in opinions), faults.count(UNANSWERED), faults.count(MISQUOTED),
     )  # fmt: skip
 
 
@@ -84,8 +84,8 @@ def _square(sums: Floats) -> Floats:
 def accuracy(sums: Floats) -> Floats:
     """The share of pairs on the diagonal, of [..., labels²] (true by judged)."""
     table = _square(sums)
-    found: Floats = np.trace(table, axis1=-2, axis2=-1) / table.sum(axis=(-2, -1))
-    return found
+    score: Floats = np.trace(table, axis1=-2, axis2=-1) / table.sum(axis=(-2, -1))
+    return score
 
 
 def macro_f1(sums: Floats) -> Floats:
@@ -93,20 +93,20 @@ def macro_f1(sums: Floats) -> Floats:
     table = _square(sums)
     right, both = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1) + table.sum(axis=-2)
     each = np.divide(2 * right, both, out=np.zeros_like(both), where=both > 0)
-    found: Floats = each.sum(axis=-1) / (both > 0).sum(axis=-1)
-    return found
+    score: Floats = each.sum(axis=-1) / (both > 0).sum(axis=-1)
+    return score
 
 
 def lines(report: JudgesReport) -> list[str]:
     """The report for a terminal."""
     titles = ("accuracy", "macro-F1", "kappa with the labels")
-    found = [f"{f'{report.pairs} pairs':<36}" + "".join(f"{title:>26}" for title in titles)]
+    rows = [f"{f'{report.pairs} pairs':<36}" + "".join(f"{title:>26}" for title in titles)]
     for row in report.rows:
         cells = (_percent(row.accuracy), _percent(row.macro_f1), _plain(row.kappa))
-        found.append(f"{row.judge:<36}" + "".join(f"{cell:>26}" for cell in cells))
+        rows.append(f"{row.judge:<36}" + "".join(f"{cell:>26}" for cell in cells))
     small, large = report.models
     return [
-        *found,
+        *rows,
         f"Kappa between {small} and {large}: {_plain(report.kappa_between)}.",
         f"{report.undecided} of {report.pairs} pairs are left undecided by the stance model; the language model gave no usable "
         f"answer to {report.unanswered + report.misquoted} of all ({report.misquoted} quoted what is not in the sentence).",

@@ -47,13 +47,13 @@ def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: P
     """
     settings = [chat.model, chat.base_url]
     origin = Origin(None, settings, hash_code(["nli.judges.chat"]))
-    keyed = [(hash_json([pair.claim, pair.premise.title, pair.premise.text]), pair) for pair in pairs]
-    answers = record_each(keyed, lambda pair: _ask(chat, pair), origin, work, "opinions", "pairs")
-    found: list[Judged] = []
+    items = [(hash_json([pair.claim, pair.premise.title, pair.premise.text]), pair) for pair in pairs]
+    answers = record_each(items, lambda pair: _ask(chat, pair), origin, work, "opinions", "pairs")
+    opinions: list[Judged] = []
     for pair, (large, fault) in zip(pairs, answers, strict=True):
         (verdict,) = small(pair.claim, [pair.premise])
-        found.append(Judged(pair.label, verdict.label, large, fault, is_undecided(verdict)))
-    return found
+        opinions.append(Judged(pair.label, verdict.label, large, fault, is_undecided(verdict)))
+    return opinions
 
 
 def _ask(chat: Chat, pair: LabelledPair) -> tuple[Label | None, str]:

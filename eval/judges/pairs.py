@@ -55,8 +55,8 @@ def read_scifact_pairs(files: Files, most: int | None = None) -> list[LabelledPa
 
 def _pairs_of(record: Mapping[str, Any], abstracts: Mapping[str, Mapping[str, Any]]) -> Iterator[LabelledPair]:
     claim, evidence = record["claim"], record.get("evidence") or {}
-    cited = [str(one) for one in (*evidence, *record.get("cited_doc_ids", ()))]
-    for document in dict.fromkeys(cited):
+    documents = [str(one) for one in (*evidence, *record.get("cited_doc_ids", ()))]
+    for document in dict.fromkeys(documents):
         if document not in abstracts or not abstracts[document]["abstract"]:
             continue
         title, sentences = abstracts[document]["title"], abstracts[document]["abstract"]

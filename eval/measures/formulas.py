@@ -30,9 +30,9 @@ def reciprocal_ranks(
     measure = ir_measures.RR if cut is None else ir_measures.RR @ cut
     qrels = {query: dict.fromkeys(documents, 1) for query, documents in gold.items()}
     # Scores that decrease with rank encode the order, which is all that the measure reads.
-    scored = {query: {pmid: float(-rank) for rank, pmid in enumerate(run[query])} for query in gold if run[query]}
-    found = {one.query_id: float(one.value) for one in ir_measures.iter_calc([measure], qrels, scored)} if scored else {}
-    return [found.get(query, 0.0) for query in gold]
+    scores = {query: {pmid: float(-rank) for rank, pmid in enumerate(run[query])} for query in gold if run[query]}
+    values = {one.query_id: float(one.value) for one in ir_measures.iter_calc([measure], qrels, scores)} if scores else {}
+    return [values.get(query, 0.0) for query in gold]
 
 
 def share(sums: Floats) -> Floats:
@@ -64,13 +64,13 @@ def kappa(sums: Floats) -> Floats:
     labels = math.isqrt(sums.shape[-1])
     table = sums.reshape(*sums.shape[:-1], labels, labels)
     total = table.sum(axis=(-2, -1))
-    agreed = np.trace(table, axis1=-2, axis2=-1) / total
+    agreement = np.trace(table, axis1=-2, axis2=-1) / total
     chance = (table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1) / total**2
-    return _divide(agreed - chance, 1 - chance, np.nan)
+    return _divide(agreement - chance, 1 - chance, np.nan)
 
 
-def _divide(above: Floats, below: Floats, otherwise: float) -> Floats:
-    quotient: Floats = np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
+def _divide(numerator: Floats, denominator: Floats, default: float) -> Floats:
+    quotient: Floats = np.divide(numerator, denominator, out=np.full(np.shape(numerator), default), where=denominator != 0)
     return quotient
 
 
@@ -102,17 +102,17 @@ class Point:
     returned: int
 
 
-def precision_recall(scored: Iterable[tuple[float, bool]], gold: int) -> tuple[Point, ...]:
+def precision_recall(scores: Iterable[tuple[float, bool]], gold: int) -> tuple[Point, ...]:
     """For each recall that a threshold can reach, the point of the highest such threshold; and the point of returning everything.
 
-    `scored` holds (score, right) for all that was returned; `gold` is how many there were to find.
+    `scores` holds (score, right) for all that was returned; `gold` is how many there were to find.
     """
     points: list[Point] = []
-    right = returned = 0
+    right = count = 0
     # No threshold separates equal scores.
-    for score, equal in groupby(sorted(scored, key=lambda one: -one[0]), key=lambda one: one[0]):
-        judged = [is_right for _, is_right in equal]
-        returned, right = returned + len(judged), right + sum(judged)
-        points.append(Point(score, right / returned, right / gold if gold else 0.0, returned))
+    for score, equal in groupby(sorted(scores, key=lambda one: -one[0]), key=lambda one: one[0]):
+        labels = [is_right for _, is_right in equal]
+        count, right = count + len(labels), right + sum(labels)
+        points.append(Point(score, right / count, right / gold if gold else 0.0, count))
     # Between two kept points, more is returned but nothing more is found.
     return tuple(point for i, point in enumerate(points) if i in (0, len(points) - 1) or point.recall > points[i - 1].recall)

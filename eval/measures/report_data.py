@@ -174,5 +174,5 @@ def read_report(path: Path) -> Report:
         raise BadInput(f"{path} cannot be read ({error.strerror}); name a file written by `eval scifact --json`.") from None
     except ValidationError as error:
         fault = error.errors()[0]
-        where = ".".join(str(part) for part in fault["loc"])
-        raise BadInput(f"{path} is not a report of `counterpoint eval scifact` ({where}: {fault['msg']}).") from None
+        place = ".".join(str(part) for part in fault["loc"])
+        raise BadInput(f"{path} is not a report of `counterpoint eval scifact` ({place}: {fault['msg']}).") from None

@@ -19,8 +19,8 @@ class Resampler:
     """Samples of claims, drawn once with replacement; NaN figures of a sample (nothing to measure in it) are left out."""
 
     def __init__(self, claims: int, resamples: int = RESAMPLES) -> None:
-        drawn = np.random.default_rng(SEED).multinomial(claims, np.full(claims, 1.0 / claims), size=resamples)
-        self._weights: Floats = drawn.astype(np.float64)
+        counts = np.random.default_rng(SEED).multinomial(claims, np.full(claims, 1.0 / claims), size=resamples)
+        self._weights: Floats = counts.astype(np.float64)
 
     def figure(self, tally: Tally) -> Figure:
         """The figure with its 95 % percentile interval (Efron and Tibshirani 1993, section 13.3)."""
@@ -33,24 +33,24 @@ class Resampler:
         The p-value is the share of samples whose difference lies at least as far from the observed one as that lies from 0,
         counting the observed one (the shift method: Efron and Tibshirani 1993, section 16.4; Berg-Kirkpatrick et al. 2012).
         """
-        observed = tally.value - baseline.value
+        difference = tally.value - baseline.value
         samples = self._samples(tally) - self._samples(baseline)
         samples = samples[~np.isnan(samples)]
-        if np.isnan(observed) or not len(samples):
+        if np.isnan(difference) or not len(samples):
             return Difference(None, None, None, None)
         # A tolerance, so that rounding in the sums cannot make an equal difference look smaller.
-        as_far = int((np.abs(samples - observed) >= abs(observed) - 1e-12).sum())
-        return Difference(observed, *_interval(samples), p=(1 + as_far) / (1 + len(samples)))
+        as_far = int((np.abs(samples - difference) >= abs(difference) - 1e-12).sum())
+        return Difference(difference, *_interval(samples), p=(1 + as_far) / (1 + len(samples)))
 
     def _samples(self, tally: Tally) -> Floats:
         return tally.formula(self._weights @ tally.counts)
 
 
 def _interval(samples: Floats) -> tuple[float | None, float | None]:
-    known = samples[~np.isnan(samples)]
-    if not len(known):
+    values = samples[~np.isnan(samples)]
+    if not len(values):
         return None, None
-    low, high = np.percentile(known, [2.5, 97.5])
+    low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
 
 

@@ -13,39 +13,39 @@ from retrieval.runtime.chat import ChatUnanswered
 from retrieval.store.journal import Journal, Origin
 
 _Item = TypeVar("_Item")
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 _Other = TypeVar("_Other")
 
 
-def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Made], doing: str, unit: str, work: Path) -> list[_Made]:
+def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Result], activity: str, unit: str, work: Path) -> list[_Result]:
     """The result of `make` for each item, in order, with a progress bar; `make` keeps what it finishes in the folder `work`.
 
     Raises `Interrupted` where the user stops it.
     """
-    made: list[_Made] = []
+    results: list[_Result] = []
     try:
-        for item in tqdm(items, desc=doing, unit=f" {unit}", disable=None):
-            made.append(make(item))
+        for item in tqdm(items, desc=activity, unit=f" {unit}", disable=None):
+            results.append(make(item))
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Stopped after {len(made)} of {len(items)} {unit}; they are saved in {work}, and the same command resumes there."
+            f"Stopped after {len(results)} of {len(items)} {unit}; they are saved in {work}, and the same command resumes there."
         ) from None
-    return made
+    return results
 
 
 def record_each(
-    keyed: Sequence[tuple[str, _Item]], make: Callable[[_Item], Any], origin: Origin, work: Path, kind: str, unit: str
+    items: Sequence[tuple[str, _Item]], make: Callable[[_Item], Any], origin: Origin, work: Path, kind: str, unit: str
 ) -> list[Any]:
     """The record that `make` returns for each item, in order, kept under the item's key in a journal of this kind in `work`.
 
     A record is anything that JSON can hold. Raises `Interrupted` where the user stops it.
     """
     journal = Journal.of(origin, work, kind)
-    return finish_each(keyed, lambda one: journal.fill(one[0], lambda: make(one[1])), kind, unit, work)
+    return finish_each(items, lambda one: journal.fill(one[0], lambda: make(one[1])), kind, unit, work)
 
 
-def answer_or(otherwise: _Other, ask: Callable[[], _Made]) -> _Made | _Other:
-    """A language model's answer, or `otherwise` where that is unusable.
+def answer_or(fallback: _Other, ask: Callable[[], _Result]) -> _Result | _Other:
+    """A language model's answer, or `fallback` where that is unusable.
 
     Raises `ChatUnanswered` where the server is gone or too busy: its answer would be unknown.
     """
@@ -54,4 +54,4 @@ def answer_or(otherwise: _Other, ask: Callable[[], _Made]) -> _Made | _Other:
     except ChatUnanswered as error:
         if error.status == 503:
             raise
-        return otherwise
+        return fallback

@@ -52,8 +52,8 @@ class Table:
         """One heading per column, for formats that allow only one line of headings."""
         if not self.groups:
             return self.columns
-        over = [title for title, span in self.groups for _ in range(span)]
-        return tuple(f"{title}: {column}" for title, column in zip(over, self.columns, strict=True))
+        titles = [title for title, span in self.groups for _ in range(span)]
+        return tuple(f"{title}: {column}" for title, column in zip(titles, self.columns, strict=True))
 
     @property
     def openings(self) -> frozenset[int]:

@@ -30,14 +30,14 @@ def page(report: Report, quoting: bool = True) -> Page:
     """The page of a report; without `quoting` it contains no sentence of the claims or documents."""
     _check(report)
     numbers = Numbers()
-    measured = [
+    parts = [
         PageSection("paper", "The paper's measure", _papers_measure(report)),
         PageSection("stance", "Measures that consider stance", _stance(report)),
         PageSection("retrieval", "Recall of retrieval", _retrieval(report)),
-        PageSection("lost", "Where documents are lost", _lost(report)),
+        PageSection("lost", "Where documents are lost", _losses(report)),
         PageSection("curves", "Precision against recall", _curves(report)),
     ]
-    sections = [replace(one, blocks=tuple(numbers.give(block) for block in one.blocks)) for one in measured]
+    sections = [replace(one, blocks=tuple(numbers.give(block) for block in one.blocks)) for one in parts]
     if quoting:
         sections.append(PageSection("cases", "Examples of missed documents", _cases(report)))
     # Last, because it refers to the others by number.
@@ -51,18 +51,20 @@ def _check(report: Report) -> None:
         raise BadInput("The report contains no variants; write one with `counterpoint eval scifact --json FILE`.")
     for variant in report.variants:
         missing = [stance for stance in SIDES if stance not in variant.sides]
-        unnamed = {fate for side in variant.sides.values() for fate in side.fates} - set(report.fates)
-        if missing or unnamed:
-            what = f"has no {missing[0]} side" if missing else f"counts documents as {unnamed.pop()!r}, which it does not define"
+        extra_fates = {fate for side in variant.sides.values() for fate in side.fates} - set(report.fates)
+        if missing or extra_fates:
+            what = (
+                f"has no {missing[0]} side" if missing else f"counts documents as {extra_fates.pop()!r}, which it does not define"
+            )
             raise BadInput(f"The report's variant {variant.name} {what}; write it again with `counterpoint eval scifact --json`.")
 
 
 def _read_published(report: Report) -> tuple[Rows, Mapping[str, float]]:
     """The paper's rows, and others' label-only F1 on the dev claims; a report may lack either."""
-    held = report.published
+    figures = report.published
     try:
-        rows = _ROWS.validate_python({**held.get("table_1", {}), **held.get("appendix_a", {})})
-        others = _ROWS.validate_python(held.get("scifact_label_only", {}))
+        rows = _ROWS.validate_python({**figures.get("table_1", {}), **figures.get("appendix_a", {})})
+        others = _ROWS.validate_python(figures.get("scifact_label_only", {}))
     except (ValidationError, TypeError):
         raise BadInput(
             "The report's published figures are not names with figures; write it again with `counterpoint eval scifact --json`."
@@ -76,19 +78,19 @@ def _on_papers_claims(report: Report) -> bool:
 
 def _lead(report: Report) -> tuple[str, ...]:
     claims, names = report.claims, [one.name for one in report.variants]
-    told = (
+    summary = (
         f"{pluralise(claims.all, 'claim', 'claims')}: {claims.with_support} with supporting evidence, {claims.with_contradict} "
         f"with contradicting evidence, {claims.without_evidence} with none; {claims.support_pairs} supporting and "
         f"{claims.contradict_pairs} contradicting documents to find, counted for each claim. "
         f"{pluralise(len(names), 'variant', 'variants')}, {_models(report)}."
     )
     if claims.gold_not_in_corpus:
-        told += f" {claims.gold_not_in_corpus} of the documents to find are not in the corpus."
-    how = (
+        summary += f" {claims.gold_not_in_corpus} of the documents to find are not in the corpus."
+    note = (
         f"Figures are fractions of 1, each with its 95 % bootstrap interval over claims. A {NOTHING} appears "
         "where there is nothing to measure or no figure was published."
     )
-    return told, "Best by F1 at 3: " + "; ".join(_best(report, stance) for stance in SIDES) + ".", how
+    return summary, "Best by F1 at 3: " + "; ".join(_best(report, stance) for stance in SIDES) + ".", note
 
 
 def _models(report: Report) -> str:
@@ -98,17 +100,17 @@ def _models(report: Report) -> str:
 
 def _best(report: Report, stance: Stance) -> str:
     key = f"pairs.{stance}.f1"
-    held = [(figure.value, one) for one in report.variants if (figure := one.figures.get(key)) and figure.value is not None]
-    if not held:
+    scores = [(figure.value, one) for one in report.variants if (figure := one.figures.get(key)) and figure.value is not None]
+    if not scores:
         return f"nothing was measured for {PLURAL[stance]}"
-    best = max(value for value, _ in held)
-    first = [one for value, one in held if value == best]
+    best = max(value for value, _ in scores)
+    first = [one for value, one in scores if value == best]
     return f"on {PLURAL[stance]} {join_words([one.name for one in first])}, {in_words(first[0].figures[key])}"
 
 
 def _papers_measure(report: Report) -> tuple[Block, ...]:
-    published, _ = _read_published(report)
-    blocks: list[Block] = [Words(_blind(report, published), weighs=True)]
+    rows, _ = _read_published(report)
+    blocks: list[Block] = [Words(_blind(report, rows), weighs=True)]
     if not _on_papers_claims(report):
         blocks.append(
             Words(
@@ -117,65 +119,65 @@ def _papers_measure(report: Report) -> tuple[Block, ...]:
                 "cannot be compared."
             )
         )
-    return (*blocks, tables.papers_measure(report, published))
+    return (*blocks, tables.papers_measure(report, rows))
 
 
-def _blind(report: Report, published: Rows) -> str:
-    told = (
+def _blind(report: Report, rows: Rows) -> str:
+    text = (
         "This measure ignores stance: it uses the rank of the first gold document in a branch's list, not "
         "whether its stance was recognised."
     )
     blind = report.blind.get("mrr.whole.weighted")
-    papers = [(figures["weighted"], name) for name, figures in published.items() if "weighted" in figures]
+    papers = [(figures["weighted"], name) for name, figures in rows.items() if "weighted" in figures]
     if blind and blind.value is not None:
-        told += f" Plain BM25, which judges nothing at all, has {three(blind.value)} weighted"
+        text += f" Plain BM25, which judges nothing at all, has {three(blind.value)} weighted"
         if papers and _on_papers_claims(report):
             best, name = max(papers)
-            how = "more" if blind.value > best else "less" if blind.value < best else "as much"
-            told += f", {how} {'as' if how == 'as much' else 'than'} the best of the paper's systems ({name}: {three(best)})"
-        told += "."
-    return f"{told} Do not choose a system by this table."
+            word = "more" if blind.value > best else "less" if blind.value < best else "as much"
+            text += f", {word} {'as' if word == 'as much' else 'than'} the best of the paper's systems ({name}: {three(best)})"
+        text += "."
+    return f"{text} Do not choose a system by this table."
 
 
 def _stance(report: Report) -> tuple[Block, ...]:
     _, others = _read_published(report)
-    found: list[Table] = [
+    stance_tables: list[Table] = [
         tables.pairs(report),
         tables.official(report, others, _on_papers_claims(report)),
         tables.right_stance(report),
         tables.make_listed_table(report),
     ]
-    return (Words(_comparisons(report, found)), *found)
+    return (Words(_comparisons(report, stance_tables)), *stance_tables)
 
 
-def _comparisons(report: Report, found: Sequence[Table]) -> str:
+def _comparisons(report: Report, stance_tables: Sequence[Table]) -> str:
     if report.baseline is None:
         return "No variants are compared here: the baseline is v5, which was not evaluated (add --config v5 to the command)."
-    cells = [cell for table in found for body in table.bodies for row in body.rows for cell in row.cells]
-    made = sum(len(cell.details) > 1 for cell in cells)
-    if not made:
+    cells = [cell for table in stance_tables for body in table.bodies for row in body.rows for cell in row.cells]
+    count = sum(len(cell.details) > 1 for cell in cells)
+    if not count:
         return f"Comparisons are with {report.baseline}, and no other variant was evaluated."
     sure = sum(cell.sure for cell in cells)
     return (
         f"After the interval come the difference from {report.baseline} and the two-sided p of a paired "
-        f"bootstrap on the same claims; * marks p below {SURE:g}. {pluralise(made, 'comparison is', 'comparisons are')} made in "
-        f"the next {pluralise(len(found), 'table', 'tables')} and {sure} marked; the p values are not corrected for "
+        f"bootstrap on the same claims; * marks p below {SURE:g}. {pluralise(count, 'comparison is', 'comparisons are')} made in "
+        f"the next {pluralise(len(stance_tables), 'table', 'tables')} and {sure} marked; the p values are not corrected for "
         "multiple comparisons, so "
-        f"about {made * SURE:.0f} would be marked if no variant differed at all."
+        f"about {count * SURE:.0f} would be marked if no variant differed at all."
     )
 
 
 def _retrieval(report: Report) -> tuple[Block, ...]:
-    told = Words(
+    intro = Words(
         "The share of gold (claim, document) pairs among the first documents that a branch retrieves, before anything is "
         f"reranked, filtered or judged: no later step can recover what is missing here. A {NOTHING} appears where a "
         "branch retrieves fewer "
         "documents."
     )
-    return (told, *(tables.retrieval(report, stance) for stance in SIDES), tables.work(report))
+    return (intro, *(tables.retrieval(report, stance) for stance in SIDES), tables.work(report))
 
 
-def _lost(report: Report) -> tuple[Block, ...]:
+def _losses(report: Report) -> tuple[Block, ...]:
     pairs: dict[Stance, int] = {"support": report.claims.support_pairs, "contradict": report.claims.contradict_pairs}
     blocks: list[Block] = [
         Words(
@@ -187,9 +189,9 @@ def _lost(report: Report) -> tuple[Block, ...]:
         if not pairs[stance]:
             blocks.append(Words(f"No claim has {BRANCH[stance]} evidence, so there is no plot of it."))
             continue
-        shown = {one.name: one.sides[stance].fates for one in report.variants}
+        counts = {one.name: one.sides[stance].fates for one in report.variants}
         order = fates.list_fates(report, stance)
-        wide, narrow = (plots.stacked_bars(shown, order, pairs[stance], stance, width) for width in (plots.WIDE, plots.NARROW))
+        wide, narrow = (plots.stacked_bars(counts, order, pairs[stance], stance, width) for width in (plots.WIDE, plots.NARROW))
         blocks.append(
             Plot(
                 caption=f"Where the {pluralise(pairs[stance], f'{BRANCH[stance]} document', f'{BRANCH[stance]} documents')} went",
@@ -212,8 +214,8 @@ def _curves(report: Report) -> tuple[Block, ...]:
         )
     ]
     for stance in SIDES:
-        shown = {one.name: one.sides[stance].precision_recall for one in report.variants}
-        wide, narrow = (plots.precision_recall(shown, stance, width) for width in (plots.WIDE, plots.NARROW))
+        points = {one.name: one.sides[stance].precision_recall for one in report.variants}
+        wide, narrow = (plots.precision_recall(points, stance, width) for width in (plots.WIDE, plots.NARROW))
         blocks.append(
             Plot(
                 caption=f"Precision against recall of {PLURAL[stance]}",
@@ -236,19 +238,19 @@ def _cases(report: Report) -> tuple[Block, ...]:
         )
     ]
     for stance in SIDES:
-        found = fates.losses(report, stance)
+        losses = fates.losses(report, stance)
         blocks.append(Heading(f"Lost {PLURAL[stance]}"))
-        blocks += found or [Words("None was missed.")]
+        blocks += losses or [Words("None was missed.")]
     return tuple(blocks)
 
 
 def _provenance(report: Report, numbers: Numbers) -> tuple[Block, ...]:
-    made = report.provenance
+    origin = report.provenance
     return (
         Facts(
             "What produced each figure",
             (
-                Fact(f"Tables 1 to {numbers.tables}, figures 1 to {numbers.plots}", made.command, code=True),
+                Fact(f"Tables 1 to {numbers.tables}, figures 1 to {numbers.plots}", origin.command, code=True),
                 Fact("In them, the figures of the paper and of others", _SOURCE),
                 Fact("This page", "counterpoint eval report REPORT.json --out PAGE.html --markdown PAGE.md", code=True),
             ),
@@ -256,28 +258,28 @@ def _provenance(report: Report, numbers: Numbers) -> tuple[Block, ...]:
         Facts(
             "Data",
             (
-                Fact("Claims", made.claims_file),
-                Fact("SHA-256 of the file", made.claims_sha256, code=True),
-                Fact("Corpus", made.corpus_file),
-                Fact("Sum of its documents' SHA-256", made.corpus_sha256, code=True),
-                Fact("Index", made.index, code=True),
+                Fact("Claims", origin.claims_file),
+                Fact("SHA-256 of the file", origin.claims_sha256, code=True),
+                Fact("Corpus", origin.corpus_file),
+                Fact("Sum of its documents' SHA-256", origin.corpus_sha256, code=True),
+                Fact("Index", origin.index, code=True),
             ),
         ),
         Facts(
             "Method",
             (
-                Fact("Counterpoint", made.counterpoint),
-                Fact("SHA-256 of the evaluation's source", made.code, code=True),
+                Fact("Counterpoint", origin.counterpoint),
+                Fact("SHA-256 of the evaluation's source", origin.code, code=True),
                 Fact(
                     "Bootstrap",
-                    f"{made.bootstrap_resamples:,} samples of the claims, seed {made.bootstrap_seed}; percentile intervals; p "
-                    "by the shift method, on the same samples for all variants",
+                    f"{origin.bootstrap_resamples:,} samples of the claims, seed {origin.bootstrap_seed}; percentile intervals; "
+                    "p by the shift method, on the same samples for all variants",
                 ),
             ),
         ),
         Facts("Variants", tuple(Fact(one.name, _variant(one)) for one in report.variants)),
         Heading("Settings"),
-        Listing(f"Profile {made.profile.get('name', '')}".strip(), _yaml(made.profile)),
+        Listing(f"Profile {origin.profile.get('name', '')}".strip(), _yaml(origin.profile)),
         *(Listing(f"Variant {one.name}", _yaml(one.config)) for one in report.variants),
     )
 

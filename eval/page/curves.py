@@ -40,15 +40,15 @@ def at_recall(points: Sequence[Point], recall: float) -> float | None:
 
 def in_words(report: Report, stance: Stance) -> str:
     """A description of the plot for those who cannot see it."""
-    told = []
+    descriptions = []
     for one in report.variants:
         points = one.sides[stance].precision_recall
         if not points:
-            told.append(f"{one.name} returns nothing")
+            descriptions.append(f"{one.name} returns nothing")
             continue
         first, last = points[0], points[-1]
-        told.append(
+        descriptions.append(
             f"{one.name}: from precision {first.precision:.2f} at recall {first.recall:.2f} for its highest score "
             f"to precision {last.precision:.2f} at recall {last.recall:.2f} for all {last.returned:,} that it returns"
         )
-    return f"Precision against recall of {PLURAL[stance]}, a panel for each variant. " + "; ".join(told) + "."
+    return f"Precision against recall of {PLURAL[stance]}, a panel for each variant. " + "; ".join(descriptions) + "."

@@ -51,24 +51,26 @@ def _share(count: int, of: int) -> Cell:
 
 def in_words(report: Report, stance: Stance, pairs: int) -> str:
     """A description of the plot for those who cannot see it."""
-    told = []
+    descriptions = []
     for one in report.variants:
         fates = [(fate, one.sides[stance].fates.get(fate, 0)) for fate in list_fates(report, stance)]
-        told.append(f"{one.name}: " + ", ".join(f"{count} {name_fate(fate)}" for fate, count in fates if count))
-    return f"Stacked bars, one for each variant, of {pairs} {BRANCH[stance]} documents. " + "; ".join(told) + "."
+        descriptions.append(f"{one.name}: " + ", ".join(f"{count} {name_fate(fate)}" for fate, count in fates if count))
+    return f"Stacked bars, one for each variant, of {pairs} {BRANCH[stance]} documents. " + "; ".join(descriptions) + "."
 
 
 def losses(report: Report, stance: Stance) -> tuple[Losses, ...]:
     """The kept cases by kind of loss; a document that several variants lost in the same way is listed once."""
     groups = []
     for fate, meaning in report.fates.items():
-        found: dict[tuple[str, str], list[tuple[str, Case]]] = {}
+        documents: dict[tuple[str, str], list[tuple[str, Case]]] = {}
         for variant in report.variants:
             for case in variant.sides[stance].cases:
                 if case.fate == fate:
-                    found.setdefault((case.claim, case.pmid), []).append((variant.name, case))
-        if found:
-            groups.append(Losses(name_fate(fate).capitalize(), meaning, fate, tuple(_loss(cases) for cases in found.values())))
+                    documents.setdefault((case.claim, case.pmid), []).append((variant.name, case))
+        if documents:
+            groups.append(
+                Losses(name_fate(fate).capitalize(), meaning, fate, tuple(_loss(cases) for cases in documents.values()))
+            )
     return tuple(groups)
 
 
@@ -83,9 +85,9 @@ def _loss(cases: Sequence[tuple[str, Case]]) -> Loss:
         document=first.pmid,
         title=first.title,
         passages=tuple((f"sentence {one.index + 1}", one.text or "(not in the index)") for one in first.rationale),
-        lost_by=tuple(f"{join_words(names)} {_retrieved(rank)}" for rank, names in ranks.items()),
+        lost_by=tuple(f"{join_words(names)} {_retrieval_note(rank)}" for rank, names in ranks.items()),
     )
 
 
-def _retrieved(rank: int | None) -> str:
+def _retrieval_note(rank: int | None) -> str:
     return "(not retrieved)" if rank is None else f"(retrieved at rank {rank:,})"

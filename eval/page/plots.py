@@ -30,28 +30,28 @@ _SALT = "counterpoint"
 _TEXT, _SMALL = 13.0, 11.5
 
 
-def stacked_bars(shown: Mapping[str, Mapping[Fate, int]], fates: Sequence[Fate], total: int, stance: Stance, width: int) -> str:
+def stacked_bars(bars: Mapping[str, Mapping[Fate, int]], fates: Sequence[Fate], total: int, stance: Stance, width: int) -> str:
     """A bar for each variant, split by what became of the gold documents; counts are shown where there is room for them."""
     row, bar, foot = 46, 19, 40
-    height = row * len(shown) + foot
+    height = row * len(bars) + foot
     with _figure(width, height) as figure:
-        axes = _panel(figure, 1, foot, width - 2, row * len(shown))
+        axes = _panel(figure, 1, foot, width - 2, row * len(bars))
         axes.set_xlim(0, total)
-        axes.set_ylim(row * len(shown), 0)
-        for i, (name, counts) in enumerate(shown.items()):
-            top, left = i * row, 0
+        axes.set_ylim(row * len(bars), 0)
+        for i, (name, counts) in enumerate(bars.items()):
+            top, start = i * row, 0
             axes.text(0, top + 8, _short(name), color=_COLOURS["ink"], size=_TEXT, va="center", parse_math=False)
-            found = f"{counts.get('found', 0)} of {total} found"
-            axes.text(total, top + 8, found, color=_COLOURS["soft"], size=_SMALL, va="center", ha="right")
+            label = f"{counts.get('found', 0)} of {total} found"
+            axes.text(total, top + 8, label, color=_COLOURS["soft"], size=_SMALL, va="center", ha="right")
             for fate in fates:
                 if not (count := counts.get(fate, 0)):
                     continue
-                [drawn] = axes.barh(top + 26, count, bar, left, color=_COLOURS[fate], edgecolor=_COLOURS["card"], linewidth=1.5)
-                drawn.set_clip_on(False)
+                [patch] = axes.barh(top + 26, count, bar, start, color=_COLOURS[fate], edgecolor=_COLOURS["card"], linewidth=1.5)
+                patch.set_clip_on(False)
                 if count / total * width >= 9 * len(str(count)) + 4:
-                    middle = left + count / 2
+                    middle = start + count / 2
                     axes.text(middle, top + 26.5, str(count), color=_COLOURS[f"on-{fate}"], size=_SMALL, ha="center", va="center")
-                left += count
+                start += count
         axes.set_yticks([])
         axes.set_xticks(*_whole_ticks(total, 10 if width >= WIDE else 5))
         axes.tick_params(axis="x", colors=_COLOURS["soft"], labelsize=_SMALL, length=4)
@@ -68,16 +68,16 @@ def precision_recall(variants: Mapping[str, Sequence[Point]], stance: Stance, wi
     columns = min(4 if width >= WIDE else 2, len(variants))
     rows = math.ceil(len(variants) / columns)
     # Room for the name above a panel and the axis labels below and beside it.
-    over, under, beside, gap = 26, 24, 34, 24
-    wide = min((width - beside - gap * columns) / columns, 260)
+    header, footer, margin, gap = 26, 24, 34, 24
+    wide = min((width - margin - gap * columns) / columns, 260)
     size = wide * 0.92
-    height = rows * (over + size + under) + 22
+    height = rows * (header + size + footer) + 22
     with _figure(width, height) as figure:
         for i, (name, points) in enumerate(variants.items()):
-            down, across = divmod(i, columns)
-            bottom = height - (down + 1) * (over + size + under) + under
-            axes = _panel(figure, beside + across * (wide + gap), bottom, wide, size)
-            _frame(axes, first=across == 0, last=i + columns >= len(variants))
+            row, column = divmod(i, columns)
+            bottom = height - (row + 1) * (header + size + footer) + footer
+            axes = _panel(figure, margin + column * (wide + gap), bottom, wide, size)
+            _frame(axes, first=column == 0, last=i + columns >= len(variants))
             axes.text(0, 1.09, _short(name, wide), color=_COLOURS["ink"], size=_TEXT, va="center", parse_math=False)
             for other, theirs in variants.items():
                 if other != name:
@@ -87,9 +87,9 @@ def precision_recall(variants: Mapping[str, Sequence[Point]], stance: Stance, wi
                 axes.plot(*_line(points), color=colour, linewidth=2.2, clip_on=False, zorder=4)
                 axes.plot(points[-1].recall, points[-1].precision, "o", color=colour, markersize=7, clip_on=False, zorder=5)
             else:
-                behind = {"facecolor": _COLOURS["card"], "edgecolor": "none", "pad": 4}
-                axes.text(0.5, 0.5, "returns nothing", color=_COLOURS["soft"], size=_SMALL, ha="center", va="center", bbox=behind)
-        centre = (beside + columns * (wide + gap) - gap) / 2 / width
+                box = {"facecolor": _COLOURS["card"], "edgecolor": "none", "pad": 4}
+                axes.text(0.5, 0.5, "returns nothing", color=_COLOURS["soft"], size=_SMALL, ha="center", va="center", bbox=box)
+        centre = (margin + columns * (wide + gap) - gap) / 2 / width
         figure.text(centre, 4 / height, "recall", color=_COLOURS["soft"], size=_SMALL, ha="center", va="bottom")
         figure.text(2 / width, 0.5, "precision", color=_COLOURS["soft"], size=_SMALL, ha="left", va="center", rotation=90)
         return _svg(figure, f"curves-{stance}-{width}")
@@ -126,8 +126,8 @@ def _short(name: str, width: float = 280) -> str:
 
 def _panel(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
     """Axes at a place in pixels."""
-    across, up = figure.get_figwidth() * 72, figure.get_figheight() * 72
-    axes = figure.add_axes((left / across, bottom / up, width / across, height / up))
+    full_width, full_height = figure.get_figwidth() * 72, figure.get_figheight() * 72
+    axes = figure.add_axes((left / full_width, bottom / full_height, width / full_width, height / full_height))
     axes.patch.set_visible(False)
     return axes
 
@@ -152,35 +152,35 @@ def _svg(figure: Figure, prefix: str) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(figure)
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    root = ET.fromstring(out.getvalue())
-    kept = ET.Element("svg", {"viewBox": root.attrib["viewBox"]})
-    kept.extend(child for child in root if not child.tag.endswith("metadata"))
-    for parent in list(kept.iter()):
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    root = ET.fromstring(buffer.getvalue())
+    svg = ET.Element("svg", {"viewBox": root.attrib["viewBox"]})
+    svg.extend(child for child in root if not child.tag.endswith("metadata"))
+    for parent in list(svg.iter()):
         for child in list(parent):
             if child.tag.endswith("style"):
                 parent.remove(child)
-    for element in kept.iter():
+    for element in svg.iter():
         element.tag = element.tag.rpartition("}")[2]
         element.attrib.update(
             {name.rpartition("}")[2]: element.attrib.pop(name) for name in list(element.attrib) if name.startswith("{")}
         )
-    _own_ids(kept, prefix)
-    text = ET.tostring(kept, encoding="unicode")
-    return re.sub(r"#a0b0([0-9a-f]{2})", lambda found: f"var(--{_VARIABLES[int(found[1], 16)].replace('_', '-')})", text)
+    _own_ids(svg, prefix)
+    text = ET.tostring(svg, encoding="unicode")
+    return re.sub(r"#a0b0([0-9a-f]{2})", lambda match: f"var(--{_VARIABLES[int(match[1], 16)].replace('_', '-')})", text)
 
 
 def _own_ids(root: ET.Element, prefix: str) -> None:
     """Make ids unique within the page: ids that are referenced get new names, the others are removed."""
-    pointed = re.compile(r"#([\w-]+)")
-    wanted = set()
+    reference = re.compile(r"#([\w-]+)")
+    targets = set()
     for element in root.iter():
         for name in ("href", "clip-path"):
             if name in element.attrib:
-                wanted |= set(pointed.findall(element.attrib[name]))
-                element.set(name, pointed.sub(rf"#{prefix}-\1", element.attrib[name]))
+                targets |= set(reference.findall(element.attrib[name]))
+                element.set(name, reference.sub(rf"#{prefix}-\1", element.attrib[name]))
     for element in root.iter():
-        known = element.attrib.pop("id", None)
-        if known in wanted:
-            element.set("id", f"{prefix}-{known}")
+        identifier = element.attrib.pop("id", None)
+        if identifier in targets:
+            element.set("id", f"{prefix}-{identifier}")

@@ -45,10 +45,10 @@ def _escape(value: Any) -> Any:
         return value
     line = " ".join(value.split())
     line = _ACTIVE.sub(r"\\\1", line)
-    line = _ADDRESS.sub(lambda found: f"\\{found[0]}", line)
+    line = _ADDRESS.sub(lambda match: f"\\{match[0]}", line)
     return _OPENING.sub(_opening, line)
 
 
-def _opening(found: re.Match[str]) -> str:
+def _opening(match: re.Match[str]) -> str:
     """Escape what would begin a list or underline a heading: "- a", "1. a", "===". A decimal number does not."""
-    return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
+    return f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}"

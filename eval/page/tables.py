@@ -24,22 +24,22 @@ _OFFICIAL = {
 }
 
 
-def papers_measure(report: Report, published: Rows) -> Table:
+def papers_measure(report: Report, references: Rows) -> Table:
     """MRR of every variant, of plain BM25 and of the paper's systems, whole and at 3."""
-    left = dict(published)
+    remainder = dict(references)
     none = (Cell(NOTHING),) * len(WHICH)
 
     def ours(figures: Mapping[str, Figure]) -> tuple[Cell, ...]:
         return tuple(plain(figures, f"mrr.{cut}.{which}") for cut in ("whole", "at3") for which in WHICH)
 
     def row(variant: VariantReport) -> TableRow:
-        name = papers_name(variant.name, left)
-        beside = _make_published_cells(left.pop(name)) if name else none
-        return TableRow(variant.name, (*ours(variant.figures), *beside), name)
+        name = papers_name(variant.name, remainder)
+        reference = _make_published_cells(remainder.pop(name)) if name else none
+        return TableRow(variant.name, (*ours(variant.figures), *reference), name)
 
     blind = TableRow("plain BM25", (*ours(report.blind), *none), "no filter, no judge")
     rows = tuple(row(variant) for variant in report.variants)
-    rest = tuple(TableRow(name, (*none, *none, *_make_published_cells(figures))) for name, figures in left.items())
+    rest = tuple(TableRow(name, (*none, *none, *_make_published_cells(figures))) for name, figures in remainder.items())
     bodies = [Body((blind,), "No stance judged"), Body(rows, "Evaluated here")]
     return Table(
         caption="The paper's measure: mean reciprocal rank of the first gold document in a branch's ranking",
@@ -51,11 +51,11 @@ def papers_measure(report: Report, published: Rows) -> Table:
     )
 
 
-def papers_name(variant: str, published: Rows) -> str:
+def papers_name(variant: str, references: Rows) -> str:
     """The paper's name for a shipped variant: v5 is its "paper V5, final"; "" for a variant that it does not have."""
     start = "paper V5, documents" if variant == "v5-documents" else f"paper {variant.upper()},"
-    named = [name for name in published if name.startswith(start)]
-    return named[0] if named else ""
+    names = [name for name in references if name.startswith(start)]
+    return names[0] if names else ""
 
 
 def _make_published_cells(figures: Mapping[str, float]) -> tuple[Cell, ...]:
@@ -73,7 +73,7 @@ def pairs(report: Report) -> Table:
     )
 
 
-def official(report: Report, published: Mapping[str, float], same_claims: bool) -> Table:
+def official(report: Report, references: Mapping[str, float], same_claims: bool) -> Table:
     """SciFact's own F1s and, for the first of them, others' published figures, in per cent, on the same claims or not."""
     table = _make_comparison(
         report,
@@ -82,7 +82,7 @@ def official(report: Report, published: Mapping[str, float], same_claims: bool) 
         (("abstract level", 2), ("sentence level", 2)),
     )
     rest = (Cell(NOTHING),) * (len(_OFFICIAL) - 1)
-    others = tuple(TableRow(name, (Cell(three(per_cent / 100)), *rest)) for name, per_cent in published.items())
+    others = tuple(TableRow(name, (Cell(three(per_cent / 100)), *rest)) for name, per_cent in references.items())
     if not others:
         return table
     return Table(

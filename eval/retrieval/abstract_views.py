@@ -11,7 +11,7 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
 
 _EDGE = 3
-_TOLD = ("introduction", "conclusion")
+_SECTION_KINDS = ("introduction", "conclusion")
 
 
 def _whole(entry: Entry) -> str:
@@ -21,8 +21,8 @@ def _whole(entry: Entry) -> str:
 def _conclusions(entry: Entry) -> str:
     """The sections labelled background (or aim) and conclusion; the whole where the abstract has no such labels."""
     document = entry.document
-    kept = [part for part in document.sections if find_heading_kind(part.label) in _TOLD]
-    return " ".join(document.abstract[part.start : part.end] for part in kept) or document.abstract
+    parts = [part for part in document.sections if find_heading_kind(part.label) in _SECTION_KINDS]
+    return " ".join(document.abstract[part.start : part.end] for part in parts) or document.abstract
 
 
 def _ends(entry: Entry) -> str:

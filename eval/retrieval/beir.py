@@ -48,18 +48,18 @@ def measure(
     try:
         ours = {one: index.search(text, deep) for one, text in show_progress("BM25", collection.queries)}
         runs: dict[str, Run] = {"BM25, every word kept (ours)": ids(ours)}
-        found = run_of("BM25, standard analyzer", collection.queries, lambda text: standard(text, deep))
-        runs["BM25, stop words taken out"] = found
+        standard_run = run_of("BM25, standard analyzer", collection.queries, lambda text: standard(text, deep))
+        runs["BM25, stop words taken out"] = standard_run
         if encoder:
             runs |= by_vectors(index, encoder, collection.queries, ours, deep)
         if reranker:
-            again: dict[str, list[str]] = {}
+            reranking: dict[str, list[str]] = {}
             for one, text in show_progress(f"reranking by {reranker.name}", collection.queries):
                 pmids = [hit.pmid for hit in ours[one]]
                 texts = [make_passage(entry.document) for entry in index.entries(pmids[:depth])]
                 scores = dict(zip(pmids[:depth], reranker(text, texts), strict=True))
-                again[one] = order_by_scores(scores, pmids, depth)
-            runs[f"BM25, the best {depth} reranked by {reranker.name}"] = again
+                reranking[one] = order_by_scores(scores, pmids, depth)
+            runs[f"BM25, the best {depth} reranked by {reranker.name}"] = reranking
     finally:
         standard.close()
         index.close()

@@ -42,25 +42,25 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
 
     Only queries with a relevant document count, as in BEIR. Raises a one-sentence `BadInput` for a file of another form.
     """
-    judged = read_qrels(qrels)
-    asked = {one: words for one, words in jsonl.read_records(queries, _query) if one in judged}
-    lacking = next((one for one in judged if one not in asked), None)
+    grades = read_qrels(qrels)
+    texts = {one: words for one, words in jsonl.read_records(queries, _query) if one in grades}
+    lacking = next((one for one in grades if one not in texts), None)
     if lacking is not None:
         raise BadInput(f"{qrels} judges the query {lacking}, which is not in {queries}; name the matching queries.")
-    written = write_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
-    return Collection(corpus.name, written, asked, judged)
+    documents = write_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
+    return Collection(corpus.name, documents, texts, grades)
 
 
 def read_scifact_as_beir(data: Path, work: Path) -> Collection:
     """SciFact as in BEIR: the 300 claims of the dev set are the queries, and every document that a claim cites is relevant."""
     files = find(data)
-    asked: dict[str, str] = {}
-    judged: dict[str, dict[str, int]] = {}
-    for one, (claim, cited) in jsonl.read_records(files.claims, _claim):
-        asked[one], judged[one] = claim, dict.fromkeys(cited, 1)
-    if not asked:
+    texts: dict[str, str] = {}
+    grades: dict[str, dict[str, int]] = {}
+    for one, (claim, documents) in jsonl.read_records(files.claims, _claim):
+        texts[one], grades[one] = claim, dict.fromkeys(documents, 1)
+    if not texts:
         raise BadInput(f"{files.claims} holds no claims that cite a document.")
-    return Collection("SciFact", write_documents(files.corpus, work, lambda: read_scifact(files.corpus)), asked, judged)
+    return Collection("SciFact", write_documents(files.corpus, work, lambda: read_scifact(files.corpus)), texts, grades)
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -68,7 +68,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
 
     Raises `BadRecord` for an invalid line and `BadInput` where no document is relevant.
     """
-    judged: dict[str, dict[str, int]] = {}
+    grades: dict[str, dict[str, int]] = {}
     for number, line in jsonl.read_lines(path):
         parts = line.decode("utf-8", "replace").split()
         if number == 1 and parts[:2] == ["query-id", "corpus-id"]:
@@ -76,13 +76,13 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         try:
             query, document, grade = parts if len(parts) == 3 else (parts[0], *parts[2:])
             if int(grade) > 0:
-                judged.setdefault(query, {})[document] = int(grade)
+                grades.setdefault(query, {})[document] = int(grade)
         except (ValueError, IndexError):
-            expected = "expected a query, a document and a grade, or TREC's four columns with a 0 between the first two"
-            raise BadRecord(path, f"line {number}", f"{expected}; got {len(parts)} columns.") from None
-    if not judged:
+            hint = "expected a query, a document and a grade, or TREC's four columns with a 0 between the first two"
+            raise BadRecord(path, f"line {number}", f"{hint}; got {len(parts)} columns.") from None
+    if not grades:
         raise BadInput(f"{path} names no relevant document; expected a table of queries, documents and grades.")
-    return judged
+    return grades
 
 
 def write_documents(source: Path, work: Path, documents: Any) -> Path:
@@ -96,13 +96,13 @@ def write_documents(source: Path, work: Path, documents: Any) -> Path:
 
 
 def _lines(documents: Iterable[Document]) -> Iterator[str]:
-    seen = set()
+    pmids = set()
     for one in documents:
-        if one.pmid in seen:
+        if one.pmid in pmids:
             raise BadInput(f"The document {one.pmid} appears twice; every id must be unique.")
-        seen.add(one.pmid)
+        pmids.add(one.pmid)
         yield json.dumps({"pmid": one.pmid, "title": one.title, "abstract": one.abstract}) + "\n"
-    if not seen:
+    if not pmids:
         raise BadInput("The corpus contains no document; an index needs at least one.")
 
 
@@ -119,7 +119,7 @@ def _document(record: Mapping[str, Any], _number: int) -> tuple[str, Document]:
 
 def _claim(record: Mapping[str, Any], _number: int) -> tuple[str, tuple[str, list[str]]]:
     check_required(record, "id", "claim", "cited_doc_ids")
-    cited = record["cited_doc_ids"]
-    if not isinstance(cited, list):
+    documents = record["cited_doc_ids"]
+    if not isinstance(documents, list):
         raise RecordError('expected a list in "cited_doc_ids"')
-    return read_id(record["id"], "id"), (read_text(record, "claim"), [str(one) for one in cited])
+    return read_id(record["id"], "id"), (read_text(record, "claim"), [str(one) for one in documents])

@@ -88,27 +88,27 @@ def read_headlines(path: Path) -> list[Headline]:
     """
     if path.suffix == ".json":
         return [Headline(topic.id, topic.question) for topic in read_topics(path)]
-    found = jsonl.read_some(path, _headline, "headline", "headline and abstracts")
-    twice = find_repeated(one.id for one in found)
-    if twice is not None:
-        raise BadInput(f"{path} has the headline {twice} twice; every id must be unique.")
-    return found
+    headlines = jsonl.read_some(path, _headline, "headline", "headline and abstracts")
+    duplicate = find_repeated(one.id for one in headlines)
+    if duplicate is not None:
+        raise BadInput(f"{path} has the headline {duplicate} twice; every id must be unique.")
+    return headlines
 
 
 def _headline(record: Mapping[str, Any], number: int) -> Headline:
     keys = next((keys for keys in _FORMATS if set(keys) <= record.keys()), None)
     if keys is None:
-        known = " or ".join(" with ".join(pair) for pair in _FORMATS)
-        raise RecordError(f"expected {known}, got {describe_keys(record)}")
-    asked, reported = keys
-    words = read_text(record, asked)
+        formats = " or ".join(" with ".join(pair) for pair in _FORMATS)
+        raise RecordError(f"expected {formats}, got {describe_keys(record)}")
+    question_key, documents_key = keys
+    words = read_text(record, question_key)
     if not words:
-        raise RecordError(f'expected words in "{asked}", got an empty text')
-    given = record[reported]
+        raise RecordError(f'expected words in "{question_key}", got an empty text')
+    value = record[documents_key]
     # BioASQ's lists contain occasional empty ids.
-    listed = [one for one in given if one != ""] if isinstance(given, list) else [given]
-    named = [read_id(one, reported) for one in listed]
-    return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(named)))
+    ids = [one for one in value if one != ""] if isinstance(value, list) else [value]
+    pmids = [read_id(one, documents_key) for one in ids]
+    return Headline(str(record.get("id", record.get("pmid", number))), words, tuple(dict.fromkeys(pmids)))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class CrossGenre:
 def measure(
     headlines: Sequence[Headline],
     corpus: Path,
-    chosen: Sequence[CrossGenreMethod],
+    method_list: Sequence[CrossGenreMethod],
     work: Path,
     command: str,
     view: str = "whole",
@@ -143,29 +143,31 @@ def measure(
     check_view(view)
     index = open_index(corpus, work)
     try:
-        held = index.store.holds(sorted({one for headline in headlines for one in headline.abstracts}))
-        qrels = {one.id: {pmid: 1 for pmid in one.abstracts if pmid in held} for one in headlines}
+        pmids = index.store.holds(sorted({one for headline in headlines for one in headline.abstracts}))
+        qrels = {one.id: {pmid: 1 for pmid in one.abstracts if pmid in pmids} for one in headlines}
         qrels = {one: grades for one, grades in qrels.items() if grades}
         if not qrels and any(one.abstracts for one in headlines):
             raise BadInput(f"None of the abstracts that the headlines report is in {corpus}; name the corpus that contains them.")
-        asked = {one.id: one.text for one in headlines if one.id in qrels or not qrels}
-        postings = {terms: _postings(index, terms, view, titles, work) for terms in dict.fromkeys(one.terms for one in chosen)}
-        runs: dict[str, Run] = {one.title: _candidates(one, asked, postings[one.terms]) for one in chosen}
+        queries = {one.id: one.text for one in headlines if one.id in qrels or not qrels}
+        postings = {
+            terms: _postings(index, terms, view, titles, work) for terms in dict.fromkeys(one.terms for one in method_list)
+        }
+        runs: dict[str, Run] = {one.title: _candidates(one, queries, postings[one.terms]) for one in method_list}
         name = f"{corpus.name}, view {view}, {'with' if titles else 'without'} titles"
         if not qrels:
             return CrossGenre(len(headlines), 0, None, None, _agreement(list(runs.items())))
         report = make_report(f"Candidates in {name}", qrels, runs, CANDIDATES, command)
-        again = None
+        reranking = None
         if reranker:
-            picked = set(random.Random(_SEED).sample(sorted(qrels), min(sample or len(qrels), len(qrels))))
-            few = {one: grades for one, grades in qrels.items() if one in picked}
-            words = {one: asked[one] for one in few}
+            sample_ids = set(random.Random(_SEED).sample(sorted(qrels), min(sample or len(qrels), len(qrels))))
+            few = {one: grades for one, grades in qrels.items() if one in sample_ids}
+            words = {one: queries[one] for one in few}
             first = next(iter(runs))
             # In the same table as the reranked ones, so that the gain from reranking is a difference over the same headlines.
             better: dict[str, Run] = {f"{first}, not reranked": {one: runs[first][one] for one in few}}
-            better |= _again(runs, words, index, reranker, depth, view, titles)
-            again = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
-        return CrossGenre(len(headlines), len(qrels), report, again, {})
+            better |= _rerank_all(runs, words, index, reranker, depth, view, titles)
+            reranking = make_report(f"The best {depth} reranked by {reranker.name} in {name}", few, better, RERANKED, command)
+        return CrossGenre(len(headlines), len(qrels), report, reranking, {})
     finally:
         index.close()
 
@@ -178,31 +180,31 @@ def _postings(index: Index, terms: str, view: str, titles: bool, work: Path) -> 
     path = origin.path(work, "terms", ".txt")
     if not path.exists():
         pmids = [pmid for batch in index.store.texts(_CHUNK) for pmid, _, _ in batch]
-        made: list[str] = []
+        lines: list[str] = []
         pieces = {str(at): "" for at in range(0, len(pmids), _CHUNK)}
         for at, _ in show_progress(f"reading thousands of abstracts as {terms}", pieces):
             some = pmids[int(at) : int(at) + _CHUNK]
-            found = TERMS[terms]([make_view(entry, view, titles) for entry in index.entries(some)])
-            made += [f"{pmid}\t{' '.join(each)}\n" for pmid, each in zip(some, found, strict=True)]
+            token_lists = TERMS[terms]([make_view(entry, view, titles) for entry in index.entries(some)])
+            lines += [f"{pmid}\t{' '.join(each)}\n" for pmid, each in zip(some, token_lists, strict=True)]
         with translate_write_errors("the terms", work, GO_ON):
             work.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, "".join(made))
+            write_atomically(path, "".join(lines))
     with path.open(encoding="utf-8") as file:
         parts = (line.rstrip("\n").partition("\t") for line in file)
         return TermIndex((pmid, words.split(" ") if words else ()) for pmid, _, words in parts)
 
 
-def _candidates(method: CrossGenreMethod, asked: Mapping[str, str], postings: TermIndex) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one, words in show_progress(method.title, asked):
+def _candidates(method: CrossGenreMethod, queries: Mapping[str, str], postings: TermIndex) -> dict[str, list[str]]:
+    run: dict[str, list[str]] = {}
+    for one, words in show_progress(method.title, queries):
         (terms,) = TERMS[method.terms]([method.ready(words)])
-        found[one] = [hit.pmid for hit in postings.search(terms, DEPTH, method.delta)]
-    return found
+        run[one] = [hit.pmid for hit in postings.search(terms, DEPTH, method.delta)]
+    return run
 
 
-def _again(
+def _rerank_all(
     runs: Mapping[str, Run],
-    asked: Mapping[str, str],
+    queries: Mapping[str, str],
     index: Index,
     reranker: KeptScores,
     depth: int,
@@ -210,14 +212,14 @@ def _again(
     titles: bool,
 ) -> dict[str, Run]:
     """Rerank every method's candidates; a document that several methods find is scored once."""
-    found: dict[str, dict[str, list[str]]] = {title: {} for title in runs}
-    for one, words in show_progress(f"reranking by {reranker.name}", asked):
+    results: dict[str, dict[str, list[str]]] = {title: {} for title in runs}
+    for one, words in show_progress(f"reranking by {reranker.name}", queries):
         pmids = sorted({pmid for run in runs.values() for pmid in run[one][:depth]})
         texts = [make_view(entry, view, titles) for entry in index.entries(pmids)]
         scores = dict(zip(pmids, reranker(words, texts), strict=True))
         for title, run in runs.items():
-            found[title][one] = order_by_scores(scores, run[one], depth)
-    return dict(found)
+            results[title][one] = order_by_scores(scores, run[one], depth)
+    return dict(results)
 
 
 def _agreement(runs: Sequence[tuple[str, Run]]) -> dict[str, dict[int, float]]:

@@ -70,14 +70,14 @@ class StandardBM25:
             if not folder.exists():
                 _index_standard(corpus, folder)
 
-        def opened() -> Any:
+        def open_searcher() -> Any:
             modules = load_pyserini()
             searcher = modules.searcher(str(folder))
             searcher.set_bm25(K1, B)
             searcher.set_analyzer(modules.analyzer(stopwords=True))
             return searcher
 
-        self._searcher = run_on_lucene_thread(opened)
+        self._searcher = run_on_lucene_thread(open_searcher)
 
     def __call__(self, query: str, k: int) -> list[str]:
         """The ids of the best `k` documents, best first."""
@@ -95,9 +95,9 @@ def _index_standard(corpus: Path, folder: Path) -> None:
         indexer = run_on_lucene_thread(lambda: load_pyserini().indexer(["-index", str(temporary)], False, 1))
         while batch := list(islice(documents, _BATCH)):
             lines = [json.dumps({"id": one.pmid, "contents": make_contents(one.title, one.abstract)}) for one in batch]
-            taken = run_on_lucene_thread(lambda lines=lines: indexer.addRawDocuments(lines))  # type: ignore[misc]
-            if taken != len(lines):
-                raise BadInput(f"Lucene took only {taken} of {len(lines)} documents of {corpus}.")
+            count = run_on_lucene_thread(lambda lines=lines: indexer.addRawDocuments(lines))  # type: ignore[misc]
+            if count != len(lines):
+                raise BadInput(f"Lucene took only {count} of {len(lines)} documents of {corpus}.")
         run_on_lucene_thread(indexer.close)
         os.rename(temporary, folder)
     finally:
@@ -109,9 +109,9 @@ def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequen
     return {one: list(search(text)) for one, text in show_progress(name, queries)}
 
 
-def ids(found: Mapping[str, Sequence[Hit]]) -> Run:
+def ids(results: Mapping[str, Sequence[Hit]]) -> Run:
     """The documents of each query's hits, in their order."""
-    return {one: [hit.pmid for hit in hits] for one, hits in found.items()}
+    return {one: [hit.pmid for hit in hits] for one, hits in results.items()}
 
 
 def by_vectors(
@@ -119,9 +119,9 @@ def by_vectors(
 ) -> dict[str, Run]:
     """Two runs to `depth`: the encoder's vectors alone, and fused with the BM25 hits `words` by reciprocal rank fusion."""
     vectors = index.dense(encoder.name)
-    near = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
-    fused = {one: reciprocal_rank_fusion([words[one], near[one]])[:depth] for one in queries}
-    return {f"vectors, {encoder.name}": ids(near), "BM25 and vectors fused": ids(fused)}
+    neighbours = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
+    fusion = {one: reciprocal_rank_fusion([words[one], neighbours[one]])[:depth] for one in queries}
+    return {f"vectors, {encoder.name}": ids(neighbours), "BM25 and vectors fused": ids(fusion)}
 
 
 def show_progress(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -79,20 +79,20 @@ def _question(record: Mapping[str, Any], number: int) -> Question:
 
 def read_library(path: Path, work: Path, reading: Reading) -> Library:
     """LitSearch's corpus as JSON lines: corpusid, title, abstract, citations (ids), and full_paper for `full`."""
-    read = list(jsonl.read_records(path, lambda record, _number: _paper(record, reading)))
-    cites = {paper.pmid: cited for paper, cited in read}
-    known = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
-    return Library(write_documents(path, work / reading, lambda: [paper for paper, _ in read]), known)
+    records = list(jsonl.read_records(path, lambda record, _number: _paper(record, reading)))
+    cites = {paper.pmid: references for paper, references in records}
+    citations = {one: [other for other in others if other in cites and other != one] for one, others in cites.items()}
+    return Library(write_documents(path, work / reading, lambda: [paper for paper, _ in records]), citations)
 
 
 def _paper(record: Mapping[str, Any], reading: Reading) -> tuple[Document, list[str]]:
     body = "full_paper" if reading == "full" else "abstract"
     check_required(record, "corpusid", "title", "abstract", body)
-    cited = record.get("citations") or []
-    if not isinstance(cited, list):
+    references = record.get("citations") or []
+    if not isinstance(references, list):
         raise RecordError('expected a list of ids in "citations"')
     paper = Document(read_id(record["corpusid"], "corpusid"), read_text(record, "title"), read_text(record, body))
-    return paper, [str(other) for other in cited]
+    return paper, [str(other) for other in references]
 
 
 def hops(names: Sequence[str]) -> list[str]:
@@ -124,10 +124,10 @@ class KeptOrders:
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:
         """The order of these papers, from the journal or from the model; raises `ChatUnanswered` where the server is gone."""
         key = hash_json([question, [(one.pmid, one.title, one.abstract) for one in papers]])
-        kept: list[int] = self._journal.fill(key, lambda: answer_or([], lambda: [*ask_for_order(self._chat, question, papers)]))
+        order: list[int] = self._journal.fill(key, lambda: answer_or([], lambda: [*ask_for_order(self._chat, question, papers)]))
         self.asked += 1
-        self.unanswered += not kept
-        return kept or list(range(len(papers)))
+        self.unanswered += not order
+        return order or list(range(len(papers)))
 
 
 @report_interrupt("the benchmark", KEPT)
@@ -139,10 +139,10 @@ def measure(
     title: str,
     encoder: Encoder | None = None,
     chat: Chat | None = None,
-    chosen: Sequence[str] = (),
+    reorderings: Sequence[str] = (),
 ) -> tuple[RankingReport, ...]:
     """Make a table for specific questions and one for broad ones: BM25, vectors, both fused, and the last of these reordered."""
-    lacking = next((one for asked in questions for one in asked.papers if one not in library.cites), None)
+    lacking = next((one for question in questions for one in question.papers if one not in library.cites), None)
     if lacking is not None:
         raise BadInput(f"A question asks for the paper {lacking}, which is not in the corpus; name the matching corpus.")
     index = open_index(library.documents, work, [encoder] if encoder else [])
@@ -151,7 +151,7 @@ def measure(
         name, start = list(runs.items())[-1]
         if chat:
             order = KeptOrders(chat, work)
-            for hop in chosen:
+            for hop in reorderings:
                 runs[f"{name}, {hop} by {chat.model}"] = _order(questions, start, library, index, order, hop)
             if order.unanswered:
                 _log.warning(
@@ -162,25 +162,25 @@ def measure(
         index.close()
     tables = []
     for kind, specific, measures in (("Specific", True, ("R@5", "R@20")), ("Broad", False, ("R@20",))):
-        asked = {one.id: dict.fromkeys(one.papers, 1) for one in questions if one.specific is specific}
-        if asked:
-            tables.append(make_report(f"{kind} questions, {title}", asked, runs, measures, command))
+        qrels = {one.id: dict.fromkeys(one.papers, 1) for one in questions if one.specific is specific}
+        if qrels:
+            tables.append(make_report(f"{kind} questions, {title}", qrels, runs, measures, command))
     return tuple(tables)
 
 
 def _search_all(questions: Sequence[Question], index: Index, encoder: Encoder | None) -> dict[str, Run]:
-    asked = {one.id: one.text for one in questions}
-    words = {one: index.search(said, DEPTH) for one, said in show_progress("BM25", asked)}
-    return {"BM25": ids(words)} | (by_vectors(index, encoder, asked, words, DEPTH) if encoder else {})
+    queries = {one.id: one.text for one in questions}
+    words = {one: index.search(text, DEPTH) for one, text in show_progress("BM25", queries)}
+    return {"BM25": ids(words)} | (by_vectors(index, encoder, queries, words, DEPTH) if encoder else {})
 
 
 def _order(
     questions: Sequence[Question], start: Run, library: Library, index: Index, order: Order, hop: str
 ) -> dict[str, list[str]]:
     run: dict[str, list[str]] = {}
-    asked = {one.id: one.text for one in questions}
-    for one, said in show_progress(f"{hop} reranking", asked):
-        ranked = widen(start[one], library.cites) if hop == "onehop" else list(start[one])
-        papers = [entry.document for entry in index.entries(ranked[: ORDERED[hop]])]
-        run[one] = [*(paper.pmid for paper in order_papers(order, said, papers)), *ranked[ORDERED[hop] :]]
+    queries = {one.id: one.text for one in questions}
+    for one, text in show_progress(f"{hop} reranking", queries):
+        candidates = widen(start[one], library.cites) if hop == "onehop" else list(start[one])
+        papers = [entry.document for entry in index.entries(candidates[: ORDERED[hop]])]
+        run[one] = [*(paper.pmid for paper in order_papers(order, text, papers)), *candidates[ORDERED[hop] :]]
     return run

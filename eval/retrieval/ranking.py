@@ -42,14 +42,14 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
     Measures are named as ir_measures does (nDCG@10, R@100, RR); trec_eval computes them.
     """
     # Scores that decrease with rank encode the order, so that ties are never reordered.
-    scored = {query: {one: float(-rank) for rank, one in enumerate(run.get(query, ()))} for query in qrels}
-    scored = {query: found for query, found in scored.items() if found}
-    parsed = [ir_measures.parse_measure(name) for name in measures]
-    judged = {query: dict(grades) for query, grades in qrels.items()}
-    found: dict[str, dict[str, float]] = {str(one): {} for one in parsed}
-    for one in ir_measures.iter_calc(parsed, judged, scored) if scored else ():
-        found[str(one.measure)][one.query_id] = float(one.value)
-    return {name: [found[str(one)].get(query, 0.0) for query in qrels] for name, one in zip(measures, parsed, strict=True)}
+    scores = {query: {one: float(-rank) for rank, one in enumerate(run.get(query, ()))} for query in qrels}
+    scores = {query: ranks for query, ranks in scores.items() if ranks}
+    metrics = [ir_measures.parse_measure(name) for name in measures]
+    judgements = {query: dict(grades) for query, grades in qrels.items()}
+    values: dict[str, dict[str, float]] = {str(one): {} for one in metrics}
+    for one in ir_measures.iter_calc(metrics, judgements, scores) if scores else ():
+        values[str(one.measure)][one.query_id] = float(one.value)
+    return {name: [values[str(one)].get(query, 0.0) for query in qrels] for name, one in zip(measures, metrics, strict=True)}
 
 
 def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> RankingReport:
@@ -76,8 +76,8 @@ def table(report: RankingReport) -> list[str]:
     for row in report.rows:
         lines.append(f"{row.method:<{wide}}" + "".join(f"{_format_figure(row.figures[name]):>22}" for name in measures))
     for row in report.rows[1:]:
-        told = ", ".join(f"{name} {_difference(row.differences[name])}" for name in measures)
-        lines.append(f"{row.method} less {report.rows[0].method}: {told}")
+        differences = ", ".join(f"{name} {_difference(row.differences[name])}" for name in measures)
+        lines.append(f"{row.method} less {report.rows[0].method}: {differences}")
     return lines
 
 

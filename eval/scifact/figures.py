@@ -29,26 +29,26 @@ Rankings = Sequence[Mapping[Stance, Sequence[str]]]
 """For each claim, in order: a ranking for each stance."""
 
 
-def tallies(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], retrieved: Mapping[Stance, int]) -> dict[str, Tally]:
-    """Every figure of a variant; `retrieved` is how many documents each branch retrieves."""
+def tallies(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], depths: Mapping[Stance, int]) -> dict[str, Tally]:
+    """Every figure of a variant; `depths` is how many documents each branch retrieves."""
     whole = [{stance: one.side(stance).whole for stance in STANCES} for one in results]
-    returned = [{stance: [hit.pmid for hit in one.side(stance).returned] for stance in STANCES} for one in results]
-    listed = [
+    hits = [{stance: [hit.pmid for hit in one.side(stance).returned] for stance in STANCES} for one in results]
+    listings = [
         {stance: [hit.pmid for hit in (*one.side(stance).returned, *one.side(stance).uncertain)] for stance in STANCES}
         for one in results
     ]
-    found: dict[str, Tally] = {
+    figures: dict[str, Tally] = {
         **ranking_tallies(claims, whole),
-        **_mrr("mrr.stance_correct", claims, returned, CUT),
-        **_mrr("mrr.listed", claims, listed, CUT),
-        **_pairs(claims, returned),
-        **_listed(claims, listed),
-        **_silence(claims, returned),
+        **_mrr("mrr.stance_correct", claims, hits, CUT),
+        **_mrr("mrr.listed", claims, listings, CUT),
+        **_pairs(claims, hits),
+        **_list_recall(claims, listings),
+        **_silence(claims, hits),
         **{f"scifact.{key}": one for key, one in official_tallies(claims, [r.predicted() for r in results]).items()},
     }
     for stance in STANCES:
-        found |= _retrieval(stance, results, retrieved[stance])
-    return found
+        figures |= _retrieval(stance, results, depths[stance])
+    return figures
 
 
 def ranking_tallies(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict[str, Tally]:
@@ -67,27 +67,27 @@ def _mrr(key: str, claims: Sequence[LabelledClaim], rankings: Rankings, cut: int
         runs = {i: list(rankings[int(i)][stance]) for i in with_gold}
         ranks = dict(zip(with_gold, reciprocal_ranks(with_gold, runs, cut), strict=True))
         sums[stance] = Tally.of(((ranks[str(i)], 1.0) if str(i) in ranks else (0.0, 0.0) for i in range(len(claims))), share)
-    weighted = Tally(sums["support"].counts + sums["contradict"].counts, share)
-    return {**{f"{key}.{stance}": sums[stance] for stance in STANCES}, f"{key}.weighted": weighted}
+    mean = Tally(sums["support"].counts + sums["contradict"].counts, share)
+    return {**{f"{key}.{stance}": sums[stance] for stance in STANCES}, f"{key}.weighted": mean}
 
 
-def _pairs(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, Tally]:
-    found: dict[str, Tally] = {}
+def _pairs(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict[str, Tally]:
+    figures: dict[str, Tally] = {}
     for stance in STANCES:
         counts = []
-        for claim, lists in zip(claims, returned, strict=True):
+        for claim, lists in zip(claims, rankings, strict=True):
             first, gold = lists[stance][:CUT], claim.gold_of(stance)
             counts.append((len(gold & set(first)), len(first), len(gold)))
-        found |= {f"pairs.{stance}.{name}": Tally.of(counts, formula) for name, formula in FORMULAS.items()}
-    return found
+        figures |= {f"pairs.{stance}.{name}": Tally.of(counts, formula) for name, formula in FORMULAS.items()}
+    return figures
 
 
-def _listed(claims: Sequence[LabelledClaim], listed: Rankings) -> dict[str, Tally]:
+def _list_recall(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict[str, Tally]:
     return {
         f"listed.{stance}": Tally.of(
             (
                 (len(one.gold_of(stance) & set(lists[stance])), len(one.gold_of(stance)))
-                for one, lists in zip(claims, listed, strict=True)
+                for one, lists in zip(claims, rankings, strict=True)
             ),
             share,
         )
@@ -95,8 +95,8 @@ def _listed(claims: Sequence[LabelledClaim], listed: Rankings) -> dict[str, Tall
     }
 
 
-def _silence(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, Tally]:
-    silent = [not any(lists.values()) for lists in returned]
+def _silence(claims: Sequence[LabelledClaim], rankings: Rankings) -> dict[str, Tally]:
+    silent = [not any(lists.values()) for lists in rankings]
     return {
         f"silence.{name}_evidence": Tally.of(
             ((nothing and bool(one.gold) is has, bool(one.gold) is has) for one, nothing in zip(claims, silent, strict=True)),
@@ -106,9 +106,9 @@ def _silence(claims: Sequence[LabelledClaim], returned: Rankings) -> dict[str, T
     }
 
 
-def official_tallies(claims: Sequence[LabelledClaim], predicted: Sequence[Predicted]) -> dict[str, Tally]:
+def official_tallies(claims: Sequence[LabelledClaim], predictions: Sequence[Predicted]) -> dict[str, Tally]:
     """SciFact's official figures, by their official names."""
-    counts = [count(claim.gold, of_claim) for claim, of_claim in zip(claims, predicted, strict=True)]
+    counts = [count(claim.gold, of_claim) for claim, of_claim in zip(claims, predictions, strict=True)]
     parts = {
         "abstract_label_only": [(c.labelled, c.predicted_documents, c.documents) for c in counts],
         "abstract_rationalized": [(c.rationalized, c.predicted_documents, c.documents) for c in counts],
@@ -118,32 +118,32 @@ def official_tallies(claims: Sequence[LabelledClaim], predicted: Sequence[Predic
     return {f"{key}_{name}": Tally.of(of_claims, FORMULAS[name]) for key, of_claims in parts.items() for name in FORMULAS}
 
 
-def official_figures(claims: Sequence[LabelledClaim], predicted: Mapping[str, Predicted]) -> dict[str, float]:
+def official_figures(claims: Sequence[LabelledClaim], predictions: Mapping[str, Predicted]) -> dict[str, float]:
     """The official figures of predictions by claim id; every claim must be there, and no other, as the evaluator requires.
 
     Raises `BadInput` where claims are missing or unknown.
     """
     ids = {one.claim.id for one in claims}
-    if ids != set(predicted):
-        missing, unknown = sorted(ids - set(predicted)), sorted(set(predicted) - ids)
-        told = (
+    if ids != set(predictions):
+        missing, unknown = sorted(ids - set(predictions)), sorted(set(predictions) - ids)
+        fault = (
             f"{len(missing)} claims have none (such as {missing[0]})" if missing else f"{unknown[0]} is not a claim in the file"
         )
-        raise BadInput(f"The predictions do not match the claims: {told}; every claim needs one line, with or without evidence.")
-    ordered = [predicted[one.claim.id] for one in claims]
-    return {key: tally.value for key, tally in official_tallies(claims, ordered).items()}
+        raise BadInput(f"The predictions do not match the claims: {fault}; every claim needs one line, with or without evidence.")
+    sequence = [predictions[one.claim.id] for one in claims]
+    return {key: tally.value for key, tally in official_tallies(claims, sequence).items()}
 
 
-def _retrieval(stance: Stance, results: Sequence[ClaimResult], retrieved: int) -> dict[str, Tally]:
-    found = {}
+def _retrieval(stance: Stance, results: Sequence[ClaimResult], limit: int) -> dict[str, Tally]:
+    figures = {}
     for depth in DEPTHS:
         # Beyond the branch's own depth there is nothing to measure.
-        reached = depth <= retrieved
-        found[f"retrieval.{stance}.{depth}"] = Tally.of(
+        in_reach = depth <= limit
+        figures[f"retrieval.{stance}.{depth}"] = Tally.of(
             (
-                (sum(one.depth is not None and one.depth <= depth for one in gold), len(gold)) if reached else (0, 0)
+                (sum(one.depth is not None and one.depth <= depth for one in gold), len(gold)) if in_reach else (0, 0)
                 for gold in (result.side(stance).gold for result in results)
             ),
             share,
         )
-    return found
+    return figures

@@ -63,8 +63,8 @@ def find(data: str | Path | None, claims: Path | None = None, corpus: Path | Non
         return Files(claims, corpus)
     if not data:
         raise BadInput(f"No data folder is named; give --data DIR or set COUNTERPOINT_DATA ({_ORIGIN}).")
-    given = Path(data)
-    root = given / "scifact" if (given / "scifact").is_dir() else given
+    folder = Path(data)
+    root = folder / "scifact" if (folder / "scifact").is_dir() else folder
     return Files(claims or _in(root, "claims_dev"), corpus or _in(root, "corpus"))
 
 
@@ -91,8 +91,8 @@ def read_claims(path: Path) -> list[LabelledClaim]:
     return list(claims.values())
 
 
-def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `expected` says what each should be.
+def read_records(path: Path, hint: str) -> list[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `hint` says what each should be.
 
     Raises `BadInput` for a file that cannot be read and `BadRecord` for an invalid line.
     """
@@ -108,7 +108,7 @@ def read_records(path: Path, expected: str) -> list[tuple[int, dict[str, Any]]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
-            raise BadRecord(path, f"line {number}", f"{expected}, but this is not a JSON object.")
+            raise BadRecord(path, f"line {number}", f"{hint}, but this is not a JSON object.")
         records.append((number, record))
     return records
 

@@ -68,27 +68,28 @@ class ClaimResult:
         }
 
 
-def observe(grounder: Grounder, labelled: LabelledClaim) -> ClaimResult:
+def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
     """Ground a claim as a user would, then find out what became of its gold documents."""
-    once = Grounder(grounder.index, grounder.config, grounder.models.with_caches())
-    grounding = once.ground(labelled.claim)
+    caching_grounder = Grounder(grounder.index, grounder.config, grounder.models.with_caches())
+    grounding = caching_grounder.ground(case.claim)
     evidence = {"support": grounding.supporting, "contradict": grounding.contradicting}
     pmids = {stance: {one.document.pmid for one in evidence[stance]} for stance in STANCES}
 
     def side(stance: Stance, other: Stance) -> ObservedSide:
-        returned = tuple(_make_returned(one) for one in evidence[stance])
+        results = tuple(_make_returned(one) for one in evidence[stance])
         uncertain = tuple(_make_returned(one) for one in grounding.uncertain if one.stance == stance)
-        gold = labelled.gold_of(stance)
+        gold = case.gold_of(stance)
         if not gold:
-            return ObservedSide(returned, grounding.checked[stance], uncertain=uncertain)
-        seen = trace(once, labelled.claim, stance, gold)
-        depths = {pmid: rank for rank, pmid in enumerate(seen.retrieved, 1)}
+            return ObservedSide(results, grounding.checked[stance], uncertain=uncertain)
+        branch_trace = trace(caching_grounder, case.claim, stance, gold)
+        depths = {pmid: rank for rank, pmid in enumerate(branch_trace.retrieved, 1)}
         fates = tuple(
-            GoldFate(pmid, depths.get(pmid), fate(pmid, stance, seen, pmids[stance], pmids[other])) for pmid in sorted(gold)
+            GoldFate(pmid, depths.get(pmid), fate(pmid, stance, branch_trace, pmids[stance], pmids[other]))
+            for pmid in sorted(gold)
         )
-        return ObservedSide(returned, grounding.checked[stance], seen.whole, fates, uncertain)
+        return ObservedSide(results, grounding.checked[stance], branch_trace.whole, fates, uncertain)
 
-    return ClaimResult(labelled.claim.id, side("support", "contradict"), side("contradict", "support"))
+    return ClaimResult(case.claim.id, side("support", "contradict"), side("contradict", "support"))
 
 
 def _make_returned(one: Evidence) -> Returned:

@@ -31,10 +31,10 @@ class ClaimCounts:
     selected_and_labelled: int = 0
 
 
-def count(gold: Mapping[str, Gold], predicted: Predicted) -> ClaimCounts:
+def count(gold: Mapping[str, Gold], predictions: Predicted) -> ClaimCounts:
     """The counts of one claim."""
     labelled = rationalized = selected = selected_and_labelled = 0
-    for pmid, one in predicted.items():
+    for pmid, one in predictions.items():
         if pmid not in gold:
             continue
         right = gold[pmid].stance == one.stance
@@ -45,11 +45,11 @@ def count(gold: Mapping[str, Gold], predicted: Predicted) -> ClaimCounts:
         selected_and_labelled += hits if right else 0
     return ClaimCounts(
         documents=len(gold),
-        predicted_documents=len(predicted),
+        predicted_documents=len(predictions),
         labelled=labelled,
         rationalized=rationalized,
         sentences=sum(len(rationale) for one in gold.values() for rationale in one.rationales),
-        predicted_sentences=sum(len(one.sentences) for one in predicted.values()),
+        predicted_sentences=sum(len(one.sentences) for one in predictions.values()),
         selected=selected,
         selected_and_labelled=selected_and_labelled,
     )
@@ -62,6 +62,6 @@ def proves(gold: Gold, sentences: tuple[int, ...]) -> bool:
 
 def selected_sentences(gold: Gold, sentences: tuple[int, ...]) -> int:
     """How many of the sentences belong to a gold rationale all of whose sentences are there."""
-    given = set(sentences)
-    whole = [set(rationale) for rationale in gold.rationales if set(rationale) <= given]
-    return sum(any(index in rationale for rationale in whole) for index in given)
+    indices = set(sentences)
+    whole = [set(rationale) for rationale in gold.rationales if set(rationale) <= indices]
+    return sum(any(index in rationale for rationale in whole) for index in indices)

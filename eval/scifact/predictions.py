@@ -33,26 +33,26 @@ Predicted = Mapping[str, Prediction]
 
 def read_predictions(path: Path) -> dict[str, Predicted]:
     """The predictions for each claim, by its id. Raises `BadRecord` for an invalid line."""
-    found: dict[str, Predicted] = {}
+    predictions: dict[str, Predicted] = {}
     for number, record in read_records(path, _RECORD):
         try:
             claim = str(record["id"])
-            predicted = {
+            evidence = {
                 str(pmid): Prediction(stance_of(one["label"]), tuple(int(index) for index in one.get("sentences") or ()))
                 for pmid, one in record["evidence"].items()
             }
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise BadRecord(path, f"line {number}", f"{_RECORD} ({type(error).__name__}: {error}).") from None
-        if claim in found:
+        if claim in predictions:
             raise BadRecord(path, f"line {number}", f"the claim {claim} appears twice; every id must be unique.")
-        found[claim] = predicted
-    return found
+        predictions[claim] = evidence
+    return predictions
 
 
-def predictions_text(ids: Sequence[str], predicted: Sequence[Predicted]) -> str:
+def predictions_text(ids: Sequence[str], predictions: Sequence[Predicted]) -> str:
     """The predictions for claims, in their order, as the official evaluator reads them."""
     lines = []
-    for claim, of_claim in zip(ids, predicted, strict=True):
+    for claim, of_claim in zip(ids, predictions, strict=True):
         evidence = {pmid: {"sentences": list(one.sentences), "label": _LABEL[one.stance]} for pmid, one in of_claim.items()}
         number = int(claim) if claim.isascii() and claim.isdigit() else claim
         lines.append(json.dumps({"id": number, "evidence": evidence}, ensure_ascii=False) + "\n")

@@ -21,64 +21,66 @@ from service.grounding.ground import Grounder
 class NotingJudge:
     """A judge that records what it is asked about: (title, text)."""
 
-    def __init__(self, judge: Judge, heard: set[tuple[str, str]]) -> None:
+    def __init__(self, judge: Judge, notes: set[tuple[str, str]]) -> None:
         self.name, self.decision = judge.name, judge.decision
-        self._judge, self._heard = judge, heard
+        self._judge, self._notes = judge, notes
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """The judge's own verdicts."""
 
-        def noted() -> Iterator[Premise]:
+        def note_premises() -> Iterator[Premise]:
             for premise in premises:
-                self._heard.add((premise.title, premise.text))
+                self._notes.add((premise.title, premise.text))
                 yield premise
 
-        return self._judge(claim, noted())
+        return self._judge(claim, note_premises())
 
 
 class NotingReader(NotingJudge):
     """The same for a reader: an abstract's sentences are recorded as asked about."""
 
-    def __init__(self, reader: Reader, heard: set[tuple[str, str]]) -> None:
-        super().__init__(reader, heard)
+    def __init__(self, reader: Reader, notes: set[tuple[str, str]]) -> None:
+        super().__init__(reader, notes)
         self._reader = reader
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """The reader's own readings."""
-        asked = list(documents)
-        self._heard.update((one.title, sentence) for one in asked for sentence in one.sentences)
-        return self._reader.read_abstracts(claim, asked)
+        abstracts = list(documents)
+        self._notes.update((one.title, sentence) for one in abstracts for sentence in one.sentences)
+        return self._reader.read_abstracts(claim, abstracts)
 
 
-def note_questions(judge: Judge, heard: set[tuple[str, str]]) -> Judge:
+def note_questions(judge: Judge, notes: set[tuple[str, str]]) -> Judge:
     """The judge, wrapped to record what it is asked about."""
-    return NotingReader(judge, heard) if isinstance(judge, Reader) else NotingJudge(judge, heard)
+    return NotingReader(judge, notes) if isinstance(judge, Reader) else NotingJudge(judge, notes)
 
 
 def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
     """What the branch of a stance did for a claim, as far as the gold documents of that stance need it."""
     branch = grounder.config.contradict if stance == "contradict" else grounder.config.support
     k, unread = branch.retrieve.k, {"filter": None, "judge": None}
-    retrieved = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
-    ranked = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieved
+    retrieval = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
+    ranking = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieval
     reads = branch.judge.documents if branch.judge else None
-    placed = [rank for rank, pmid in enumerate(ranked, 1) if pmid in gold]
-    judging = branch.judge is not None
-    if not placed:
+    ranks = [rank for rank, pmid in enumerate(ranking, 1) if pmid in gold]
+    has_judge = branch.judge is not None
+    if not ranks:
         nothing: dict[str, Label] = {}
-        return Trace(retrieved, ranked, reads, frozenset(), frozenset() if judging else None, nothing if judging else None, ())
-    reach = placed[-1] if branch.select.rule in ("first", "top") else len(ranked)
+        return Trace(
+            retrieval, ranking, reads, frozenset(), frozenset() if has_judge else None, nothing if has_judge else None, ()
+        )
+    reach = ranks[-1] if branch.select.rule in ("first", "top") else len(ranking)
     branch = _stop_after_gold(grounder, branch, reach)
-    heard: set[tuple[str, str]] = set()
-    listening = _with_noting_judges(grounder, heard)
-    found = _run(listening, claim, stance, branch, reach, label=branch.select.label or stance)
-    whole = _pmids(found)
+    notes: set[tuple[str, str]] = set()
+    noting_grounder = _with_noting_judges(grounder, notes)
+    evidence = _run(noting_grounder, claim, stance, branch, reach, label=branch.select.label or stance)
+    whole = _pmids(evidence)
     last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
-    entries = list(grounder.index.entries([pmid for pmid in ranked if pmid in gold]))
-    passed = frozenset(entry.pmid for entry in entries if _passes(branch, entry))
-    asked = frozenset(entry.pmid for entry in entries if not heard.isdisjoint(_texts(entry))) if judging else None
-    labels = _labels(grounder, claim, stance, branch, found, asked & gold) if asked is not None else None
-    return Trace(retrieved, ranked, reads, passed, asked, labels, whole[:last])
+    entries = list(grounder.index.entries([pmid for pmid in ranking if pmid in gold]))
+    candidates = frozenset(entry.pmid for entry in entries if _passes(branch, entry))
+    subjects = frozenset(entry.pmid for entry in entries if not notes.isdisjoint(_texts(entry))) if has_judge else None
+    labels = _labels(grounder, claim, stance, branch, evidence, subjects & gold) if subjects is not None else None
+    return Trace(retrieval, ranking, reads, candidates, subjects, labels, whole[:last])
 
 
 def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
@@ -92,27 +94,27 @@ def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
     return branch.model_copy(update={"judge": step.model_copy(update={"documents": min(reach, step.documents or reach)})})
 
 
-def _with_noting_judges(grounder: Grounder, heard: set[tuple[str, str]]) -> Grounder:
+def _with_noting_judges(grounder: Grounder, notes: set[tuple[str, str]]) -> Grounder:
     models = grounder.models
-    judges = {name: note_questions(judge, heard) for name, judge in models.judges.items()}
+    judges = {name: note_questions(judge, notes) for name, judge in models.judges.items()}
     return Grounder(grounder.index, grounder.config, Models(models.profile, models.rerankers, judges, models.encoders))
 
 
 def _labels(
-    grounder: Grounder, claim: Claim, stance: Stance, branch: Branch, found: tuple[Evidence, ...], asked: frozenset[str]
+    grounder: Grounder, claim: Claim, stance: Stance, branch: Branch, evidence: tuple[Evidence, ...], pmids: frozenset[str]
 ) -> dict[str, Label]:
     """The judge's labels, by the branch's rule, for the documents that it was asked about."""
     if branch.select.rule == "penalised":
         # This rule returns every document; those below its floor are backfill.
-        verdicts = {one.document.pmid: one.verdict for one in found if one.verdict}
+        verdicts = {one.document.pmid: one.verdict for one in evidence if one.verdict}
         floor = branch.select.penalty.floor
-        return {pmid: "contradict" if one.contradict >= floor else one.label for pmid, one in verdicts.items() if pmid in asked}
+        return {pmid: "contradict" if one.contradict >= floor else one.label for pmid, one in verdicts.items() if pmid in pmids}
     own, opposite = stance, OPPOSITE[stance]
-    of_own = set(_pmids(found))
+    of_own = set(_pmids(evidence))
     of_opposite: set[str] = set()
-    if asked - of_own:
+    if pmids - of_own:
         of_opposite = set(_pmids(_run(grounder, claim, stance, branch, branch.retrieve.k, label=opposite)))
-    return {pmid: own if pmid in of_own else opposite if pmid in of_opposite else "neutral" for pmid in asked}
+    return {pmid: own if pmid in of_own else opposite if pmid in of_opposite else "neutral" for pmid in pmids}
 
 
 def _passes(branch: Branch, entry: Entry) -> bool:
@@ -143,6 +145,6 @@ def _run(
 ) -> tuple[Evidence, ...]:
     """What the branch returns with some steps changed; no model is asked which sentence to show."""
     ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
-    changed = branch.model_copy(update={**steps, "select": ending, "evidence": None})
-    config = grounder.config.model_copy(update={stance: changed})
+    variant = branch.model_copy(update={**steps, "select": ending, "evidence": None})
+    config = grounder.config.model_copy(update={stance: variant})
     return Grounder(grounder.index, config, grounder.models).run_branch(claim, stance).evidence

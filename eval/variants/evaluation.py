@@ -42,9 +42,9 @@ def configurations(names: Sequence[str]) -> list[GroundingConfig]:
 
     Raises `BadInput` where two variants have the same name.
     """
-    wanted = dict.fromkeys(name for given in names for name in (list_shipped("configs") if given == "all" else [given]))
+    unique_names = dict.fromkeys(name for entry in names for name in (list_shipped("configs") if entry == "all" else [entry]))
     configs: dict[str, GroundingConfig] = {}
-    for name in wanted:
+    for name in unique_names:
         config = load_config(name)
         if config.name in configs and configs[config.name] != config:
             raise BadInput(f"Two configurations have the name {config.name!r}; give {name} another name in its file.")
@@ -71,8 +71,8 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
             report = make_report(claims, variants, index, files, shelf.all.profile, command)
         finally:
             index.close()
-    predicted = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
-    return Evaluation(report, tuple(one.claim.id for one in claims), predicted)
+    predictions = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
+    return Evaluation(report, tuple(one.claim.id for one in claims), predictions)
 
 
 def _give_room(profile: Profile) -> Profile:
@@ -116,13 +116,13 @@ def _run_variants(
         results: list[list[ClaimResult]] = [[] for _ in grounders]
         try:
             for claim in claims:
-                shared = models.with_caches()
+                cached_models = models.with_caches()
                 for grounder, journal, own in zip(grounders, journals, results, strict=True):
-                    known = journal.get(claim)
-                    if known is None:
-                        known = observe(Grounder(grounder.index, grounder.config, shared), claim)
-                        journal.add(claim, known)
-                    own.append(known)
+                    result = journal.get(claim)
+                    if result is None:
+                        result = observe(Grounder(grounder.index, grounder.config, cached_models), claim)
+                        journal.add(claim, result)
+                    own.append(result)
                     bar.update()
         except KeyboardInterrupt:
             raise Interrupted(

@@ -47,9 +47,9 @@ def make_report(
 ) -> Report:
     """All figures, each with its interval and, where V5 is among the variants, against V5's."""
     resampler = Resampler(len(claims))
-    counted = {one.config.name: _tallies(claims, one) for one in variants}
-    baseline = BASELINE if BASELINE in counted else None
-    versus = counted[baseline] if baseline else {}
+    by_variant = {one.config.name: _tallies(claims, one) for one in variants}
+    baseline = BASELINE if BASELINE in by_variant else None
+    baseline_tallies = by_variant[baseline] if baseline else {}
     return Report(
         claims=_count_claims(claims, index),
         measures=measures(),
@@ -63,9 +63,11 @@ def make_report(
                 config=one.config.model_dump(mode="json"),
                 models=one.models,
                 code=one.code,
-                figures={key: resampler.figure(tally) for key, tally in counted[name].items()},
+                figures={key: resampler.figure(tally) for key, tally in by_variant[name].items()},
                 against_baseline={
-                    key: resampler.difference(counted[name][key], tally) for key, tally in versus.items() if name != baseline
+                    key: resampler.difference(by_variant[name][key], tally)
+                    for key, tally in baseline_tallies.items()
+                    if name != baseline
                 },
                 sides={stance: _side(stance, claims, one.results, index) for stance in STANCES},
             )
@@ -118,12 +120,12 @@ def _tallies(claims: Sequence[LabelledClaim], variant: VariantRun) -> dict[str, 
 
 
 def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], index: Index) -> SideReport:
-    scored: list[tuple[float, bool]] = []
+    scores: list[tuple[float, bool]] = []
     fates: dict[Fate, int] = dict.fromkeys(FATES, 0)
     cases: dict[Fate, list[Case]] = {word: [] for word in FATES if word != "found"}
     for claim, result in zip(claims, results, strict=True):
         side, gold = result.side(stance), claim.gold_of(stance)
-        scored += [(one.score, one.pmid in gold) for one in side.returned]
+        scores += [(one.score, one.pmid in gold) for one in side.returned]
         for one in side.gold:
             fates[one.fate] += 1
             if one.fate != "found" and len(cases[one.fate]) < CASES:
@@ -132,7 +134,7 @@ def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[Cla
         work=_work([result.side(stance).counts for result in results]),
         fates=fates,
         cases=tuple(case for of_fate in cases.values() for case in of_fate),
-        precision_recall=precision_recall(scored, sum(len(claim.gold_of(stance)) for claim in claims)),
+        precision_recall=precision_recall(scores, sum(len(claim.gold_of(stance)) for claim in claims)),
     )
 
 
@@ -144,7 +146,7 @@ def _work(counts: Sequence[BranchCounts]) -> Work:
 def _case(claim: LabelledClaim, pmid: str, depth: int | None, fate: Fate, index: Index) -> Case:
     entry = index.store.get(pmid)
     texts = {sentence.index: sentence.text for sentence in entry.sentences()} if entry else {}
-    wanted = sorted({place for rationale in claim.gold[pmid].rationales for place in rationale})
+    places = sorted({place for rationale in claim.gold[pmid].rationales for place in rationale})
     return Case(
         fate=fate,
         claim=claim.claim.id,
@@ -152,5 +154,5 @@ def _case(claim: LabelledClaim, pmid: str, depth: int | None, fate: Fate, index:
         pmid=pmid,
         title=entry.document.title if entry else "",
         depth=depth,
-        rationale=tuple(Passage(place, texts.get(place, "")) for place in wanted),
+        rationale=tuple(Passage(place, texts.get(place, "")) for place in places),
     )

@@ -55,10 +55,10 @@ class CausalGenerator:
         ids = self._fit_prompt(prompt, self._runtime.limit - max_tokens)
         runtime = self._runtime
         with runtime.run_exclusively():
-            written = runtime.network.generate(
+            output = runtime.network.generate(
                 **runtime.make_batch([TokenRow(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
             )
-        new = written[0].tolist()[len(ids) :]
+        new = output[0].tolist()[len(ids) :]
         text = runtime.tokenizer.decode(new, skip_special_tokens=True)
         text = keep_whole_sentences(text) if len(new) >= max_tokens else text
         return Draft("" if NONE.fullmatch(text) else text, usage=Usage(1, len(ids), len(new)))

@@ -80,80 +80,80 @@ class ExtractiveGenerator:
         """
         if any(source.finding for source in sources):
             return Draft(sentences=tuple(write_findings(sources, self._sentences, min(self._words, limits.words))))
-        wanted = find_subject(topic.question)
+        subject = find_subject(topic.question)
         able_to = find_all_candidates(sources)
         if not _ASKS_BACKGROUND.search(topic.question):
             # What a paper says about others, or before its own results, supports no statement.
             able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
-        shares = [(one, weigh_share(wanted, find_terms(one.text))) for one in able_to]
-        most = max((held for _, held in shares), default=0.0)
+        shares = [(one, weigh_share(subject, find_terms(one.text))) for one in able_to]
+        most = max((share for _, share in shares), default=0.0)
         if most < self._subject or not most:
             return Draft()
-        able = [one for one, held in shares if held >= most / 2]
-        alike = compute_similarities([one.text for one in able])
-        scores = self._score(topic, wanted, able, alike)
-        chosen = self._choose(able, scores, alike, limits)
-        places = sorted(chosen, key=lambda place: (ORDER.index(find_place(able[place].text)), -scores[place]))
-        return Draft(sentences=tuple(DraftSentence(able[p].text, self._cite(p, able, alike)) for p in places))
+        able = [one for one, share in shares if share >= most / 2]
+        cosines = compute_similarities([one.text for one in able])
+        scores = self._score(topic, subject, able, cosines)
+        picks = self._choose(able, scores, cosines, limits)
+        places = sorted(picks, key=lambda place: (ORDER.index(find_place(able[place].text)), -scores[place]))
+        return Draft(sentences=tuple(DraftSentence(able[p].text, self._cite(p, able, cosines)) for p in places))
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
         """A quotation cannot be rewritten."""
         return Draft()
 
     def _score(
-        self, topic: Topic, wanted: dict[str, float], able: Sequence[QuotableSentence], alike: NDArray[np.float64]
+        self, topic: Topic, subject: dict[str, float], able: Sequence[QuotableSentence], cosines: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """[candidates]: how much each is worth quoting."""
-        told, by = find_subject(topic.narrative), self._weights
+        narrative, by = find_subject(topic.narrative), self._weights
         last = max(one.source.number for one in able)
         elsewhere = np.array([[one.source.number != other.source.number for other in able] for one in able])
         relevance = np.array(self._reranker(topic.question, [one.text for one in able]) if self._reranker else [0.0] * len(able))
         return (
-            by.question * np.array([weigh_share(wanted, find_terms(one.text)) for one in able])
-            + by.narrative * np.array([weigh_share(told, find_terms(one.text)) for one in able])
+            by.question * np.array([weigh_share(subject, find_terms(one.text)) for one in able])
+            + by.narrative * np.array([weigh_share(narrative, find_terms(one.text)) for one in able])
             + by.relevance * _scale(relevance)
             + by.document * np.array([1 - (one.source.number - 1) / last for one in able])
-            + by.centrality * _scale((alike * elsewhere).sum(axis=1))
+            + by.centrality * _scale((cosines * elsewhere).sum(axis=1))
             + by.role * np.array([_ROLES[one.role] for one in able])
             + by.plainness * np.array([one.plainness for one in able])
         )
 
     def _choose(
-        self, able: Sequence[QuotableSentence], scores: NDArray[np.float64], alike: NDArray[np.float64], limits: Limits
+        self, able: Sequence[QuotableSentence], scores: NDArray[np.float64], cosines: NDArray[np.float64], limits: Limits
     ) -> list[int]:
         """The places chosen, best first: each time the one with the best score less what it repeats."""
         lengths, room = [len(one.text.split()) for one in able], min(self._words, limits.words)
 
-        def fits(row: int, chosen: Sequence[int], repeated: float) -> bool:
+        def fits(row: int, picks: Sequence[int], overlap: float) -> bool:
             number = able[row].source.number
             return (
-                repeated < self._same
-                and lengths[row] <= room - sum(lengths[j] for j in chosen)
-                and self._each > sum(able[j].source.number == number for j in chosen)
+                overlap < self._same
+                and lengths[row] <= room - sum(lengths[j] for j in picks)
+                and self._each > sum(able[j].source.number == number for j in picks)
             )
 
-        def less(worths: Floats, repeated: Floats) -> Floats:
-            return worths * (1 - self._novelty * repeated)
+        def less(worths: Floats, overlaps: Floats) -> Floats:
+            return worths * (1 - self._novelty * overlaps)
 
-        return diversify(scores, lambda row: alike[row], less, self._sentences, fits)
+        return diversify(scores, lambda row: cosines[row], less, self._sentences, fits)
 
-    def _cite(self, place: int, able: Sequence[QuotableSentence], alike: NDArray[np.float64]) -> tuple[Cited, ...]:
+    def _cite(self, place: int, able: Sequence[QuotableSentence], cosines: NDArray[np.float64]) -> tuple[Cited, ...]:
         """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""
         own = able[place].source.number
-        near = sorted((j for j in range(len(able)) if alike[place, j] >= self._same), key=lambda j: (-alike[place, j], j))
-        return tuple(Cited(number) for number in dict.fromkeys([own, *(able[j].source.number for j in near)]))
+        peers = sorted((j for j in range(len(able)) if cosines[place, j] >= self._same), key=lambda j: (-cosines[place, j], j))
+        return tuple(Cited(number) for number in dict.fromkeys([own, *(able[j].source.number for j in peers)]))
 
 
 def compute_similarities(texts: Sequence[str]) -> NDArray[np.float64]:
     """[texts, texts]: the cosine of their words, weighted by rarity; 0 on the diagonal."""
-    weighted = [find_rare_words(text) for text in texts]
-    lengths = [sum(weight * weight for weight in one.values()) ** 0.5 or 1.0 for one in weighted]
-    found = np.zeros((len(texts), len(texts)))
-    for i, one in enumerate(weighted):
+    term_weights = [find_rare_words(text) for text in texts]
+    lengths = [sum(weight * weight for weight in one.values()) ** 0.5 or 1.0 for one in term_weights]
+    cosines = np.zeros((len(texts), len(texts)))
+    for i, one in enumerate(term_weights):
         for j in range(i):
-            shared = one.keys() & weighted[j].keys()
-            found[i, j] = found[j, i] = sum(one[term] ** 2 for term in sorted(shared)) / (lengths[i] * lengths[j])
-    return found
+            terms = one.keys() & term_weights[j].keys()
+            cosines[i, j] = cosines[j, i] = sum(one[term] ** 2 for term in sorted(terms)) / (lengths[i] * lengths[j])
+    return cosines
 
 
 def _scale(values: NDArray[np.float64]) -> NDArray[np.float64]:

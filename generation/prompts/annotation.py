@@ -64,22 +64,22 @@ class _Alignment(_Form):
 
 def _form_for(count: int) -> type[_Alignment]:
     """The form for `count` sentences: its schema requires all of them, since a model that may leave some out leaves out all."""
-    shown: Any = Field(max_length=2 * SHOWN_AT_ONCE, json_schema_extra={"minItems": count})
-    return create_model("Alignment", __base__=_Alignment, shown=(list[_Shown], shown))
+    entries: Any = Field(max_length=2 * SHOWN_AT_ONCE, json_schema_extra={"minItems": count})
+    return create_model("Alignment", __base__=_Alignment, shown=(list[_Shown], entries))
 
 
 def ask_for_hypothesis(chat: Chat, summary: str) -> str:
     """The hypothesis that the study tests, from what a review says of it; raises `ChatUnanswered` where the model gives none."""
     prompt = _fill("annotate-hypothesis", summary=strip_markup(summary))
-    found = chat.complete_structured(prompt.system, prompt.user, _Hypothesis, _TOKENS["hypothesis"]).hypothesis
-    return " ".join(found.split())
+    hypothesis = chat.complete_structured(prompt.system, prompt.user, _Hypothesis, _TOKENS["hypothesis"]).hypothesis
+    return " ".join(hypothesis.split())
 
 
 def ask_for_aspects(chat: Chat, hypothesis: str, summary: str) -> list[Aspect]:
     """The facts that the review states about the study, each once; raises `ChatUnanswered` if the model names none."""
     prompt = _fill("annotate-aspects", hypothesis=strip_markup(hypothesis), summary=strip_markup(summary))
-    found = chat.complete_structured(prompt.system, prompt.user, _Aspects, _TOKENS["aspects"]).aspects
-    aspects = {" ".join(one.text.split()): one.kind for one in found}
+    entries = chat.complete_structured(prompt.system, prompt.user, _Aspects, _TOKENS["aspects"]).aspects
+    aspects = {" ".join(one.text.split()): one.kind for one in entries}
     aspects.pop("", None)
     if not aspects:
         raise ChatUnanswered(f"The model {chat.model} named no aspect of the study.")
@@ -105,21 +105,21 @@ def ask_for_alignment(
 
     Numbers that stand for nothing are dropped. Raises `ChatUnanswered` where the model gives nothing usable.
     """
-    numbered = "\n".join(f"({place}) {strip_markup(one.text)}" for place, one in enumerate(aspects, 1))
+    aspect_list = "\n".join(f"({place}) {strip_markup(one.text)}" for place, one in enumerate(aspects, 1))
     prompt = _fill(
         "annotate-sentences",
         hypothesis=strip_markup(hypothesis),
-        aspects=numbered,
+        aspects=aspect_list,
         sentences="\n".join(list_sentences(sentences)),
         count=str(len(sentences)),
     )
-    found: dict[int, frozenset[int]] = {}
-    known = {one.index for one in sentences}
+    alignment: dict[int, frozenset[int]] = {}
+    indices = {one.index for one in sentences}
     for one in chat.complete_structured(prompt.system, prompt.user, _form_for(len(sentences)), _TOKENS["sentences"]).shown:
-        shown = frozenset(number - 1 for number in one.aspects if 1 <= number <= len(aspects))
-        if one.sentence in known and shown:
-            found[one.sentence] = found.get(one.sentence, frozenset()) | shown
-    return found
+        places = frozenset(number - 1 for number in one.aspects if 1 <= number <= len(aspects))
+        if one.sentence in indices and places:
+            alignment[one.sentence] = alignment.get(one.sentence, frozenset()) | places
+    return alignment
 
 
 def _fill(name: str, **values: str) -> Prompt:

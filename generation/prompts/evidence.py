@@ -27,7 +27,7 @@ _BARE_LINE = re.compile(r"[\s\d,;.\[\]]*\d[\s\d,;.\[\]]*")
 """A last line of nothing but numbers: what a model writes if it forgets the word ANSWER."""
 _NUMBER = re.compile(r"\d+")
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
-_WANTED = {
+_SCOPES = {
     False: "any part of the evidence: who and what was studied, how, and what came out",
     True: "results only: what the study itself found, not how it was done and not what is known from others",
 }
@@ -56,20 +56,20 @@ def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_
 
     A section whose answer cannot be read yields none; if the last choice cannot be read, the first `k` found stand.
     """
-    found: list[PaperSentence] = []
+    hits: list[PaperSentence] = []
     requests = 0
     for _, section in groupby(paper.body, key=lambda sentence: sentence.kind):
         sentences = list(section)
         requests += 1
-        chosen = _try_for_numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only)
-        found += [paper.sentences[index] for index in sorted(chosen)]
-    if not found:
+        numbers = _try_for_numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only)
+        hits += [paper.sentences[index] for index in sorted(numbers)]
+    if not hits:
         raise ChatUnanswered(f"The model {chat.model} found no evidence in any section of the paper.")
-    noted = tuple(sentence.index for sentence in found)
-    if len(found) <= k:
-        return ChosenByModel(noted, requests)
-    merged = _try_for_numbers(chat, "evidence-merge", hypothesis, found, k, results_only)
-    return ChosenByModel(merged or noted[:k], requests + 1)
+    indices = tuple(sentence.index for sentence in hits)
+    if len(hits) <= k:
+        return ChosenByModel(indices, requests)
+    selection = _try_for_numbers(chat, "evidence-merge", hypothesis, hits, k, results_only)
+    return ChosenByModel(selection or indices[:k], requests + 1)
 
 
 def _try_for_numbers(
@@ -95,13 +95,13 @@ def _ask_for_numbers(
 ) -> tuple[int, ...]:
     prompt = make_prompt(name, hypothesis, sentences, k, results_only)
     reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)
-    chosen = read_numbers(reply.text, {sentence.index for sentence in sentences})
-    if chosen or (may_be_none and chosen is not None):
-        return chosen[:k]
+    numbers = read_numbers(reply.text, {sentence.index for sentence in sentences})
+    if numbers or (may_be_none and numbers is not None):
+        return numbers[:k]
     raise ChatUnanswered(f"The model {chat.model} named no sentence of the paper in a line that begins with ANSWER.")
 
 
-def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
+def read_numbers(reply: str, choices: set[int]) -> tuple[int, ...] | None:
     """The numbers of the last ANSWER line that are sentences, in its order, each once; None where there is no such line.
 
     Without that word, a last line of only numbers is read. An answer of "none" gives an empty tuple.
@@ -110,7 +110,7 @@ def read_numbers(reply: str, known: set[int]) -> tuple[int, ...] | None:
     lines = _ANSWER.findall(reply) or ([last] if _BARE_LINE.fullmatch(last) else [])
     if not lines:
         return None
-    numbers = tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in known))
+    numbers = tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in choices))
     return numbers if numbers or _NONE.match(lines[-1]) else None
 
 
@@ -118,7 +118,7 @@ def make_prompt(name: str, hypothesis: str, sentences: Sequence[PaperSentence], 
     """The prompt of this name (generation/prompts) with the sentences, numbered as in the paper, under their sections."""
     system, _, task = files("generation.prompts").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
     user = Template(task).substitute(
-        hypothesis=strip_markup(hypothesis), k=k, wanted=_WANTED[results_only], sentences="\n".join(list_sentences(sentences))
+        hypothesis=strip_markup(hypothesis), k=k, wanted=_SCOPES[results_only], sentences="\n".join(list_sentences(sentences))
     )
     return Prompt(system.strip(), user.strip())
 

@@ -68,17 +68,17 @@ def _read(name: str) -> tuple[str, str]:
 
 def fence(source: Source, words: int | None = None) -> str:
     """A document between its marks, with its number and PMID."""
-    kept: list[str] = []
+    texts: list[str] = []
     for sentence in source.sentences:
         if is_order(sentence.text):
             continue
-        if words is not None and sum(len(one.split()) for one in kept) >= words:
+        if words is not None and sum(len(one.split()) for one in texts) >= words:
             break
-        kept.append(sentence.text)
+        texts.append(sentence.text)
     lines = [
         f'<document number="{source.number}" pmid="{strip_markup(source.document.pmid)}">',
         f"Title: {'(left out)' if is_order(source.document.title) else strip_markup(source.document.title)}",
-        strip_markup(" ".join(kept)),
+        strip_markup(" ".join(texts)),
         "</document>",
     ]
     return "\n".join(lines)

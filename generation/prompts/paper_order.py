@@ -34,31 +34,31 @@ def ask_for_order(chat: Chat, question: str, papers: Sequence[Document]) -> tupl
     numbers = read_numbers(reply.text, set(range(1, len(papers) + 1)))
     if not numbers:
         raise ChatUnanswered(f"The model {chat.model} named no paper in a line that begins with ANSWER.")
-    named = [number - 1 for number in numbers]
-    return (*named, *(place for place in range(len(papers)) if place not in named))
+    places = [number - 1 for number in numbers]
+    return (*places, *(place for place in range(len(papers)) if place not in places))
 
 
 def make_prompt(question: str, papers: Sequence[Document]) -> Prompt:
     """The prompt with the papers numbered from 1; a paper's text cannot close its own mark."""
     system, _, task = files("generation.prompts").joinpath("rank-papers.md").read_text("utf-8").partition(_BREAK)
-    listed = [
+    entries = [
         f"<paper>\n[{number}] {strip_markup(paper.title)}\n{strip_markup(' '.join(paper.abstract.split()[:WORDS]))}\n</paper>"
         for number, paper in enumerate(papers, 1)
     ]
-    user = Template(task).substitute(question=strip_markup(question), papers="\n".join(listed), count=len(papers))
+    user = Template(task).substitute(question=strip_markup(question), papers="\n".join(entries), count=len(papers))
     return Prompt(system.strip(), user.strip())
 
 
 def order_papers(order: Order, question: str, papers: Sequence[Document]) -> list[Document]:
     """All of the papers, ordered window by window from the last to the first."""
-    found = list(papers)
-    end = len(found)
+    ranking = list(papers)
+    end = len(ranking)
     while end > 0:
         start = max(0, end - WINDOW)
-        part = found[start:end]
+        part = ranking[start:end]
         if len(part) > 1:
-            found[start:end] = [part[place] for place in order(question, part)]
+            ranking[start:end] = [part[place] for place in order(question, part)]
         if start == 0:
             break
         end -= STEP
-    return found
+    return ranking

@@ -15,9 +15,9 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒", "0123456789-,"
 _NUMBERS = r"\d{1,4}(?:\s*[-–—]\s*\d{1,4})?(?:\s*(?:[,;&]|and)\s*\d{1,4}(?:\s*[-–—]\s*\d{1,4})?)*"
 _LABEL = r"(?:(?:docs?|documents?|sources?|refs?|references?)\.?\s*#?|[\^#])?"
 _SQUARE = re.compile(rf"[\[【]\s*{_LABEL}\s*({_NUMBERS})(?:†[^\]】]*)?\s*[\]】]", re.IGNORECASE)
-_LABELLED = re.compile(r"[\[【(]((?:\s*(?:docs?|documents?|sources?|refs?)\.?\s*#?\d+\s*[,;&]?)+)[\]】)]", re.IGNORECASE)
+_LABELLED_NUMBERS = re.compile(r"[\[【(]((?:\s*(?:docs?|documents?|sources?|refs?)\.?\s*#?\d+\s*[,;&]?)+)[\]】)]", re.IGNORECASE)
 _ROUND = re.compile(rf"(?<=\s)\(\s*{_LABEL}\s*({_NUMBERS})\s*\)(?=\s*(?:[.,;:!?]|$|\n|[A-Z(]))", re.IGNORECASE | re.MULTILINE)
-_RAISED = re.compile(r"(?<=[A-Za-z.,;)%]{2})([⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,˒⁻–-]\s?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)*)")
+_RAISED_NUMBERS = re.compile(r"(?<=[A-Za-z.,;)%]{2})([⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,˒⁻–-]\s?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)*)")
 _SUP = re.compile(rf"<sup>\s*\[?({_NUMBERS})\]?\s*</sup>", re.IGNORECASE)
 _PMIDS = re.compile(r"[\[【(]\s*((?:PMIDs?\s*:?\s*)[^\])】]{1,200})[\]】)]", re.IGNORECASE)
 _BARE_PMIDS = re.compile(r"\s*\d{5,9}(?:\s*[,;&]\s*\d{5,9})*\s*")
@@ -45,50 +45,53 @@ def find_marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
     Numbers out of range are kept, and so are PMIDs that no source has: a sentence that cites [11] of ten documents, or a paper
     that was not given, has a fault to report, not to overlook. "Document 2 reports" is a mark just as "[2] reports" is.
     """
-    found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SQUARE.finditer(text)]
-    found += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _LABELLED.finditer(text)]
+    candidates = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SQUARE.finditer(text)]
+    candidates += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _LABELLED_NUMBERS.finditer(text)]
     most = max(numbers.values(), default=0)
     by_pmid = {int(pmid): number for pmid, number in numbers.items() if pmid.isdigit() and int(pmid) > most}
-    found = [Mark(one.start, one.end, tuple(by_pmid.get(n, n) for n in one.numbers)) for one in found]
-    found += [
-        Mark(*match.span(), cited)
+    candidates = [Mark(one.start, one.end, tuple(by_pmid.get(n, n) for n in one.numbers)) for one in candidates]
+    candidates += [
+        Mark(*match.span(), source_numbers)
         for match in _PMIDS.finditer(text)
-        if (cited := _find_numbers(match.group(1), numbers, guess=True))
+        if (source_numbers := _find_numbers(match.group(1), numbers, guess=True))
     ]
-    found += [
-        Mark(*m.span(), cited)
+    candidates += [
+        Mark(*m.span(), source_numbers)
         for m in re.finditer(r"\[([^\[\]]{1,200})\]", text)
-        if (cited := _find_numbers(m.group(1), numbers, guess=bool(_BARE_PMIDS.fullmatch(m.group(1)))))
+        if (source_numbers := _find_numbers(m.group(1), numbers, guess=bool(_BARE_PMIDS.fullmatch(m.group(1)))))
     ]
-    found += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _PROSE.finditer(text)]
-    if not found:
-        found = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SUP.finditer(text)]
-    if not found:
-        found = [Mark(*match.span(), _expand_ranges(match.group(1).translate(_SUPERSCRIPTS))) for match in _RAISED.finditer(text)]
-    if not found:
-        read = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _ROUND.finditer(text)]
-        found = [one for one in read if all(0 < number <= most for number in one.numbers)]
-    apart: list[Mark] = []
-    for one in sorted(found, key=lambda mark: (mark.start, -mark.end)):
-        if not apart or one.start >= apart[-1].end:
-            apart.append(one)
-    return apart
+    candidates += [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _PROSE.finditer(text)]
+    if not candidates:
+        candidates = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _SUP.finditer(text)]
+    if not candidates:
+        candidates = [
+            Mark(*match.span(), _expand_ranges(match.group(1).translate(_SUPERSCRIPTS)))
+            for match in _RAISED_NUMBERS.finditer(text)
+        ]
+    if not candidates:
+        round_marks = [Mark(*match.span(), _expand_ranges(match.group(1))) for match in _ROUND.finditer(text)]
+        candidates = [one for one in round_marks if all(0 < number <= most for number in one.numbers)]
+    marks: list[Mark] = []
+    for one in sorted(candidates, key=lambda mark: (mark.start, -mark.end)):
+        if not marks or one.start >= marks[-1].end:
+            marks.append(one)
+    return marks
 
 
-def _expand_ranges(listed: str) -> tuple[int, ...]:
+def _expand_ranges(text: str) -> tuple[int, ...]:
     """ "1, 2-4" as (1, 2, 3, 4); a range that runs backwards or too far is its two ends."""
 
-    def whole(match: re.Match[str]) -> str:
+    def expand(match: re.Match[str]) -> str:
         first, last = int(match.group(1)), int(match.group(2))
-        inside = range(first, last + 1) if 0 <= last - first <= _WIDEST else (first, last)
-        return ",".join(map(str, inside))
+        numbers = range(first, last + 1) if 0 <= last - first <= _WIDEST else (first, last)
+        return ",".join(map(str, numbers))
 
-    return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", _RANGE.sub(whole, listed))))
+    return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", _RANGE.sub(expand, text))))
 
 
-def _find_numbers(listed: str, numbers: Mapping[str, int], guess: bool) -> tuple[int, ...]:
+def _find_numbers(text: str, numbers: Mapping[str, int], guess: bool) -> tuple[int, ...]:
     """The numbers of the sources whose PMIDs are listed; if the list can only be of PMIDs (`guess`), an unknown one stands for
     itself."""
-    words = _WORD.findall(listed.replace(":", " "))
-    found = [numbers.get(word) or (int(word) if guess and _UNKNOWN.fullmatch(word) else None) for word in words]
-    return tuple(dict.fromkeys(number for number in found if number is not None))
+    words = _WORD.findall(text.replace(":", " "))
+    candidates = [numbers.get(word) or (int(word) if guess and _UNKNOWN.fullmatch(word) else None) for word in words]
+    return tuple(dict.fromkeys(number for number in candidates if number is not None))

@@ -28,7 +28,7 @@ _AUTHORS = re.compile(rf"\s*[\[(]{_AUTHOR}(?:\s*;\s*{_AUTHOR})*[\])]")
 _ADDRESS = re.compile(r"\s*[\[(]?\b(?:https?://|doi:\s*|10\.\d{4,9}/)[^\s\])]+[\])]?", re.IGNORECASE)
 _WORDS = re.compile(r"(?:\w+\W+){5}")
 """The least text that can be an answer before an end marker; if there is less, the answer is still to come."""
-_WRAPPED = ("answer", "response", "text", "content", "summary")
+_ANSWER_KEYS = ("answer", "response", "text", "content", "summary")
 """The keys under which a model that writes code puts its answer."""
 
 
@@ -37,21 +37,21 @@ def clean_reply(text: str) -> str:
     text = _DOCUMENT.sub(" ", _THINKING.sub(" ", _unwrap_json(text)))
     text = _FENCE.sub("", text)
     for ending in (_REFERENCES, _NEXT_TASK):
-        found = next((one for one in ending.finditer(text) if _WORDS.search(text[: one.start()])), None)
-        text = text[: found and found.start()]
+        match = next((one for one in ending.finditer(text) if _WORDS.search(text[: one.start()])), None)
+        text = text[: match and match.start()]
     text = _ADDRESS.sub("", _AUTHORS.sub("", _ANSWER.sub("", text.strip())))
     return "\n".join(line for one in text.split("\n") if (line := _clean_line(one)))
 
 
 def _clean_line(line: str) -> str:
     """The line without its list marker; "" for a heading, a row of a table, or words that introduce a list."""
-    cited = _MARK.search(line)
-    if _TABLE_ROW.match(line) or _TASK_LINE.match(line) or (_HEADING.match(line) and not cited):
+    mark = _MARK.search(line)
+    if _TABLE_ROW.match(line) or _TASK_LINE.match(line) or (_HEADING.match(line) and not mark):
         return ""
     line = _BULLET.sub("", line).lstrip("# ").strip()
     line = _EMPHASIS.sub("", _BOLD_LABEL.sub(_keep_subject, line)).strip()
     line = _ANSWER.sub("", line)
-    return "" if line.endswith(":") and not cited else line
+    return "" if line.endswith(":") and not mark else line
 
 
 def _keep_subject(label: re.Match[str]) -> str:
@@ -61,14 +61,14 @@ def _keep_subject(label: re.Match[str]) -> str:
 
 def _unwrap_json(text: str) -> str:
     """The answer inside a JSON object, or the text as it is."""
-    bare = _FENCE.sub("", text).strip()
-    if not (bare.startswith("{") and bare.endswith("}")):
+    body = _FENCE.sub("", text).strip()
+    if not (body.startswith("{") and body.endswith("}")):
         return text
     try:
-        found: Any = json.loads(bare)
+        content: Any = json.loads(body)
     except ValueError:
         return text
-    return next((found[key] for key in _WRAPPED if isinstance(found.get(key), str)), text)
+    return next((content[key] for key in _ANSWER_KEYS if isinstance(content.get(key), str)), text)
 
 
 def keep_whole_sentences(text: str) -> str:

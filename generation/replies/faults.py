@@ -12,8 +12,8 @@ from collections.abc import Sequence
 _WORD = re.compile(r"\w+")
 _RUN = 5
 """Words in a row: this many the same are no accident."""
-_COPIED = 0.5
-_SAME = 0.9
+_COPY_SHARE = 0.5
+_REPEAT_SHARE = 0.9
 _LOOPS = 3
 _PMID = re.compile(r"\bPMIDs?\s*:?\s*(\d{5,9})", re.IGNORECASE)
 
@@ -25,7 +25,7 @@ class Faults:
         """`prompt` is the part of the prompt that is the same for every task, `pmids` are those of the sources."""
         self._prompt = _runs(_split(prompt))
         self._pmids = set(pmids)
-        self._kept: list[frozenset[str]] = []
+        self._word_sets: list[frozenset[str]] = []
 
     def find(self, sentence: str) -> str:
         """Why the sentence may not stand, as the reason shown to the reader; "" if nothing is wrong with it."""
@@ -35,16 +35,16 @@ class Faults:
         if unknown := [one for one in _PMID.findall(sentence) if one not in self._pmids]:
             return f"it names PMID {unknown[0]}, which is not one of the documents"
         runs = _runs(words)
-        if runs and len(runs & self._prompt) >= _COPIED * len(runs):
+        if runs and len(runs & self._prompt) >= _COPY_SHARE * len(runs):
             return "it copies the instructions or their example"
-        held = frozenset(words)
-        if any(len(held & other) >= _SAME * len(held | other) for other in self._kept):
+        word_set = frozenset(words)
+        if any(len(word_set & other) >= _REPEAT_SHARE * len(word_set | other) for other in self._word_sets):
             return "it repeats an earlier sentence"
         return ""
 
     def remember(self, sentence: str) -> None:
         """Remember a sentence that is kept, so that no later one repeats it."""
-        self._kept.append(frozenset(_split(sentence)))
+        self._word_sets.append(frozenset(_split(sentence)))
 
 
 def _split(text: str) -> list[str]:

@@ -22,5 +22,5 @@ def find_aspect(question: str) -> str:
 
 def tells_aspect(aspect: str, text: str) -> bool:
     """Whether a text contains an aspect's words, and is not advice unless advice is asked for; always true without an aspect."""
-    advised = aspect not in _ADVISES and _ADVICE.search(text) is not None
-    return not aspect or (not advised and _TELLS[aspect].search(text) is not None)
+    is_advice = aspect not in _ADVISES and _ADVICE.search(text) is not None
+    return not aspect or (not is_advice and _TELLS[aspect].search(text) is not None)

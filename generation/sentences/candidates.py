@@ -38,13 +38,13 @@ _CONNECTIVE = re.compile(rf"^(?:{list_alternatives('connective (opening)')}\s*,\
 _FINDER = rf"^{list_alternatives('finder (opening)')}(?:\s+{list_alternatives('finder aside')})*\s+"
 _SURE = re.compile(rf"{_FINDER}{list_alternatives('found')}\s+that\s+")
 _WEAK = re.compile(rf"{_FINDER}{list_alternatives('suggested')}\s+that\s+")
-_HEDGED = compile_phrases("hedge")
+_HEDGE = compile_phrases("hedge")
 _HEDGE_WITHIN = 7
 """A hedge must stand within so many words, before any comma, to weaken the statement itself and not a remark behind it."""
-_LEANING = [compile_phrases(section) for section in ("anaphoric (opening)", "unanchored", "method (opening)", "method")]
+_CONTEXT_CUES = [compile_phrases(section) for section in ("anaphoric (opening)", "unanchored", "method (opening)", "method")]
 """A sentence that contains any of these depends on its context, or says how something was found rather than what."""
 _BEGINS = re.compile(r"[“\"(\[]?(?:[A-ZÀ-ÖØ-Þα-ωΑ-Ω]|\d+(?:\.\d+)?\s?%|[a-z]{1,4}-?[A-Z0-9])")
-_DAMAGED = re.compile(r"[\u00ad•�]|\\u[0-9a-f]{4}|&\w+;")
+_DAMAGE = re.compile(r"[\u00ad•�]|\\u[0-9a-f]{4}|&\w+;")
 _JOINT = re.compile(r"(?<=[.!?]);\s+")
 """Some abstracts were put together from their sections with semicolons."""
 _FIGURE = re.compile(r"\d")
@@ -79,23 +79,23 @@ def split_pieces(sentence: str) -> list[str]:
 
 def find_roles(source: Source) -> list[Role | None]:
     """What each sentence does in the abstract: by its section, else by the last label in the text, else by its place."""
-    labelled = {section.start: section for section in source.document.sections if section.label}
-    if labelled:
+    labelled_sections = {section.start: section for section in source.document.sections if section.label}
+    if labelled_sections:
         return [_find_section(source, sentence) for sentence in source.sentences]
-    found: list[Role | None] = []
+    roles: list[Role | None] = []
     current: Role | None = None
     for sentence in source.sentences:
-        own = find_label(sentence.text)
-        current = _read_label(own) if own else current
-        found.append(current)
-    if not any(found) and len(found) > 2:
-        found[0], found[-2:] = "background", ["conclusion", "conclusion"]
-    return found
+        label = find_label(sentence.text)
+        current = _read_label(label) if label else current
+        roles.append(current)
+    if not any(roles) and len(roles) > 2:
+        roles[0], roles[-2:] = "background", ["conclusion", "conclusion"]
+    return roles
 
 
 def _find_section(source: Source, sentence: Sentence) -> Role | None:
-    inside = (section.label for section in source.document.sections if section.start <= sentence.start < section.end)
-    return _read_label(next(inside, ""))
+    labels = (section.label for section in source.document.sections if section.start <= sentence.start < section.end)
+    return _read_label(next(labels, ""))
 
 
 def _read_label(words: str) -> Role | None:
@@ -111,7 +111,7 @@ def trim_sentence(sentence: str) -> str:
         sure, weak = _SURE.match(text), _WEAK.match(text)
         if sure:
             text = text[sure.end() :]
-        elif weak and _HEDGED.search(" ".join(text[weak.end() :].partition(",")[0].split()[:_HEDGE_WITHIN])):
+        elif weak and _HEDGE.search(" ".join(text[weak.end() :].partition(",")[0].split()[:_HEDGE_WITHIN])):
             text = text[weak.end() :]
         text = text[:1].upper() + text[1:] if re.match(r"[a-z]+\b", text) else text
     return text if text.endswith((".", "!", "?")) else f"{text}."
@@ -124,9 +124,9 @@ def stands_alone(text: str) -> bool:
         SHORTEST <= len(words) <= LONGEST
         and _BEGINS.match(text)
         and text.endswith(".")
-        and not _DAMAGED.search(text)
+        and not _DAMAGE.search(text)
         and text.count("(") == text.count(")")
-        and not any(pattern.search(text) for pattern in _LEANING)
+        and not any(pattern.search(text) for pattern in _CONTEXT_CUES)
     )
 
 
@@ -139,8 +139,8 @@ def score_plainness(text: str) -> float:
 
 def find_all_candidates(sources: Sequence[Source]) -> list[QuotableSentence]:
     """The candidates of all sources, no text twice."""
-    found: dict[str, QuotableSentence] = {}
+    candidates: dict[str, QuotableSentence] = {}
     for source in sources:
         for one in find_candidates(source):
-            found.setdefault(one.text, one)
-    return list(found.values())
+            candidates.setdefault(one.text, one)
+    return list(candidates.values())

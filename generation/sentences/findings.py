@@ -25,27 +25,27 @@ def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator
     The first that takes the opposite side to the first source is introduced as a contrast; it is included before any of the
     others.
     """
-    telling = [source for source in sources if source.finding]
-    leading = next((source.finding.stance for source in telling if source.finding), None)
-    turning = next((one for one in telling if one.finding and leading and one.finding.stance not in (None, leading)), None)
-    first = [one for one in (*telling[:1], turning) if one]
-    kept: dict[int, DraftSentence] = {}
-    for source in [*first, *(one for one in telling if one not in first)]:
+    reporters = [source for source in sources if source.finding]
+    lead = next((source.finding.stance for source in reporters if source.finding), None)
+    contrast = next((one for one in reporters if one.finding and lead and one.finding.stance not in (None, lead)), None)
+    first = [one for one in (*reporters[:1], contrast) if one]
+    sentences: dict[int, DraftSentence] = {}
+    for source in [*first, *(one for one in reporters if one not in first)]:
         assert source.finding
-        sentence = write_finding(source, source.finding, source is turning)
-        used = sum(len(one.text.split()) for one in kept.values())
-        new = sentence and sentence.text not in {one.text for one in kept.values()}
-        if sentence and new and len(kept) < most and used + len(sentence.text.split()) <= words:
-            kept[source.number] = sentence
-    yield from (kept[source.number] for source in telling if source.number in kept)
+        sentence = write_finding(source, source.finding, source is contrast)
+        length = sum(len(one.text.split()) for one in sentences.values())
+        new = sentence and sentence.text not in {one.text for one in sentences.values()}
+        if sentence and new and len(sentences) < most and length + len(sentence.text.split()) <= words:
+            sentences[source.number] = sentence
+    yield from (sentences[source.number] for source in reporters if source.number in sentences)
 
 
 def write_finding(source: Source, finding: Finding, contrast: bool = False) -> DraftSentence | None:
     """The finding as it stands or as a quotation; None where it is too long or too short to be either."""
     quote = choose_quotable(source.sentences[finding.sentence].text)
-    alone = trim_sentence(quote)
-    if stands_alone(alone) and not contrast and explain_acronyms(alone, source) == alone:
-        return DraftSentence(alone, (Cited(source.number),))
+    statement = trim_sentence(quote)
+    if stands_alone(statement) and not contrast and explain_acronyms(statement, source) == statement:
+        return DraftSentence(statement, (Cited(source.number),))
     quote = drop_label(quote).strip().rstrip(".").rstrip()
     if not 3 <= len(quote.split()) <= LONGEST_QUOTE:
         return None
@@ -65,6 +65,6 @@ def explain_acronyms(quote: str, source: Source) -> str:
 
 def choose_quotable(sentence: str) -> str:
     """Of several sentences that a source runs together, the last of usable length: it holds the finding."""
-    written = [" ".join(piece.split()) for piece in split_pieces(sentence)]
-    telling = [piece for piece in written if SHORTEST // 2 <= len(piece.split()) <= LONGEST + 12]
-    return telling[-1] if telling else " ".join(sentence.split())
+    pieces = [" ".join(piece.split()) for piece in split_pieces(sentence)]
+    candidates = [piece for piece in pieces if SHORTEST // 2 <= len(piece.split()) <= LONGEST + 12]
+    return candidates[-1] if candidates else " ".join(sentence.split())

@@ -23,5 +23,5 @@ def drop_label(sentence: str) -> str:
 
 def find_label(sentence: str) -> str:
     """The section label at a sentence's beginning, with what sets it apart; "" where there is none."""
-    found = _LABEL.match(sentence)
-    return found.group() if found and found.end() < len(sentence) else ""
+    match = _LABEL.match(sentence)
+    return match.group() if match and match.end() < len(sentence) else ""

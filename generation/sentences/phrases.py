@@ -31,12 +31,12 @@ def _load_sections() -> dict[str, list[str]]:
         lines = _FILE.read_text("utf-8").splitlines()
     except OSError as error:
         raise ModelUnusable(f"The phrases {_FILE} cannot be read ({error}); reinstall the package.") from error
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     section = ""
     for line in lines:
         if line.startswith("["):
             section = line.strip("[] ")
-            found[section] = []
+            sections[section] = []
         elif line.strip() and not line.startswith("#"):
-            found[section] += [phrase.strip().replace(" ", r"\s+") for phrase in line.split(" / ")]
-    return found
+            sections[section] += [phrase.strip().replace(" ", r"\s+") for phrase in line.split(" / ")]
+    return sections

@@ -43,18 +43,18 @@ def build_on_cluster(
         progress = open_or_restart(address, name, plan.make_fingerprint(files, columns), version)
     with WriteLock(address, name) as lock:
         with open_writer(address, name, progress, lock) as writer:
-            read = read_all(writer, None, files, skip_bad, columns)
+            reading = read_all(writer, None, files, skip_bad, columns)
         finish_copies(address, name)
         mark_retractions(address, name)
-        counted = count(address, name)
-        if not counted[0].documents:
-            raise BadInput(describe_emptiness(read.sources))
+        summary = count(address, name)
+        if not summary[0].documents:
+            raise BadInput(describe_emptiness(reading.sources))
         versions = {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(progress.version, name, counted, read.sources, versions=versions)
+        manifest = plan.make_manifest(progress.version, name, summary, reading.sources, versions=versions)
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
         drop_progress(address, name)
-    return read.report(manifest)
+    return reading.report(manifest)
 
 
 def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None) -> BuildReport:
@@ -68,14 +68,14 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
         plan.check_settings(old, str(address))
         progress = _resume_update(address, name, old, files, columns)
         with open_writer(address, name, progress, lock) as writer:
-            read = read_all(writer, None, files, skip_bad, columns)
+            reading = read_all(writer, None, files, skip_bad, columns)
         refresh(address, name)
         mark_retractions(address, name)
         versions = {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(progress.version, name, count(address, name), read.sources, old, versions=versions)
+        manifest = plan.make_manifest(progress.version, name, count(address, name), reading.sources, old, versions=versions)
         write_manifest(address, name, manifest, read_state(address).cue_names)
         drop_progress(address, name)
-    return read.report(manifest, old)
+    return reading.report(manifest, old)
 
 
 @contextmanager
@@ -92,14 +92,14 @@ def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock
 def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
     """The real name of an index to build, and its version; raises `BadInput` if the address may not be used."""
     client = connect(address)
-    held = client.indices.get_alias(name=address.name, ignore=[404])
-    current = [] if "error" in held else list(held)
+    aliases = client.indices.get_alias(name=address.name, ignore=[404])
+    current = [] if "error" in aliases else list(aliases)
     if not current and client.indices.exists(index=address.name):
         raise BadInput(f"{address.name} is an index on the cluster that Counterpoint did not build; name another address.")
     if current and not overwrite:
         raise BadInput(f"{address} already exists; name a new address, or add --overwrite to replace it when the build is done.")
-    found = [_VERSION.fullmatch(name.removeprefix(address.name)) for name in current]
-    number = 1 + max([int(match[1]) for match in found if match], default=0)
+    matches = [_VERSION.fullmatch(name.removeprefix(address.name)) for name in current]
+    number = 1 + max([int(match[1]) for match in matches if match], default=0)
     version = number
     if current:
         # An update raises the version of an index, but not the number in its name.
@@ -129,8 +129,8 @@ def _resume_update(address: Address, name: str, old: Manifest, files: Files, col
     progress = read_progress(address, name)
     if progress and progress.version > old.version:
         if progress.fingerprint != fingerprint:
-            named = ", ".join(progress.files[:5])
-            raise BadInput(f"An earlier update of {address} was stopped midway; run it again first, with its sources: {named}.")
+            names = ", ".join(progress.files[:5])
+            raise BadInput(f"An earlier update of {address} was stopped midway; run it again first, with its sources: {names}.")
         return progress
     progress = Progress(fingerprint, old.version + 1, [path.name for path, _ in files])
     progress.write(address, name)
@@ -163,15 +163,15 @@ def put_in_place(address: Address, name: str) -> None:
     """Point the address's name to this index, atomically; of the older indexes only the previous one is kept."""
     with translate_faults(address):
         client = connect(address)
-        held = client.indices.get_alias(name=address.name, ignore=[404])
-        before = sorted(other for other in ([] if "error" in held else held) if other != name)
-        actions = [{"remove": {"index": other, "alias": address.name}} for other in before]
+        aliases = client.indices.get_alias(name=address.name, ignore=[404])
+        old_names = sorted(other for other in ([] if "error" in aliases else aliases) if other != name)
+        actions = [{"remove": {"index": other, "alias": address.name}} for other in old_names]
         actions.append({"add": {"index": name, "alias": address.name}})
         client.indices.update_aliases(body={"actions": actions}, params={"request_timeout": 60})
         # A service has the previous index open until it looks again.
         others = client.indices.get(index=f"{address.name}-v*", ignore=[404])
         for other in others if "error" not in others else []:
-            if _VERSION.fullmatch(other.removeprefix(address.name)) and other not in (name, *before):
+            if _VERSION.fullmatch(other.removeprefix(address.name)) and other not in (name, *old_names):
                 client.indices.delete(index=other, ignore=[404])
 
 

@@ -45,18 +45,18 @@ class BulkSender:
     def __init__(self, address: Address, name: str) -> None:
         self.address, self.name = address, name
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bulk")
-        self._pending: list[Future[None]] = []
+        self._jobs: list[Future[None]] = []
 
     def send(self, actions: Sequence[Action]) -> None:
         """Begin to send a batch, once the previous one has been accepted."""
         self.wait()
         parts = [actions[at : at + _CHUNK] for at in range(0, len(actions), _CHUNK)]
-        self._pending = [self._threads.submit(self._send_part, part) for part in parts]
+        self._jobs = [self._threads.submit(self._send_part, part) for part in parts]
 
     def wait(self) -> None:
         """Wait until everything sent has been accepted; raise the error if the cluster refused any of it."""
-        pending, self._pending = self._pending, []
-        faults = [error for one in pending if (error := one.exception())]
+        jobs, self._jobs = self._jobs, []
+        faults = [error for one in jobs if (error := one.exception())]
         if faults:
             raise faults[0]
 
@@ -65,16 +65,16 @@ class BulkSender:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _send_part(self, part: Sequence[Action]) -> None:
-        until, pause, left = time.monotonic() + _PATIENCE, 0.5, list(part)
-        while left:
+        until, pause, rest = time.monotonic() + _PATIENCE, 0.5, list(part)
+        while rest:
             try:
-                left = self._try(left)
-                fault = ClusterBusy(f"The cluster of {self.address} did not take {len(left)} documents; try again.")
+                rest = self._try(rest)
+                fault = ClusterBusy(f"The cluster of {self.address} did not take {len(rest)} documents; try again.")
             except ClusterBusy as error:
                 fault = error
-            if left and time.monotonic() > until:
+            if rest and time.monotonic() > until:
                 raise fault
-            if left:
+            if rest:
                 time.sleep(pause)
                 pause = min(2 * pause, 10.0)
 
@@ -82,26 +82,26 @@ class BulkSender:
         """Send a part once; return those actions that should be sent again."""
         lines = "".join(_write_lines(action, source) for action, source in part)
         with translate_faults(self.address):
-            found = connect(self.address).bulk(body=lines, index=self.name, params={"request_timeout": _TIMEOUT})
-        if not found["errors"]:
+            reply = connect(self.address).bulk(body=lines, index=self.name, params={"request_timeout": _TIMEOUT})
+        if not reply["errors"]:
             return []
-        outcomes = [next(iter(one.values())) for one in found["items"]]
-        return [action for action, one in zip(part, outcomes, strict=True) if self._failed(one)]
+        outcomes = [next(iter(one.values())) for one in reply["items"]]
+        return [action for action, one in zip(part, outcomes, strict=True) if self._has_failed(one)]
 
-    def _failed(self, outcome: dict[str, Any]) -> bool:
+    def _has_failed(self, outcome: dict[str, Any]) -> bool:
         """Whether a write should be sent again; one already in counts as done. Raises for one that can never succeed."""
         if outcome["status"] < 300 or outcome["status"] in (_CONFLICT, _GONE):
             return False
         error = outcome.get("error") or {}
-        said = f"{error.get('type')} {error.get('reason')}"
-        if "flood" in said or "read-only-allow-delete" in said:
+        reason = f"{error.get('type')} {error.get('reason')}"
+        if "flood" in reason or "read-only-allow-delete" in reason:
             raise OutOfSpace(
                 f"The cluster of {self.address} refuses writes, because a node's disk is past its flood-stage watermark; what "
                 "was done so far is saved: free some space there and run the same command again to resume."
             )
         if outcome["status"] in (429, 500, 502, 503, 504):
             return True
-        raise IndexUnusable(f"The cluster refused document {outcome['_id']} ({outcome['status']}, {said[:300]}).")
+        raise IndexUnusable(f"The cluster refused document {outcome['_id']} ({outcome['status']}, {reason[:300]}).")
 
 
 def _write_lines(action: dict[str, Any], source: dict[str, Any] | None) -> str:

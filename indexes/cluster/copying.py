@@ -54,7 +54,7 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
     ):
         try:
             for rows in _read_rows(store, progress.last):
-                sender.send([index_action(row[0], make_source(row, written, 1), 1) for row, written in rows])
+                sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
                 # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
                 progress.write(address, name)
                 progress.last = rows[-1][0][0]
@@ -64,7 +64,7 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         finally:
             sender.close()
         finish_copies(address, name)
-        made = replace(
+        new_manifest = replace(
             manifest,
             format=FORMAT,
             data=name,
@@ -72,11 +72,11 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
             dense=None,
             versions=manifest.versions | {"opensearch": read_version(address)},
         )
-        _check_same(made, count(address, name), str(address))
-        write_manifest(address, name, made, dict(store.execute("SELECT id, name FROM cue_names")))
+        _check_same(new_manifest, count(address, name), str(address))
+        write_manifest(address, name, new_manifest, dict(store.execute("SELECT id, name FROM cue_names")))
         put_in_place(address, name)
         drop_progress(address, name)
-    return made
+    return new_manifest
 
 
 def copy_to_folder(address: Address, out: Path) -> Manifest:
@@ -99,36 +99,36 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
                     store.adopt(rows)
                     lucene.add((row[0], make_contents(row[1], row[2])) for row, _ in rows)
                     bar.update(len(rows))
-            found = store.summary()
+            summary = store.summary()
             lucene.finish()
             store.finish()
         finally:
             lucene.abandon()
             store.close()
-        made = replace(state.manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions())
-        _check_same(made, found, str(out))
-        made.write(root)
+        new_manifest = replace(state.manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions())
+        _check_same(new_manifest, summary, str(out))
+        new_manifest.write(root)
     (root / ".lock").unlink(missing_ok=True)
     os.rename(root, out.resolve())
-    return made
+    return new_manifest
 
 
 def _check_settings(manifest: Manifest, place: str) -> None:
     """Raise unless both sides search texts alike; a different cue list is copied unchanged, and refused by an update."""
-    wanted = plan.list_settings()
-    if manifest.format < FORMAT or any(manifest.settings.get(key) != wanted[key] for key in ("analyzer", "bm25", "contents")):
+    settings = plan.list_settings()
+    if manifest.format < FORMAT or any(manifest.settings.get(key) != settings[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
             f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
             "build it again with `counterpoint index build`."
         )
 
 
-def _check_same(made: Manifest, found: tuple[Any, str], place: str) -> None:
-    counts, digest = found
-    if digest != made.corpus_sha256 or counts != made.counts:
+def _check_same(manifest: Manifest, summary: tuple[Any, str], place: str) -> None:
+    counts, digest = summary
+    if digest != manifest.corpus_sha256 or counts != manifest.counts:
         raise IndexUnusable(
-            f"The copy at {place} is not the same ({counts.documents:,} documents instead of {made.counts.documents:,}, or other "
-            "texts): the index was changed while it was copied; copy it again."
+            f"The copy at {place} is not the same ({counts.documents:,} documents instead of {manifest.counts.documents:,}, or "
+            "other texts): the index was changed while it was copied; copy it again."
         )
 
 

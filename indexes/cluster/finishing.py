@@ -32,14 +32,14 @@ def mark_retractions(address: Address, name: str) -> None:
 
     A document's own statement that it is retracted (1) stays. Needs a refresh before, and makes one after.
     """
-    retracting = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
-    pointed = {target for source in retracting for target in derive_targets(source)}
-    newly = [one for ids in _split(sorted(pointed)) for one in _find(address, name, _among(ids, 0))]
-    marked = _find(address, name, {"term": {"retracted": 2}})
+    sources = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
+    targets = {target for source in sources for target in derive_targets(source)}
+    additions = [one for ids in _split(sorted(targets)) for one in _find(address, name, _among(ids, 0))]
+    retractions = _find(address, name, {"term": {"retracted": 2}})
     sender = BulkSender(address, name)
     try:
-        _rewrite(sender, newly, 2)
-        _rewrite(sender, (one for one in marked if one["pmid"] not in pointed), 0)
+        _rewrite(sender, additions, 2)
+        _rewrite(sender, (one for one in retractions if one["pmid"] not in targets), 0)
     finally:
         sender.close()
     refresh(address, name)
@@ -62,11 +62,11 @@ def count(address: Address, name: str) -> tuple[IndexCounts, str]:
         "aggs": {field: {"sum": {"field": field}} for field in fields}
         | {"retracted": {"filter": {"range": {"retracted": {"gt": 0}}}}},
     }
-    found = run_search(address, name, body)
-    sums = {field: float(found["aggregations"][field]["value"]) for field in fields}
+    reply = run_search(address, name, body)
+    sums = {field: float(reply["aggregations"][field]["value"]) for field in fields}
     sentences, cues, cue_sentences = (round(sums[field]) for field in fields[:3])
-    retracted = int(found["aggregations"]["retracted"]["doc_count"])
-    counts = IndexCounts(int(found["hits"]["total"]["value"]), sentences, cues, cue_sentences, retracted)
+    retractions = int(reply["aggregations"]["retracted"]["doc_count"])
+    counts = IndexCounts(int(reply["hits"]["total"]["value"]), sentences, cues, cue_sentences, retractions)
     return counts, add_up([sums[field] for field in fields[3:]])
 
 
@@ -80,23 +80,23 @@ def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: M
 def _find(address: Address, name: str, query: dict[str, Any], fields: list[str] | bool = True) -> list[dict[str, Any]]:
     """The sources of all documents that a query finds."""
     body: dict[str, Any] = {"query": query, "size": _PAGE, "sort": ["pmid"], "_source": fields, "track_total_hits": False}
-    found: list[dict[str, Any]] = []
+    sources: list[dict[str, Any]] = []
     while hits := run_search(address, name, body)["hits"]["hits"]:
-        found += [hit["_source"] for hit in hits]
+        sources += [hit["_source"] for hit in hits]
         body["search_after"] = hits[-1]["sort"]
-    return found
+    return sources
 
 
-def _among(ids: list[str], retracted: int) -> dict[str, Any]:
-    return {"bool": {"filter": [{"terms": {"pmid": ids}}, {"term": {"retracted": retracted}}]}}
+def _among(ids: list[str], mark: int) -> dict[str, Any]:
+    return {"bool": {"filter": [{"terms": {"pmid": ids}}, {"term": {"retracted": mark}}]}}
 
 
 def _split(ids: list[str]) -> Iterator[list[str]]:
     return (ids[at : at + _PAGE] for at in range(0, len(ids), _PAGE))
 
 
-def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], retracted: int) -> None:
+def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int) -> None:
     """Write documents again with another mark, at their own place in the order of writes."""
-    changed = [one | {"retracted": retracted} | derive(one) for one in sources]
-    sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in changed])
+    revisions = [one | {"retracted": mark} | derive(one) for one in sources]
+    sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in revisions])
     sender.wait()

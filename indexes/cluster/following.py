@@ -35,27 +35,27 @@ def follow(index: Path, source: Path, every: float, tell: Tell, skip_bad: int = 
     Returns how many files were applied. A damaged or out-of-order file ends it with the reason (`BadInput`); if a cluster does
     not answer, it waits.
     """
-    applied = 0
+    count = 0
     while True:
         try:
-            applied += apply_new(index, source, tell, skip_bad)
+            count += apply_new(index, source, tell, skip_bad)
         except (ClusterBusy, Unfinished) as error:
             if once:
                 raise
             tell(f"{error} Looking again in {every:.0f} s.")
         if once:
-            return applied
+            return count
         time.sleep(every)
 
 
 def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
     """Apply every new file in order, one update each, so that each is in the manifest once it is in the index."""
-    applied = 0
+    count = 0
     for file in find_new_files(source, read_index_manifest(index).sources):
         check_whole(file)
         tell(f"{file.path.name}: {describe(update_at(index, [file.path], skip_bad=skip_bad))}.")
-        applied += 1
-    return applied
+        count += 1
+    return count
 
 
 def describe(report: BuildReport) -> str:

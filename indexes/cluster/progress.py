@@ -39,8 +39,8 @@ class Progress:
 def read_progress(address: Address, name: str) -> Progress | None:
     """The progress of an unfinished job; None if there is none."""
     with translate_faults(address):
-        found = connect(address).get(index=name, id=PROGRESS, ignore=[404])
-    return Progress(**found["_source"]["progress"]) if found.get("found") else None
+        reply = connect(address).get(index=name, id=PROGRESS, ignore=[404])
+    return Progress(**reply["_source"]["progress"]) if reply.get("found") else None
 
 
 def drop_progress(address: Address, name: str) -> None:
@@ -57,7 +57,7 @@ class WriteLock:
 
     def __init__(self, address: Address, name: str) -> None:
         self._address, self._name = address, name
-        self._renewed = 0.0
+        self._renewal_time = 0.0
 
     def __enter__(self) -> WriteLock:
         with translate_faults(self._address):
@@ -70,29 +70,29 @@ class WriteLock:
 
     def renew(self) -> None:
         """Show that the writer is alive."""
-        if time.monotonic() - self._renewed > _LEASE / 10:
+        if time.monotonic() - self._renewal_time > _LEASE / 10:
             with translate_faults(self._address):
                 connect(self._address).index(index=self._name, id=LOCK, body={"lock": self._describe()})
-            self._renewed = time.monotonic()
+            self._renewal_time = time.monotonic()
 
     def _take(self) -> None:
         client = connect(self._address)
         for _ in range(3):
-            made = client.index(index=self._name, id=LOCK, body={"lock": self._describe()}, op_type="create", ignore=[409])
-            if made.get("result") == "created":
-                self._renewed = time.monotonic()
+            reply = client.index(index=self._name, id=LOCK, body={"lock": self._describe()}, op_type="create", ignore=[409])
+            if reply.get("result") == "created":
+                self._renewal_time = time.monotonic()
                 return
-            found = client.get(index=self._name, id=LOCK, ignore=[404])
-            if not found.get("found"):
+            lock = client.get(index=self._name, id=LOCK, ignore=[404])
+            if not lock.get("found"):
                 continue
-            holder = found["_source"]["lock"]
+            holder = lock["_source"]["lock"]
             if not _is_dead(holder):
                 raise BadInput(
                     f"Another build or update of {self._address} is running (process {holder['pid']} on {holder['host']}); wait "
                     "until it is done."
                 )
-            seen = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
-            client.delete(index=self._name, id=LOCK, params=seen, ignore=[404, 409])
+            condition = {"if_seq_no": lock["_seq_no"], "if_primary_term": lock["_primary_term"]}
+            client.delete(index=self._name, id=LOCK, params=condition, ignore=[404, 409])
         raise BadInput(f"Another build or update of {self._address} has just begun; wait until it is done.")
 
     def _describe(self) -> dict[str, Any]:

@@ -27,14 +27,14 @@ def list_cue_names() -> dict[int, str]:
     return {number: entry.name for number, entry in enumerate(load_cue_list().cues, 1)}
 
 
-def make_order(version: int, source: int, done: int) -> int:
+def make_order(version: int, source: int, end: int) -> int:
     """The place of a batch in the order of all writes to an index: the job, the source, the record; positive, 63 bits.
 
     Raises `BadInput` for more sources than fit.
     """
     if source >= 1 << _SOURCE_BITS:
         raise BadInput(f"A build or update on a cluster takes at most {1 << _SOURCE_BITS:,} files; give it fewer at a time.")
-    return ((version << _SOURCE_BITS | source) << _RECORD_BITS) + done
+    return ((version << _SOURCE_BITS | source) << _RECORD_BITS) + end
 
 
 class ClusterWriter:
@@ -44,7 +44,7 @@ class ClusterWriter:
         self.address, self.name, self.progress = address, name, progress
         self._lock, self._sender = lock, BulkSender(address, name)
         self._cue_ids = {cue: number for number, cue in list_cue_names().items()}
-        self._unsaved: tuple[int, int, list[tuple[int, str]]] | None = None
+        self._batch: tuple[int, int, list[tuple[int, str]]] | None = None
 
     def records_done(self, source: int) -> int:
         """How many records of the `source`-th file are already in."""
@@ -54,23 +54,23 @@ class ClusterWriter:
         """The records among them, by number and id, that were left out because their id had occurred before."""
         return [(number, pmid) for number, pmid in self.progress.repeats.get(str(source), [])]
 
-    def written_now(self, pmids: Sequence[str], source: int, done: int) -> set[str]:
+    def written_now(self, pmids: Sequence[str], source: int, end: int) -> set[str]:
         """Those documents that this job has written in earlier batches; an earlier attempt at this batch does not count."""
         self.settle()
-        order = make_order(self.progress.version, source, done)
-        held = self._find_held(pmids)
-        return {pmid for pmid, one in held.items() if one["written"] == self.progress.version and one["order"] != order}
+        order = make_order(self.progress.version, source, end)
+        sources = self._find_held(pmids)
+        return {pmid for pmid, one in sources.items() if one["written"] == self.progress.version and one["order"] != order}
 
     def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
         """The ids of the documents that have one of these DOIs, by the DOI."""
-        wanted = sorted({doi for doi in dois if doi})
-        if not wanted:
+        values = sorted({doi for doi in dois if doi})
+        if not values:
             return {}
         self.settle()
         with translate_faults(self.address):
             client = connect(self.address)
             client.indices.refresh(index=self.name)
-            body = {"query": {"terms": {"doi": wanted}}, "size": 10_000, "_source": ["pmid", "doi"], "sort": ["pmid"]}
+            body = {"query": {"terms": {"doi": values}}, "size": 10_000, "_source": ["pmid", "doi"], "sort": ["pmid"]}
             hits = client.search(index=self.name, body=body)["hits"]["hits"]
         return {hit["_source"]["doi"]: hit["_source"]["pmid"] for hit in reversed(hits)}
 
@@ -78,7 +78,7 @@ class ClusterWriter:
         self,
         records: Sequence[Document | Deletion],
         source: int,
-        done: int,
+        end: int,
         repeats: Sequence[tuple[int, str]] = (),
         newest: bool = True,
     ) -> Change:
@@ -88,36 +88,36 @@ class ClusterWriter:
         """
         self.settle()
         self._lock.renew()
-        held = self._find_held([record.pmid for record in records])
-        state = settle(records, {pmid: one["version"] for pmid, one in held.items()}, newest)
-        order = make_order(self.progress.version, source, done)
+        sources = self._find_held([record.pmid for record in records])
+        state = settle(records, {pmid: one["version"] for pmid, one in sources.items()}, newest)
+        order = make_order(self.progress.version, source, end)
         self._sender.send(
-            [self._make_action(pmid, one, held.get(pmid), order) for pmid, one in state.items() if one or pmid in held]
+            [self._make_action(pmid, one, sources.get(pmid), order) for pmid, one in state.items() if one or pmid in sources]
         )
-        self._unsaved = (source, done, list(repeats))
-        written = [(one.pmid, one.title, one.abstract) for one in state.values() if one]
-        return Change([pmid for pmid in state if pmid in held], written)
+        self._batch = (source, end, list(repeats))
+        texts = [(one.pmid, one.title, one.abstract) for one in state.values() if one]
+        return Change([pmid for pmid in state if pmid in sources], texts)
 
     def settle(self) -> None:
         """Wait until the current batch is in, and save how far its source has been read."""
         self._sender.wait()
-        if self._unsaved:
-            source, done, repeats = self._unsaved
-            self.progress.done[str(source)] = done
+        if self._batch:
+            source, end, repeats = self._batch
+            self.progress.done[str(source)] = end
             if repeats:
                 self.progress.repeats[str(source)] = [*self.progress.repeats.get(str(source), []), *repeats]
             self.progress.write(self.address, self.name)
-            self._unsaved = None
+            self._batch = None
 
     def close(self) -> None:
         """End the threads; what was sent stays."""
         self._sender.close()
 
-    def _make_action(self, pmid: str, document: Document | None, held: dict[str, Any] | None, order: int) -> Action:
+    def _make_action(self, pmid: str, document: Document | None, old_source: dict[str, Any] | None, order: int) -> Action:
         if document is None:
             return delete_action(pmid, order)
         source = make_source(annotate(document, self._cue_ids), self.progress.version, order)
-        if held and held["retracted"] == _MARKED and not source["retracted"]:
+        if old_source and old_source["retracted"] == _MARKED and not source["retracted"]:
             # Until the notices are checked at the end of the job, their previous marks still hold.
             source["retracted"] = _MARKED
         return index_action(pmid, source, order)
@@ -128,7 +128,7 @@ class ClusterWriter:
             return {}
         params = {"_source_includes": "version,retracted,written,order", "request_timeout": 60}
         with translate_faults(self.address):
-            found = connect(self.address).mget(index=self.name, body={"ids": sorted(set(pmids))}, params=params)
-        if any("error" in one for one in found["docs"]):
+            reply = connect(self.address).mget(index=self.name, body={"ids": sorted(set(pmids))}, params=params)
+        if any("error" in one for one in reply["docs"]):
             raise ClusterBusy(f"Documents of {self.address} could not be read; try again.")
-        return {one["_id"]: one["_source"] for one in found["docs"] if one["found"]}
+        return {one["_id"]: one["_source"] for one in reply["docs"] if one["found"]}

@@ -23,21 +23,21 @@ class EuropePMC:
 
     def begin(self, query: str, most: int) -> Search:
         """Search; raises `BadInput` for a query that finds nothing."""
-        found = int(self._ask(query, "*", 1)["hitCount"])
-        if not found:
+        total = int(self._ask(query, "*", 1)["hitCount"])
+        if not total:
             raise BadInput(f"Europe PMC finds nothing for “{query}”; change the query.")
-        return Search("europepmc", query, most, found, min(found, most), {"cursor": "*"})
+        return Search("europepmc", query, most, total, min(total, most), {"cursor": "*"})
 
     def fetch_part(self, search: Search) -> bytes | None:
         """The next results, one JSON object per line."""
-        left, cursor = search.wanted - search.fetched, search.at["cursor"]
-        if left <= 0 or not cursor:
+        room, cursor = search.wanted - search.fetched, search.at["cursor"]
+        if room <= 0 or not cursor:
             return None
         # One size for all pages: a cursor continues only from a page of the same size.
         answer = self._ask(search.query, cursor, min(PAGE, search.wanted))
-        results = answer["resultList"]["result"][:left]
-        following = answer.get("nextCursorMark", "")
-        search.at["cursor"] = "" if following == cursor or not results else following
+        results = answer["resultList"]["result"][:room]
+        next_cursor = answer.get("nextCursorMark", "")
+        search.at["cursor"] = "" if next_cursor == cursor or not results else next_cursor
         search.fetched += len(results)
         return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in results).encode() if results else None
 
@@ -48,8 +48,8 @@ class EuropePMC:
     def _ask(self, query: str, cursor: str, size: int) -> dict[str, Any]:
         fields = {"query": query, "format": "json", "resultType": "core", "pageSize": str(size), "cursorMark": cursor}
         answer: dict[str, Any] = json.loads(self._remote.ask("GET", "search", fields, _check))
-        if said := answer.get("errMsg"):
-            raise self._remote.refuse(str(said), "check the query at europepmc.org")
+        if message := answer.get("errMsg"):
+            raise self._remote.refuse(str(message), "check the query at europepmc.org")
         return answer
 
 

@@ -39,8 +39,8 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
     """
     if not query.strip():
         raise BadInput("The query is empty; write what you would type into the search box of PubMed.")
-    stopped = "what was fetched so far is saved, and the same command resumes from there"
-    with report_interrupt("the fetch", stopped), translate_write_errors("the papers", folder, GO_ON):
+    advice = "what was fetched so far is saved, and the same command resumes from there"
+    with report_interrupt("the fetch", advice), translate_write_errors("the papers", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
         with hold_lock(folder):
             for _ in range(_TIMES_FORGOTTEN):
@@ -87,8 +87,8 @@ def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[s
     _clear(folder)
     search.began = datetime.now(UTC).isoformat(timespec="minutes")
     _save(folder, search)
-    shown = f"; the first {search.wanted:,} are fetched (--max)" if search.wanted < search.found else ""
-    say(f"{source.name} finds {search.found:,} papers for “{query}”{shown}.")
+    limit = f"; the first {search.wanted:,} are fetched (--max)" if search.wanted < search.found else ""
+    say(f"{source.name} finds {search.found:,} papers for “{query}”{limit}.")
     for note in search.notes:
         say(f"  {note}")
     return search

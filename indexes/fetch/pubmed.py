@@ -41,21 +41,21 @@ class PubMed:
     def begin(self, query: str, most: int) -> Search:
         """Search; raises `BadInput` for a query that PubMed refuses or that finds nothing."""
         whole = self._search(query)
-        found = int(whole["count"])
+        total = int(whole["count"])
         notes = _list_notes(whole)
-        if not found:
-            read = f", which PubMed read as {translated}" if (translated := whole.get("querytranslation")) else ""
+        if not total:
+            reading = f", which PubMed read as {translation}" if (translation := whole.get("querytranslation")) else ""
             because = f" ({'; '.join(notes)})" if notes else ""
-            raise BadInput(f"PubMed finds nothing for “{query}”{read}{because}; change the query.")
-        if min(found, most) <= MOST_A_SEARCH:
-            slices = [_make_slice(whole, min(found, most))]
+            raise BadInput(f"PubMed finds nothing for “{query}”{reading}{because}; change the query.")
+        if min(total, most) <= MOST_A_SEARCH:
+            slices = [_make_slice(whole, min(total, most))]
         else:
             slices = list(self._cut_by_date(query, most, _FIRST_DAY, datetime.now(UTC).date() + timedelta(days=1)))
-        wanted = sum(one["wanted"] for one in slices)
-        if wanted < min(found, most):
-            lost = min(found, most) - wanted
-            notes.append(f"{lost:,} papers cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}")
-        return Search("pubmed", query, most, found, wanted, {"slices": slices, "slice": 0, "start": 0}, notes)
+        size = sum(one["wanted"] for one in slices)
+        if size < min(total, most):
+            loss = min(total, most) - size
+            notes.append(f"{loss:,} papers cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}")
+        return Search("pubmed", query, most, total, size, {"slices": slices, "slice": 0, "start": 0}, notes)
 
     def fetch_part(self, search: Search) -> bytes | None:
         """The next records as PubMed XML; raises `Expired` if NCBI no longer has the result."""
@@ -63,11 +63,11 @@ class PubMed:
         if at["slice"] == len(at["slices"]):
             return None
         part = at["slices"][at["slice"]]
-        asked = min(BATCH, part["wanted"] - at["start"])
-        where = {"WebEnv": part["webenv"], "query_key": part["key"], "retstart": str(at["start"]), "retmax": str(asked)}
+        count = min(BATCH, part["wanted"] - at["start"])
+        where = {"WebEnv": part["webenv"], "query_key": part["key"], "retstart": str(at["start"]), "retmax": str(count)}
         body = self._ask("efetch.fcgi", {**where, "retmode": "xml"}, _count_records)
         search.fetched += _count_records(body)
-        at["start"] += asked
+        at["start"] += count
         if at["start"] >= part["wanted"]:
             at.update(slice=at["slice"] + 1, start=0)
         return body
@@ -78,24 +78,24 @@ class PubMed:
 
     def _cut_by_date(self, query: str, most: int, first: date, last: date) -> Iterator[dict[str, Any]]:
         """Searches of at most `MOST_A_SEARCH` papers each, the latest first, until `most` are reached."""
-        waiting = [(first, last)]
-        while waiting and most > 0:
-            first, last = waiting.pop()
-            found = self._search(query, datetype="edat", mindate=f"{first:%Y/%m/%d}", maxdate=f"{last:%Y/%m/%d}")
-            count = int(found["count"])
+        spans = [(first, last)]
+        while spans and most > 0:
+            first, last = spans.pop()
+            result = self._search(query, datetype="edat", mindate=f"{first:%Y/%m/%d}", maxdate=f"{last:%Y/%m/%d}")
+            count = int(result["count"])
             if min(count, most) > MOST_A_SEARCH and first < last:
                 middle = first + (last - first) // 2
-                waiting += [(first, middle), (middle + timedelta(days=1), last)]
+                spans += [(first, middle), (middle + timedelta(days=1), last)]
             elif count:
-                part = _make_slice(found, min(count, most, MOST_A_SEARCH))
+                part = _make_slice(result, min(count, most, MOST_A_SEARCH))
                 most -= part["wanted"]
                 yield part
 
     def _search(self, query: str, **limits: str) -> dict[str, Any]:
         fields = {"term": query, "usehistory": "y", "retmax": "0", "retmode": "json", **limits}
         result: dict[str, Any] = json.loads(self._ask("esearch.fcgi", fields, _check_search))["esearchresult"]
-        if said := result.get("ERROR"):
-            raise self._remote.refuse(str(said), "check the query at pubmed.ncbi.nlm.nih.gov")
+        if message := result.get("ERROR"):
+            raise self._remote.refuse(str(message), "check the query at pubmed.ncbi.nlm.nih.gov")
         return result
 
     def _ask(self, path: str, fields: dict[str, str], check: Any) -> bytes:
@@ -103,8 +103,8 @@ class PubMed:
         return self._remote.ask("POST", path, {"db": "pubmed", **caller, **fields}, check)
 
 
-def _make_slice(found: dict[str, Any], wanted: int) -> dict[str, Any]:
-    return {"webenv": found["webenv"], "key": found["querykey"], "wanted": wanted}
+def _make_slice(result: dict[str, Any], size: int) -> dict[str, Any]:
+    return {"webenv": result["webenv"], "key": result["querykey"], "wanted": size}
 
 
 def _check_search(body: bytes) -> None:
@@ -137,10 +137,10 @@ def _count_records(body: bytes) -> int:
             raise Expired from None
         raise NotWhole(f"XML that breaks off: {error.msg}") from None
     if root.tag != "PubmedArticleSet":
-        said = " ".join("".join(map(str, root.itertext())).split())
-        if any(words in said.lower() for words in _FORGOTTEN):
+        message = " ".join("".join(map(str, root.itertext())).split())
+        if any(words in message.lower() for words in _FORGOTTEN):
             raise Expired
-        raise NotWhole(said or f"XML of another kind, <{root.tag}>")
+        raise NotWhole(message or f"XML of another kind, <{root.tag}>")
     count = sum(len(root.findall(kind)) for kind in _RECORDS)
     if not count:
         raise NotWhole("no records")

@@ -71,9 +71,9 @@ class Remote:
             backoff_jitter=0.2,
             validate_response=validate,
         )
-        given: dict[str, Any] = {"params": fields} if method == "GET" else {"data": fields}
+        options: dict[str, Any] = {"params": fields} if method == "GET" else {"data": fields}
         try:
-            answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **given)
+            answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **options)
             validate(answer)
         except NotWhole as fault:
             why = f"no whole answer in {TRIES} tries ({self._clean(str(fault))})"
@@ -89,9 +89,9 @@ class Remote:
             raise BadInput(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
         return answer.content
 
-    def refuse(self, said: str, advice: str) -> BadInput:
+    def refuse(self, message: str, advice: str) -> BadInput:
         """The error for a request that the service understood but refused."""
-        return BadInput(f"{self.name} refuses the search ({self._clean(said)}); {advice}.")
+        return BadInput(f"{self.name} refuses the search ({self._clean(message)}); {advice}.")
 
     def _clean(self, text: str) -> str:
         """What a service said, shortened, on one line, and without keys."""

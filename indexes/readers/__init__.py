@@ -66,15 +66,15 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: C
     name = detect_format(path, columns) if format == "auto" else format
     if name not in FORMATS:
         raise BadInput(f"{format!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
-    chosen = FORMATS[name]
+    form = FORMATS[name]
     start = source.read_head(path)
     if _is_xml(start) != (name == XML):
-        raise BadInput(f"{path} is {'' if _is_xml(start) else 'not '}XML: expected {chosen.what}; use the format auto.")
-    if chosen.begins and not chosen.begins(_decode(start)):
-        raise BadInput(f"{path} does not begin as {chosen.what} does; use the format auto.")
+        raise BadInput(f"{path} is {'' if _is_xml(start) else 'not '}XML: expected {form.what}; use the format auto.")
+    if form.begins and not form.begins(_decode(start)):
+        raise BadInput(f"{path} does not begin as {form.what} does; use the format auto.")
     if name == CSV:
         return table.read(path, on_bad, columns)
-    return chosen.read(path, on_bad)
+    return form.read(path, on_bad)
 
 
 def detect_format(path: Path, columns: Columns | None = None) -> str:
@@ -104,11 +104,11 @@ def _detect_json_lines(path: Path) -> str:
             if format.keys and format.keys <= keys:
                 return name
         first = first or f"got {describe_keys(keys)}"
-    known = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)
+    formats = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)
     exports = ", ".join(form.what for form in FORMATS.values() if form.begins)
     raise BadInput(
         f"{path} is in no known format: expected PubMed XML, {exports}, CSV whose first row names a title or an abstract, "
-        f"or JSON lines with the keys {known}; {first}."
+        f"or JSON lines with the keys {formats}; {first}."
     )
 
 

@@ -62,8 +62,8 @@ def _find_known_key(key: str) -> str | None:
 
 def _check_unknown(key: str) -> None:
     """Ignore keys that are not ours; raise for one that looks like a misspelling, since its value would be lost."""
-    if meant := _find_known_key(key):
-        raise RecordError(f'expected the key "{meant}", got "{clean_text(key[:40])}", which would be ignored')
+    if likely_key := _find_known_key(key):
+        raise RecordError(f'expected the key "{likely_key}", got "{clean_text(key[:40])}", which would be ignored')
 
 
 def _read_abstract(value: object) -> tuple[str, tuple[Section, ...]]:
@@ -107,10 +107,10 @@ def _parse_author(name: str) -> Author:
 
 
 def _read_doi(record: dict[str, Any]) -> str:
-    given = read_text(record, "doi")
-    doi = find_doi(given)
-    if given and not doi:
-        raise RecordError(f'expected a DOI such as 10.1000/xyz123 in "doi", got {describe_value(given)}')
+    text = read_text(record, "doi")
+    doi = find_doi(text)
+    if text and not doi:
+        raise RecordError(f'expected a DOI such as 10.1000/xyz123 in "doi", got {describe_value(text)}')
     return doi
 
 

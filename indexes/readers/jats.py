@@ -49,8 +49,8 @@ def read(raw: bytes, where: str) -> JatsArticle:
     article = root if _get_tag(root) == "article" else next((one for one in root.iter() if _get_tag(one) == "article"), None)
     if article is None:
         raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{_get_tag(root)}>.")
-    read = JatsArticle(title=_read_words(_find_first(article, "article-title")))
-    read.id = _read_words(
+    result = JatsArticle(title=_read_words(_find_first(article, "article-title")))
+    result.id = _read_words(
         next(
             (
                 one
@@ -62,11 +62,11 @@ def read(raw: bytes, where: str) -> JatsArticle:
     )
     for abstract in (one for one in article.iter() if _get_tag(one) == "abstract"):
         if abstract.get("abstract-type") not in _OTHER_ABSTRACTS:
-            _read_section(abstract, read, "abstract", fixed=True)
+            _read_section(abstract, result, "abstract", fixed=True)
     body = next((one for one in article if _get_tag(one) == "body"), None)
     if body is not None:
-        _read_section(body, read, "introduction" if read.parts else "other", fixed=False)
-    return read
+        _read_section(body, result, "introduction" if result.parts else "other", fixed=False)
+    return result
 
 
 def _parse(raw: bytes, where: str) -> etree._Element:
@@ -83,21 +83,21 @@ def _parse(raw: bytes, where: str) -> etree._Element:
         raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central provides it.") from None
 
 
-def _read_section(element: etree._Element, read: JatsArticle, kind: SectionKind, fixed: bool) -> None:
+def _read_section(element: etree._Element, target: JatsArticle, kind: SectionKind, fixed: bool) -> None:
     """The paragraphs and sections below `element`, in order; `fixed` says that headings do not change the kind."""
     for child in element:
         tag = _get_tag(child)
         if tag in _LEFT_AWAY:
             continue
         if tag == "title":
-            read.add(_read_words(child), True, kind)
+            target.add(_read_words(child), True, kind)
         elif tag == "sec":
             title = _read_words(_find_first(child, "title", deep=False))
-            _read_section(child, read, kind if fixed or not title else continue_section(title, kind), fixed)
+            _read_section(child, target, kind if fixed or not title else continue_section(title, kind), fixed)
         elif tag == "p":
-            read.add(_read_words(child), False, kind)
+            target.add(_read_words(child), False, kind)
         else:
-            _read_section(child, read, kind, fixed)
+            _read_section(child, target, kind, fixed)
 
 
 def _find_first(element: etree._Element, tag: str, deep: bool = True) -> etree._Element | None:

@@ -64,8 +64,8 @@ def make_paper(
     parts, start = [], 0
     for row, words in enumerate(texts):
         heading = headings[row] if headings else looks_like_heading(words)
-        marked = heading and bool(_MARKDOWN.match(words))
-        parts.append(Part(start, start + len(words), heading, kinds[row] if kinds else None, marked))
+        is_markdown = heading and bool(_MARKDOWN.match(words))
+        parts.append(Part(start, start + len(words), heading, kinds[row] if kinds else None, is_markdown))
         start += len(words) + 1
     text = "\n".join(texts)
     return _check_paper(text, parts if kinds else mark_abstract(text, parts), where, id=id)
@@ -143,44 +143,44 @@ def _read_text(raw: bytes, where: str) -> Paper:
     """
     text = _decode(raw, where).replace("\r\n", "\n")
     parts: list[Part] = []
-    begun = 0
+    body_start = 0
     for line in _LINE.finditer(text):
         words = line.group().strip()
-        marked = _MARKDOWN.match(words)
-        if marked or (words and looks_like_heading(words)):
-            parts += [Part(*span) for span in _split_paragraphs(text, begun, line.start())]
-            start = line.start() + line.group().index(words) + (marked.end() if marked else 0)
+        marker = _MARKDOWN.match(words)
+        if marker or (words and looks_like_heading(words)):
+            parts += [Part(*span) for span in _split_paragraphs(text, body_start, line.start())]
+            start = line.start() + line.group().index(words) + (marker.end() if marker else 0)
             end = line.start() + line.group().index(words) + len(words)
-            parts.append(Part(start, end, heading=True, marked=bool(marked)))
-            begun = line.end()
-    parts += [Part(*span) for span in _split_paragraphs(text, begun, len(text))]
+            parts.append(Part(start, end, heading=True, marked=bool(marker)))
+            body_start = line.end()
+    parts += [Part(*span) for span in _split_paragraphs(text, body_start, len(text))]
     return _check_paper(text, mark_abstract(text, _drop_back_matter(text, parts)), where)
 
 
 def _drop_back_matter(text: str, parts: Sequence[Part]) -> list[Part]:
     """The parts without those from a heading of the back matter to the next heading of a section."""
-    kept: list[Part] = []
+    body: list[Part] = []
     left_away = False
     for part in parts:
         kind = find_heading_kind(text[part.start : part.end]) if part.heading else None
         left_away = kind == "other" if kind else left_away
         if not left_away:
-            kept.append(part)
-    return kept
+            body.append(part)
+    return body
 
 
 def _split_paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentences of a stretch of text; a blank line always ends one."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for gap in [*re.finditer(r"\n[ \t]*\n", text[start:end]), None]:
         stop = start + gap.start() if gap else end
-        found += sentence_spans(text, start if not found else max(start, found[-1][1]), stop)
-    return found
+        spans += sentence_spans(text, start if not spans else max(start, spans[-1][1]), stop)
+    return spans
 
 
 def _read_jats(raw: bytes, where: str) -> Paper:
-    read = jats.read(raw, where)
-    return _check_paper(read.text, read.parts, where, read.title, read.id)
+    article = jats.read(raw, where)
+    return _check_paper(article.text, article.parts, where, article.title, article.id)
 
 
 def _check_paper(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:

@@ -49,8 +49,8 @@ def _read_records(path: Path, on_bad: OnBad) -> Iterator[Record]:
             document = pubmed_article.make_document(element)
         except RecordError as fault:
             pmid = pubmed_article.read_pmid(element)
-            named = f"PMID {pmid}" if pmid else str(place)
-            on_bad(BadRecord(path, f"article {place.articles + 1} ({named})", str(fault)))
+            label = f"PMID {pmid}" if pmid else str(place)
+            on_bad(BadRecord(path, f"article {place.articles + 1} ({label})", str(fault)))
             place.pmid = pmid or place.pmid
         else:
             place.pmid = document.pmid

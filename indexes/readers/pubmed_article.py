@@ -166,8 +166,8 @@ def _read_other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, 
 
 def _read_year(element: etree._Element | None, date: str) -> int | None:
     """The year, from <Year> or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
-    found = _YEAR.search(_find_first(element, f"{date}/Year", f"{date}/MedlineDate"))
-    return int(found.group()) if found else None
+    match = _YEAR.search(_find_first(element, f"{date}/Year", f"{date}/MedlineDate"))
+    return int(match.group()) if match else None
 
 
 def _read_types(element: etree._Element | None) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from retrieval.core.values import Label, Verdict
 FARTHEST = 4.0
 """Relevance gaps beyond this carry no more information."""
 _WIDEST = 8.0
-_DECIDED = 3.0
+_CLEAR_ODDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,18 @@ def compute_margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
 
     Where a verdict's decision overrides its probabilities (a language model over a small one), the decision counts as clear.
     """
-    found = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
-    found = np.log(np.maximum(found, 1e-9))
-    odds: NDArray[np.float64] = np.clip(found[:, [0, 2]] - found[:, [1]], -_WIDEST, _WIDEST)
+    shares = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
+    shares = np.log(np.maximum(shares, 1e-9))
+    odds: NDArray[np.float64] = np.clip(shares[:, [0, 2]] - shares[:, [1]], -_WIDEST, _WIDEST)
     for row, verdict in enumerate(verdicts):
         if verdict.decided is not None:
             clear = (verdict.decided == "support", verdict.decided == "contradict")
-            odds[row] = [max(o, _DECIDED) if yes else min(o, -_DECIDED) for o, yes in zip(odds[row], clear, strict=True)]
+            odds[row] = [max(o, _CLEAR_ODDS) if yes else min(o, -_CLEAR_ODDS) for o, yes in zip(odds[row], clear, strict=True)]
     return odds
 
 
 def make_features(odds: NDArray[np.float64], gap: float, about: float) -> NDArray[np.float64]:
     """[6]: the strongest and second support, the strongest and second contradiction, the gap (at most `FARTHEST`), aboutness."""
-    padded = np.vstack([odds, np.full((2, 2), -_WIDEST)])
-    best = -np.sort(-padded, axis=0)[:2]
+    rows = np.vstack([odds, np.full((2, 2), -_WIDEST)])
+    best = -np.sort(-rows, axis=0)[:2]
     return np.array([best[0, 0], best[1, 0], best[0, 1], best[1, 1], min(max(gap, 0.0), FARTHEST), about])

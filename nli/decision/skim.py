@@ -25,11 +25,11 @@ def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], m
     """The places of the `most` premises most worth asking about, ascending; each comes with its document's rank, from 0."""
     if len(premises) <= most:
         return list(range(len(premises)))
-    wanted = find_rare_words(claim)
+    terms = find_rare_words(claim)
 
     def promise(rank: int, premise: Premise) -> float:
         own = find_terms(premise.text)
-        return weigh_share(wanted, own) + weigh_share(wanted, own | find_terms(premise.title)) - RANK_WEIGHT * math.log2(1 + rank)
+        return weigh_share(terms, own) + weigh_share(terms, own | find_terms(premise.title)) - RANK_WEIGHT * math.log2(1 + rank)
 
     scores = [promise(rank, premise) for rank, premise in premises]
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
@@ -37,7 +37,7 @@ def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], m
 
 def find_telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
     """The places of a document's sentences that contain a rare word of the claim, and always the best `LEAST`, ascending."""
-    wanted = find_rare_words(claim)
-    shares = {place: weigh_share(wanted, find_terms(premise.text)) for place, premise in sentences}
+    terms = find_rare_words(claim)
+    shares = {place: weigh_share(terms, find_terms(premise.text)) for place, premise in sentences}
     best = sorted(shares, key=lambda place: (-shares[place], place))
     return sorted({*best[:LEAST], *(place for place in best if shares[place] > 0)})

@@ -91,21 +91,21 @@ class ChatJudge:
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict per premise, in order, lazily."""
-        left = self._most
+        allowance = self._most
 
         def judge(chunk: Sequence[Premise]) -> list[Verdict]:
-            nonlocal left
+            nonlocal allowance
             verdicts = list(self._small(claim, chunk))
-            asked = [i for i, verdict in enumerate(verdicts) if self._undecided(verdict)][:left]
-            left -= len(asked)
+            places = [i for i, verdict in enumerate(verdicts) if self._is_undecided(verdict)][:allowance]
+            allowance -= len(places)
             with ThreadPoolExecutor(self._at_once) as pool:
-                for i, verdict in zip(asked, pool.map(lambda i: self._ask(claim, chunk[i], verdicts[i]), asked), strict=True):
+                for i, verdict in zip(places, pool.map(lambda i: self._ask(claim, chunk[i], verdicts[i]), places), strict=True):
                     verdicts[i] = verdict
             return verdicts
 
         return judge_lazily(judge, premises, WINDOW)
 
-    def _undecided(self, verdict: Verdict) -> bool:
+    def _is_undecided(self, verdict: Verdict) -> bool:
         return is_undecided(verdict, self._worth, self._sure)
 
     def _ask(self, claim: str, premise: Premise, small: Verdict) -> Verdict:
@@ -120,8 +120,8 @@ class ChatJudge:
 
 def is_undecided(verdict: Verdict, worth: float = WORTH, sure: float = SURE) -> bool:
     """Whether a small model's verdict is worth asking a large one about."""
-    taken = verdict.support + verdict.contradict
-    return taken >= worth and max(verdict.support, verdict.neutral, verdict.contradict) < sure
+    share = verdict.support + verdict.contradict
+    return share >= worth and max(verdict.support, verdict.neutral, verdict.contradict) < sure
 
 
 def ask_opinion(chat: Chat, claim: str, premise: Premise) -> Opinion:
@@ -138,16 +138,14 @@ def ask_opinion(chat: Chat, claim: str, premise: Premise) -> Opinion:
 
 def _clean_quote(quote: str) -> str:
     """The quoted words on one line, without what the prompt put around them, and with the characters it replaced restored."""
-    bare = " ".join(quote.split()).removeprefix("Sentence:")
-    return bare.strip(' "“”').replace("‹", "<").replace("›", ">")
+    words = " ".join(quote.split()).removeprefix("Sentence:")
+    return words.strip(' "“”').replace("‹", "<").replace("›", ">")
 
 
 def make_prompt(claim: str, premise: Premise) -> str:
     """Claim, title and sentence, with the paper's words fenced; a fence inside them is made harmless."""
 
-    def fenced(text: str) -> str:
+    def fence(text: str) -> str:
         return " ".join(text.split()).replace("<", "‹").replace(">", "›")
 
-    return (
-        f"Claim: {' '.join(claim.split())}\n<paper>\nTitle: {fenced(premise.title)}\nSentence: {fenced(premise.text)}\n</paper>"
-    )
+    return f"Claim: {' '.join(claim.split())}\n<paper>\nTitle: {fence(premise.title)}\nSentence: {fence(premise.text)}\n</paper>"

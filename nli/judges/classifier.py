@@ -48,10 +48,10 @@ def find_columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, s
                 f"labels: {name}: {label} does not fit the model {model}; expected its own label names "
                 f"({', '.join(map(str, id2label.values()))}) mapped to {', '.join(get_args(Label))}."
             )
-    known: dict[str, str] = {name: label for label, names in NAMES.items() for name in names}
-    known |= {_simplify(name): label for name, label in (labels or {}).items()}
-    found = {known[_simplify(name)]: index for index, name in id2label.items() if _simplify(name) in known}
-    if len(id2label) != 3 or len(found) != 3:
+    classes: dict[str, str] = {name: label for label, names in NAMES.items() for name in names}
+    classes |= {_simplify(name): label for name, label in (labels or {}).items()}
+    columns = {classes[_simplify(name)]: index for index, name in id2label.items() if _simplify(name) in classes}
+    if len(id2label) != 3 or len(columns) != 3:
         names = ", ".join(str(id2label[index]) for index in sorted(id2label))
         raise ModelUnusable(
             f"The judge {model} has the labels {names}; expected three, named entailment, neutral and "
@@ -59,7 +59,7 @@ def find_columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, s
             "names differ, map them in the profile, "
             "like labels: {LABEL_0: contradict, LABEL_1: neutral, LABEL_2: support}."
         )
-    return found["support"], found["neutral"], found["contradict"]
+    return columns["support"], columns["neutral"], columns["contradict"]
 
 
 class ClassifierJudge:

@@ -46,8 +46,8 @@ class Calibration:
 
 def read_decision(card: dict[str, Any], setting: str) -> Decision:
     """The decision fitted for a setting: "open" (any document of the index), "given" (a document known to be cited) or "lay"."""
-    written = dict(card["decision"][setting])
-    return Decision(**{**written, "thresholds": tuple(written["thresholds"])})
+    fields = dict(card["decision"][setting])
+    return Decision(**{**fields, "thresholds": tuple(fields["thresholds"])})
 
 
 class EmbeddedJudge:

@@ -74,15 +74,17 @@ class CachingJudge:
 
     def __init__(self, judge: Judge) -> None:
         self.name, self.decision, self._judge = judge.name, judge.decision, judge
-        self._known: dict[tuple[str, Premise], Verdict] = {}
+        self._verdicts: dict[tuple[str, Premise], Verdict] = {}
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict per premise, in order, lazily."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
-            new = [premise for premise in dict.fromkeys(chunk) if (claim, premise) not in self._known]
-            self._known.update(((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True))
-            return [self._known[claim, premise] for premise in chunk]
+            new = [premise for premise in dict.fromkeys(chunk) if (claim, premise) not in self._verdicts]
+            self._verdicts.update(
+                ((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True)
+            )
+            return [self._verdicts[claim, premise] for premise in chunk]
 
         return judge_lazily(predict, premises, WINDOW)
 
@@ -97,12 +99,12 @@ class CachingReader(CachingJudge):
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
-        asked = list(documents)
-        new = [one for one in dict.fromkeys(asked) if (claim, one) not in self._readings]
+        abstracts = list(documents)
+        new = [one for one in dict.fromkeys(abstracts) if (claim, one) not in self._readings]
         self._readings.update(
-            ((claim, one), made) for one, made in zip(new, self._reader.read_abstracts(claim, new), strict=True)
+            ((claim, one), reading) for one, reading in zip(new, self._reader.read_abstracts(claim, new), strict=True)
         )
-        return iter([self._readings[claim, one] for one in asked])
+        return iter([self._readings[claim, one] for one in abstracts])
 
 
 def cache_verdicts(judge: Judge) -> Judge:
@@ -111,13 +113,13 @@ def cache_verdicts(judge: Judge) -> Judge:
 
 
 class DiskCachingJudge:
-    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `kept` holds its verdict.
+    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `cache` holds its verdict.
 
     Only for judges that give a pair the same verdict whatever else they judge with it.
     """
 
-    def __init__(self, judge: Judge, kept: Cache) -> None:
-        self.name, self.decision, self._judge, self.kept = judge.name, judge.decision, judge, kept
+    def __init__(self, judge: Judge, cache: Cache) -> None:
+        self.name, self.decision, self._judge, self.cache = judge.name, judge.decision, judge, cache
         self._made_by = (judge.name, hash_code([type(judge).__module__]))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
@@ -125,13 +127,13 @@ class DiskCachingJudge:
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             keys = [make_key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
-            known = {k: Verdict(*_BYTES.unpack(found)) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
-            new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in known}
+            verdicts = {k: Verdict(*_BYTES.unpack(entry)) for k, entry in zip(keys, self.cache.get(keys), strict=True) if entry}
+            new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in verdicts}
             if new:
-                made = dict(zip(new, self._judge(claim, list(new.values())), strict=True))
-                self.kept.put((k, _BYTES.pack(v.support, v.neutral, v.contradict)) for k, v in made.items())
-                known.update(made)
-            return [known[k] for k in keys]
+                answers = dict(zip(new, self._judge(claim, list(new.values())), strict=True))
+                self.cache.put((k, _BYTES.pack(v.support, v.neutral, v.contradict)) for k, v in answers.items())
+                verdicts.update(answers)
+            return [verdicts[k] for k in keys]
 
         return judge_lazily(predict, premises, WINDOW)
 
@@ -139,26 +141,26 @@ class DiskCachingJudge:
 class DiskCachingReader(DiskCachingJudge):
     """The same for a reader: a reading of an abstract is stored as the verdicts on the whole and on each sentence."""
 
-    def __init__(self, reader: Reader, kept: Cache) -> None:
-        super().__init__(reader, kept)
+    def __init__(self, reader: Reader, cache: Cache) -> None:
+        super().__init__(reader, cache)
         self._reader = reader
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
-        asked = list(documents)
-        keys = [make_key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in asked]
-        known = {k: _unpack(found) for k, found in zip(keys, self.kept.get(keys), strict=True) if found}
-        new = {k: one for k, one in zip(keys, asked, strict=True) if k not in known}
+        abstracts = list(documents)
+        keys = [make_key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in abstracts]
+        readings = {k: _unpack(entry) for k, entry in zip(keys, self.cache.get(keys), strict=True) if entry}
+        new = {k: one for k, one in zip(keys, abstracts, strict=True) if k not in readings}
         if new:
-            made = dict(zip(new, self._reader.read_abstracts(claim, list(new.values())), strict=True))
-            self.kept.put((k, _pack(reading)) for k, reading in made.items())
-            known.update(made)
-        return iter([known[k] for k in keys])
+            answers = dict(zip(new, self._reader.read_abstracts(claim, list(new.values())), strict=True))
+            self.cache.put((k, _pack(reading)) for k, reading in answers.items())
+            readings.update(answers)
+        return iter([readings[k] for k in keys])
 
 
-def cache_verdicts_on_disk(judge: Judge, kept: Cache) -> Judge:
+def cache_verdicts_on_disk(judge: Judge, cache: Cache) -> Judge:
     """The judge with its verdicts cached on disk."""
-    return DiskCachingReader(judge, kept) if isinstance(judge, Reader) else DiskCachingJudge(judge, kept)
+    return DiskCachingReader(judge, cache) if isinstance(judge, Reader) else DiskCachingJudge(judge, cache)
 
 
 def _pack(reading: Reading) -> bytes:
@@ -167,8 +169,8 @@ def _pack(reading: Reading) -> bytes:
     return b"".join(_BYTES.pack(*row) for row in rows)
 
 
-def _unpack(found: bytes) -> Reading:
-    document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(found))
+def _unpack(entry: bytes) -> Reading:
+    document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(entry))
     assert document is not None
     return Reading(document, tuple(sentences))
 
@@ -185,15 +187,15 @@ class BothWays:
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One mean verdict per premise, in order."""
-        stated = Premise(claim)
+        claim_premise = Premise(claim)
 
-        def back(premise: Premise) -> Verdict:
-            return next(iter(self._judge(premise.text, [stated])))
+        def judge_reverse(premise: Premise) -> Verdict:
+            return next(iter(self._judge(premise.text, [claim_premise])))
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
 
             def both(chunk: Sequence[Premise]) -> list[Verdict]:
-                others = pool.map(back, chunk)
+                others = pool.map(judge_reverse, chunk)
                 return [_average(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
 
             yield from judge_lazily(both, premises, _TWO_WAY_WINDOW)

@@ -43,15 +43,15 @@ def make_verdict(word: str, logits: Sequence[float] | None) -> Verdict:
     label = WORDS.get(word.strip().lower())
     if label is None:
         return CERTAIN["neutral"]
-    scored = Verdict(*softmax(logits).tolist()) if logits is not None else CERTAIN[label]
-    return scored if scored.label == label else CERTAIN[label]
+    verdict = Verdict(*softmax(logits).tolist()) if logits is not None else CERTAIN[label]
+    return verdict if verdict.label == label else CERTAIN[label]
 
 
 def drop_tail(offsets: Sequence[Span], span: Span, excess: int) -> list[int]:
     """Positions of the tokens that remain when the last `excess` tokens inside the character span `span` are removed."""
-    inside = [i for i, (start, end) in enumerate(offsets) if span[0] <= start < end <= span[1]]
-    gone = set(inside[max(0, len(inside) - excess) :])
-    return [i for i in range(len(offsets)) if i not in gone]
+    places = [i for i, (start, end) in enumerate(offsets) if span[0] <= start < end <= span[1]]
+    tail = set(places[max(0, len(places) - excess) :])
+    return [i for i in range(len(offsets)) if i not in tail]
 
 
 class T5Judge:
@@ -111,28 +111,28 @@ class T5Judge:
     def _tokenize(self, claim: str, premises: Sequence[Premise]) -> list[TokenRow]:
         """Each prompt as at most `max_tokens` tokens; where there are more, the tail of the premise is cut out."""
         tokenizer = self._runtime.tokenizer
-        read = tokenizer.encode(claim, add_special_tokens=False)
-        if len(read) > self._room // 2:
-            claim = claim[: read.offsets[self._room // 2 - 1][1]]
+        encoding = tokenizer.encode(claim, add_special_tokens=False)
+        if len(encoding) > self._room // 2:
+            claim = claim[: encoding.offsets[self._room // 2 - 1][1]]
         prompts = [self._make_prompt(premise.text, claim) for premise in premises]
         rows = []
         for (_, span), whole in zip(prompts, tokenizer.encode_batch([text for text, _ in prompts]), strict=True):
-            kept = drop_tail(whole.offsets, span, max(0, len(whole) - self._room))
-            rows.append(TokenRow([whole.ids[i] for i in kept], [0] * len(kept)))
+            places = drop_tail(whole.offsets, span, max(0, len(whole) - self._room))
+            rows.append(TokenRow([whole.ids[i] for i in places], [0] * len(places)))
         return rows
 
     def _make_prompt(self, premise: str, hypothesis: str) -> tuple[str, Span]:
         """The prompt, and where in it the premise stands. Not `str.format`: braces in a paper are text."""
-        before, first, between, second, after = self._parts
-        given = {"{premise}": premise, "{hypothesis}": hypothesis}
-        start = len(before) if first == "{premise}" else len(before + given[first] + between)
-        return before + given[first] + between + given[second] + after, (start, start + len(premise))
+        head, first, middle, second, tail = self._parts
+        texts = {"{premise}": premise, "{hypothesis}": hypothesis}
+        start = len(head) if first == "{premise}" else len(head + texts[first] + middle)
+        return head + texts[first] + middle + texts[second] + tail, (start, start + len(premise))
 
     def _decode(self, rows: Sequence[TokenRow]) -> list[tuple[str, list[float] | None]]:
         """The word with which the model answers each prompt, and the logits of the three words' first tokens where usable."""
         runtime = self._runtime
         with runtime.run_exclusively():
-            written = runtime.network.generate(
+            output = runtime.network.generate(
                 **runtime.make_batch(rows),
                 max_new_tokens=self._decode_tokens,
                 do_sample=False,
@@ -140,11 +140,11 @@ class T5Judge:
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        words = runtime.tokenizer.decode_batch(written.sequences.tolist(), skip_special_tokens=True)
+        words = runtime.tokenizer.decode_batch(output.sequences.tolist(), skip_special_tokens=True)
         self._count_unknown(words)
         if self._firsts is None:
             return [(word, None) for word in words]
-        return list(zip(words, runtime.check_finite(written.logits[0][:, self._firsts]).tolist(), strict=True))
+        return list(zip(words, runtime.check_finite(output.logits[0][:, self._firsts]).tolist(), strict=True))
 
     def _count_unknown(self, words: Sequence[str]) -> None:
         odd = [word for word in words if word.strip().lower() not in WORDS]

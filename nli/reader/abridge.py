@@ -23,16 +23,16 @@ LAST, BEFORE_LAST = 0.2, 0.12
 
 def score_for_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     """[sentences]: the priority of reading each one for the claim; comparable within one abstract only."""
-    wanted, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
-    found = np.zeros(count)
+    terms, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
+    scores = np.zeros(count)
     for row, sentence in enumerate(sentences):
         shares = roles.score_text(sentence, locate_stretch(row, count))
-        found[row] = (
-            weigh_share(wanted, find_terms(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
+        scores[row] = (
+            weigh_share(terms, find_terms(sentence)) + RESULTS_WEIGHT * shares[RESULTS] + CONCLUSION_WEIGHT * shares[CONCLUSION]
         )
-    found[-1:] += LAST
-    found[-2:-1] += BEFORE_LAST
-    return found
+    scores[-1:] += LAST
+    scores[-2:-1] += BEFORE_LAST
+    return scores
 
 
 def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
@@ -41,12 +41,12 @@ def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     The reader's own score for a sentence is multiplied by this: background that uses the claim's words often scores as high as
     the finding, but is not what the paper found.
     """
-    wanted, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
-    found = np.zeros(count)
+    terms, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
+    scores = np.zeros(count)
     for row, sentence in enumerate(sentences):
         shares = roles.score_text(sentence, locate_stretch(row, count))
-        found[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + weigh_share(wanted, find_terms(sentence)))
-    return found
+        scores[row] = (shares[RESULTS] + shares[CONCLUSION]) * (0.5 + weigh_share(terms, find_terms(sentence)))
+    return scores
 
 
 def choose_fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int) -> list[int]:
@@ -54,9 +54,9 @@ def choose_fitting(worth: NDArray[np.float64], lengths: Sequence[int], room: int
 
     At least one sentence is chosen, even where none fits.
     """
-    kept: list[int] = []
+    places: list[int] = []
     for place in np.argsort(-worth, kind="stable").tolist():
         if lengths[place] <= room:
-            kept.append(place)
+            places.append(place)
             room -= lengths[place]
-    return sorted(kept) or [int(np.argmax(worth))][: len(lengths)]
+    return sorted(places) or [int(np.argmax(worth))][: len(lengths)]

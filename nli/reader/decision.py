@@ -23,24 +23,24 @@ SILENT = -8.0
 def make_marks(reading: Reading, gap: float, about: float) -> NDArray[np.float64]:
     """[6]: log odds of support for the document and its strongest sentence, the same for contradiction, the gap, aboutness."""
     document = compute_margins([reading.document])[0]
-    read = [verdict for verdict in reading.sentences if verdict is not None]
-    sentence = compute_margins(read).max(axis=0) if read else np.full(2, SILENT)
+    verdicts = [verdict for verdict in reading.sentences if verdict is not None]
+    sentence = compute_margins(verdicts).max(axis=0) if verdicts else np.full(2, SILENT)
     return np.array([document[0], sentence[0], document[1], sentence[1], min(max(gap, 0.0), FARTHEST), about])
 
 
 def decide(decision: Decision, reading: Reading, gap: float = 0.0, about: float = 0.0) -> Verdict:
     """The document's calibrated verdict; `gap` and `about` are as in `nli.decision.document.Decision`."""
-    found = make_marks(reading, gap, about)
-    support, neutral, contradict = decision.probabilities(found[None])[0].tolist()
+    marks = make_marks(reading, gap, about)
+    support, neutral, contradict = decision.probabilities(marks[None])[0].tolist()
     label = decision.label(support, contradict)
-    if is_at_odds(label, found):
+    if is_at_odds(label, marks):
         return Verdict(support, neutral, contradict, decided="neutral", of="document", reason=DISAGREEMENT)
     return Verdict(support, neutral, contradict, decided=label, of="document")
 
 
-def is_at_odds(label: Label, found: NDArray[np.float64]) -> bool:
-    """Whether the strongest sentence supports the opposite of the label; `found` [6] is as `make_marks` returns it."""
-    sentence_for, sentence_against = float(found[1]), float(found[3])
+def is_at_odds(label: Label, marks: NDArray[np.float64]) -> bool:
+    """Whether the strongest sentence supports the opposite of the label; `marks` [6] is as `make_marks` returns it."""
+    sentence_for, sentence_against = float(marks[1]), float(marks[3])
     if label == "contradict":
         sentence_for, sentence_against = sentence_against, sentence_for
     return label != "neutral" and sentence_against > max(sentence_for, 0.0)

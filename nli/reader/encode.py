@@ -48,23 +48,23 @@ class DocumentTokenizer:
     ) -> EncodedDocument:
         """Encode one document for one claim. `must` are the sentences that come before all others (only training names any)."""
         most = [MOST_CLAIM, MOST_TITLE, *[MOST_SENTENCE] * len(sentences)]
-        cut = [
+        texts = [
             unify_text(text[: limit * _CHARACTERS_A_TOKEN]) for text, limit in zip((claim, title, *sentences), most, strict=True)
         ]
-        encodings = self._tokenizer.encode_batch(cut, add_special_tokens=False)
+        encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         parts = [encoding.ids[:limit] for encoding, limit in zip(encodings, most, strict=True)]
         head, body = parts[:2], parts[2:]
         room = (max_tokens or self.max_tokens) - 1 - sum(len(part) + 1 for part in head)
         lengths = [len(part) + 1 for part in body]
-        kept = list(range(len(body)))
+        places = list(range(len(body)))
         if sum(lengths) > room:
             worth = score_for_reading(claim, sentences)
             worth[list(must)] += 10.0
-            kept = choose_fitting(worth, lengths, room)
+            places = choose_fitting(worth, lengths, room)
         ids, types = [self._start], [CLAIM]
         ends = np.full(len(body), -1, dtype=np.int64)
-        laid = [(CLAIM, -1, head[0]), (TITLE, -1, head[1]), *((SENTENCE, place, body[place]) for place in kept)]
-        for kind, place, part in laid:
+        layout = [(CLAIM, -1, head[0]), (TITLE, -1, head[1]), *((SENTENCE, place, body[place]) for place in places)]
+        for kind, place, part in layout:
             ids += [*part, self._close]
             types += [kind] * (len(part) + 1)
             if place >= 0:

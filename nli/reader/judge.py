@@ -52,8 +52,8 @@ class DocumentReader:
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
-        waiting = list(documents)
-        for logits in self.logits(claim, waiting):
+        batch = list(documents)
+        for logits in self.logits(claim, batch):
             yield make_reading(self.calibration, logits)
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
@@ -73,32 +73,32 @@ class DocumentReader:
         finding that is misread within the whole abstract is often read correctly on its own. An abstract that clearly takes no
         side is read once.
         """
-        told = " ".join(claim.split())
-        found = self._read(told, documents)
-        again = [row for row, one in enumerate(documents) if len(one.sentences) > CLOSING and not is_silent(found[row])]
-        for row, end in zip(again, self._read(told, [keep_closing(documents[row]) for row in again]), strict=True):
-            whole = found[row]
-            whole[0] = (whole[0] + end[0]) / 2
-            last = whole[-CLOSING:]
+        text = " ".join(claim.split())
+        readings = self._read(text, documents)
+        long_rows = [row for row, one in enumerate(documents) if len(one.sentences) > CLOSING and not is_silent(readings[row])]
+        for row, end in zip(long_rows, self._read(text, [keep_closing(documents[row]) for row in long_rows]), strict=True):
+            reading = readings[row]
+            reading[0] = (reading[0] + end[0]) / 2
+            last = reading[-CLOSING:]
             last[:] = np.where(np.isnan(last), end[1:], np.where(np.isnan(end[1:]), last, (last + end[1:]) / 2))
-        return found
+        return readings
 
     def _read(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
-        encoded = [self._tokenize(claim, one.title, one.sentences) for one in documents]
-        order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
-        batches = list(_make_batches(order, encoded))
-        found: dict[int, NDArray[np.float32]] = {}
+        encodings = [self._tokenize(claim, one.title, one.sentences) for one in documents]
+        order = sorted(range(len(encodings)), key=lambda place: len(encodings[place].ids))
+        batches = list(_make_batches(order, encodings))
+        logits_by_place: dict[int, NDArray[np.float32]] = {}
         outputs = self._graph.each(
-            collate([EncodedPair(encoded[row].ids, encoded[row].types) for row in rows]) for rows in batches
+            collate([EncodedPair(encodings[row].ids, encodings[row].types) for row in rows]) for rows in batches
         )
         for batch, output in zip(batches, outputs, strict=True):
             for place, logits in zip(batch, output, strict=True):
-                ends = encoded[place].ends
+                ends = encodings[place].ends
                 rows = np.full((1 + len(ends), len(LABELS)), np.nan, dtype=np.float32)
                 rows[0] = logits[0]
                 rows[1:][ends >= 0] = logits[ends[ends >= 0]]
-                found[place] = rows
-        return [found[place] for place in range(len(encoded))]
+                logits_by_place[place] = rows
+        return [logits_by_place[place] for place in range(len(encodings))]
 
 
 def keep_closing(document: Abstract) -> Abstract:
@@ -119,10 +119,10 @@ def make_reading(calibration: Mapping[str, Calibration], logits: NDArray[np.floa
     return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
 
 
-def _make_batches(order: Sequence[int], encoded: Sequence[EncodedDocument]) -> Iterator[list[int]]:
+def _make_batches(order: Sequence[int], encodings: Sequence[EncodedDocument]) -> Iterator[list[int]]:
     batch: list[int] = []
     for place in order:
-        if batch and (len(batch) == BATCH or len(encoded[place].ids) * (len(batch) + 1) > BATCH_TOKENS):
+        if batch and (len(batch) == BATCH or len(encodings[place].ids) * (len(batch) + 1) > BATCH_TOKENS):
             yield batch
             batch = []
         batch.append(place)

@@ -32,27 +32,27 @@ class ReaderReranker:
 
     def __init__(self, reader: DocumentReader, first: Reranker, read: int = READ, weight: float = WEIGHT) -> None:
         self.name = f"{reader.name}+{first.name}"
-        self._reader, self._first, self._read, self._weight = reader, first, read, weight
+        self._reader, self._first, self._depth, self._weight = reader, first, read, weight
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text, in order."""
         scores = np.array(self._first(query, texts), dtype=np.float64)
-        best = np.argsort(-scores, kind="stable")[: self._read]
+        best = np.argsort(-scores, kind="stable")[: self._depth]
         if not len(best):
             return []
         odds = self.stance_odds(query, [texts[place] for place in best])
         # A text that is not read gets the lowest log odds of those that are, and so stays behind them.
-        moved = np.full(len(scores), odds.min())
-        moved[best] = odds
-        return [float(score) for score in scores + self._weight * moved]
+        shifts = np.full(len(scores), odds.min())
+        shifts[best] = odds
+        return [float(score) for score in scores + self._weight * shifts]
 
     def stance_odds(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """[texts]: the log odds that a text takes a side on the query rather than none."""
-        read = self._reader.read_abstracts(query, [_split_passage(text) for text in texts])
-        shares = np.array([[one.document.support + one.document.contradict, one.document.neutral] for one in read])
+        readings = self._reader.read_abstracts(query, [_split_passage(text) for text in texts])
+        shares = np.array([[one.document.support + one.document.contradict, one.document.neutral] for one in readings])
         logs = np.log(np.maximum(shares, LEAST))
-        found: NDArray[np.float64] = logs[:, 0] - logs[:, 1]
-        return found
+        odds: NDArray[np.float64] = logs[:, 0] - logs[:, 1]
+        return odds
 
 
 class ShippedReaderReranker(ReaderReranker):

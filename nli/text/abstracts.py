@@ -17,7 +17,7 @@ from nli.text.roles import ROLES, load_role_model, locate_stretch
 
 LONGEST = 25
 """The most sentences that an abstract may have, headings included."""
-_CLOSING = 2
+_LONGEST_CONCLUSION = 2
 """The most sentences that a conclusion may have where nothing marks its end."""
 SHORTEST = 3
 """The fewest sentences that an unmarked abstract must have."""
@@ -28,28 +28,28 @@ _BACKGROUND = 0.17
 def find_abstract_end(text: str, parts: Sequence[Part]) -> int:
     """The number of parts up to the end of the abstract, including any that precede it; 0 where no abstract is recognised."""
     headings = [(row, find_heading_kind(text[part.start : part.end])) for row, part in enumerate(parts) if part.heading]
-    named = [(row, kind) for row, kind in headings if kind and kind != "other"]
-    if not named:
+    sections = [(row, kind) for row, kind in headings if kind and kind != "other"]
+    if not sections:
         return 0
-    structured = _find_structured_end(named, parts)
-    if structured:
-        return structured
-    first, kind = named[0]
+    end = _find_structured_end(sections, parts)
+    if end:
+        return end
+    first, kind = sections[0]
     if kind == "introduction":
         return first if first <= LONGEST else 0
     return _find_end_before_introduction(text, parts[:first])
 
 
-def _find_structured_end(named: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
+def _find_structured_end(sections: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
     """The end of a structured abstract: results and a short conclusion, before any section that is marked as one."""
     kinds: list[str | None] = []
-    for at, (row, kind) in enumerate(named):
+    for at, (row, kind) in enumerate(sections):
         if row > LONGEST or parts[row].marked:
             return 0
         kinds.append(kind)
         if kind in ("conclusion", "discussion") and "results" in kinds:
-            following = named[at + 1][0] if at + 1 < len(named) else len(parts)
-            return min(following, row + 1 + _CLOSING)
+            next_row = sections[at + 1][0] if at + 1 < len(sections) else len(parts)
+            return min(next_row, row + 1 + _LONGEST_CONCLUSION)
     return 0
 
 
@@ -68,8 +68,8 @@ def _find_end_before_introduction(text: str, parts: Sequence[Part]) -> int:
     place = np.exp(model.places.astype(np.float64))
 
     def fit(end: int) -> float:
-        within = (shares[:end] * place[[locate_stretch(row, end) for row in range(end)]]).sum(axis=1)
-        return float(np.log(np.maximum(within, 1e-6)).sum() + behind[end:].sum())
+        likelihoods = (shares[:end] * place[[locate_stretch(row, end) for row in range(end)]]).sum(axis=1)
+        return float(np.log(np.maximum(likelihoods, 1e-6)).sum() + behind[end:].sum())
 
     best = max(range(SHORTEST, min(LONGEST, len(sentences)) + 1), key=lambda end: (fit(end), -end))
     return sentences[best - 1][0] + 1

@@ -71,8 +71,8 @@ _NUMBER = re.compile(r"\.:?\s*[A-Z]*\d")
 def simplify_characters(text: str) -> str:
     """`text` with plain apostrophes, hyphens and spaces; offsets into the result are also offsets into `text`."""
     if not text.isascii():
-        for typeset, typed in _PLAIN.items():
-            text = text.replace(typeset, typed)
+        for variant, character in _PLAIN.items():
+            text = text.replace(variant, character)
     return text
 
 
@@ -90,21 +90,21 @@ def find_cues(text: str) -> list[Cue]:
     cues either, unless the whole text is in capitals.
     """
     plain = simplify_characters(text)
-    found: list[tuple[int, int, str | None]] = []
+    matches: list[tuple[int, int, str | None]] = []
     for last, (name, length) in _build_automaton().iter(plain.lower()):
         start, end = last - length + 1, last + 1
         if (start and _joins(plain[start - 1])) or (end < len(plain) and _joins(plain[end])):
             continue
-        found.append((start, end, name))
+        matches.append((start, end, name))
     # The earliest first; of those that begin at the same place, the longest first.
-    found.sort(key=lambda match: (match[0], -match[1]))
+    matches.sort(key=lambda match: (match[0], -match[1]))
     acronyms = load_cue_list().acronyms
     cues: list[Cue] = []
-    reached = 0
-    for start, end, name in found:
-        if start < reached:
+    limit = 0
+    for start, end, name in matches:
+        if start < limit:
             continue
-        reached = end
+        limit = end
         if name is None or (plain[start:end] in acronyms and not plain.isupper()):
             continue
         if name == "no" and _NUMBER.match(plain, end):
@@ -115,11 +115,11 @@ def find_cues(text: str) -> list[Cue]:
 
 def find_cues_by_sentence(text: str, spans: Sequence[Span]) -> list[tuple[int, Cue]]:
     """The cues of `text`, each with the index of its sentence; a cue that crosses a sentence boundary is left out."""
-    placed: list[tuple[int, Cue]] = []
+    pairs: list[tuple[int, Cue]] = []
     index = 0
     for cue in find_cues(text):
         while index < len(spans) and spans[index][1] <= cue.start:
             index += 1
         if index < len(spans) and spans[index][0] <= cue.start and cue.end <= spans[index][1]:
-            placed.append((index, cue))
-    return placed
+            pairs.append((index, cue))
+    return pairs

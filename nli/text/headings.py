@@ -83,15 +83,15 @@ def looks_like_heading(line: str) -> bool:
 _KEEPS: frozenset[SectionKind] = frozenset({"methods", "results", "discussion", "conclusion"})
 
 
-def continue_section(heading: str, above: SectionKind) -> SectionKind:
-    """The kind of what follows a heading when the section so far was `above`.
+def continue_section(heading: str, parent: SectionKind) -> SectionKind:
+    """The kind of what follows a heading when the section so far was `parent`.
 
     An unknown heading is a subheading within methods, results, discussion or conclusion; elsewhere (after a title, an abstract or
     an introduction) it begins "other". One numbered below a section ("2.2 Outcomes") stays in it whatever its words.
     """
-    if above in _KEEPS and _BELOW.match(heading.strip()):
-        return above
-    return find_heading_kind(heading) or (above if above in _KEEPS else "other")
+    if parent in _KEEPS and _BELOW.match(heading.strip()):
+        return parent
+    return find_heading_kind(heading) or (parent if parent in _KEEPS else "other")
 
 
 def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
@@ -101,20 +101,20 @@ def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ..
     """
     sections: list[tuple[str, SectionKind]] = []
     section: str = ""
-    running: SectionKind = "other"
-    before: SectionKind | None = None
+    current_kind: SectionKind = "other"
+    previous_kind: SectionKind | None = None
     for part in parts:
         if part.heading:
             section = text[part.start : part.end]
-            running = part.kind or continue_section(section, running)
+            current_kind = part.kind or continue_section(section, current_kind)
         elif part.kind:
             # The heading of another section, or of the abstract, is not this one's heading.
-            section = section if part.kind == running else ""
-            running = part.kind
-        elif before == "abstract":
-            section, running = "", "introduction"
-        before = part.kind
-        sections.append((section, running))
+            section = section if part.kind == current_kind else ""
+            current_kind = part.kind
+        elif previous_kind == "abstract":
+            section, current_kind = "", "introduction"
+        previous_kind = part.kind
+        sections.append((section, current_kind))
     places = _find_places([kind for _, kind in sections], [part.heading for part in parts])
     return tuple(
         PaperSentence(index, part.start, part.end, text[part.start : part.end], *sections[index], *places[index], part.heading)
@@ -124,11 +124,11 @@ def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ..
 
 def _find_places(kinds: Sequence[SectionKind], headings: Sequence[bool]) -> list[tuple[int, int]]:
     """(position, length) of each row in its run of one kind; headings take the position of what follows them."""
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     for _, run in groupby(range(len(kinds)), key=lambda row: kinds[row]):
         rows = list(run)
         length, position = sum(not headings[row] for row in rows), 0
         for row in rows:
-            found.append((position, length))
+            places.append((position, length))
             position += not headings[row]
-    return found
+    return places

@@ -16,8 +16,8 @@ _FILE = Path(__file__).with_name("populations.yaml")
 def differ_in_people(one: str, other: str) -> bool:
     """Whether two titles name groups that do not overlap on some axis; a title that names no group differs from nothing."""
     for groups in _load_axes().values():
-        named = [{name for name, words in groups.items() if words.search(text)} for text in (one, other)]
-        if all(named) and not named[0] & named[1]:
+        name_sets = [{name for name, words in groups.items() if words.search(text)} for text in (one, other)]
+        if all(name_sets) and not name_sets[0] & name_sets[1]:
             return True
     return False
 

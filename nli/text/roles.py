@@ -29,7 +29,7 @@ PLACES = 6
 """The number of stretches into which an abstract is cut; each has its own shares of the roles."""
 FINDING = 0.4
 """The least probability of being a result or a conclusion at which a sentence counts as a finding of the paper."""
-_LABELLED = 0.95
+_LABEL_TRUST = 0.95
 """How reliable a label over the sentence is: publishers put some aims under BACKGROUND and some findings under CONCLUSIONS."""
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[%=<>±]")
 _SAYS = re.compile(
@@ -75,14 +75,14 @@ class RoleModel:
 
     def probabilities(self, sentences: Sequence[PaperSentence]) -> NDArray[np.float64]:
         """[sentences, roles]: the probability of each role, in the order of `ROLES`."""
-        found = np.zeros((len(sentences), len(ROLES)))
+        shares = np.zeros((len(sentences), len(ROLES)))
         for row, sentence in enumerate(sentences):
             place = locate_stretch(sentence.position, sentence.length) if sentence.kind == "abstract" else None
-            found[row] = self.score_text(sentence.text, place)
-            labelled = _read_label(sentence)
-            if labelled:
-                found[row] = found[row] * (1 - _LABELLED) + _LABELLED * (np.array(ROLES) == labelled)
-        return found
+            shares[row] = self.score_text(sentence.text, place)
+            role = _read_label(sentence)
+            if role:
+                shares[row] = shares[row] * (1 - _LABEL_TRUST) + _LABEL_TRUST * (np.array(ROLES) == role)
+        return shares
 
     def score_text(self, text: str, place: int | None = None) -> NDArray[np.float64]:
         """[roles]: probabilities for one sentence, in the stretch `place` of an abstract or (None) in the body of a paper."""
@@ -109,8 +109,8 @@ def find_findings(sentences: Sequence[str]) -> list[int]:
     shares = np.array([roles.score_text(text, locate_stretch(row, count)) for row, text in enumerate(sentences)]).reshape(
         count, len(ROLES)
     )
-    telling = shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING
-    places = [row for row, text in enumerate(sentences) if telling[row] or _SAYS.match(text)]
+    mask = shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING
+    places = [row for row, text in enumerate(sentences) if mask[row] or _SAYS.match(text)]
     return places or list(range(count))[-1:]
 
 

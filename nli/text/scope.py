@@ -27,12 +27,12 @@ _PUNCTUATION = " .,;:!?…"
 
 def make_termset() -> dict[str, list[str]]:
     """The cue list in the form that negspacy expects."""
-    listed = load_cue_list()
+    cue_list = load_cue_list()
     return {
-        "pseudo_negations": list(listed.pseudo),
-        "preceding_negations": [form for cue in listed.cues if cue.direction == "after" for form in cue.forms],
-        "following_negations": [form for cue in listed.cues if cue.direction == "before" for form in cue.forms],
-        "termination": list(listed.termination),
+        "pseudo_negations": list(cue_list.pseudo),
+        "preceding_negations": [form for cue in cue_list.cues if cue.direction == "after" for form in cue.forms],
+        "following_negations": [form for cue in cue_list.cues if cue.direction == "before" for form in cue.forms],
+        "termination": list(cue_list.termination),
     }
 
 
@@ -60,17 +60,17 @@ def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
         doc[0].is_sent_start = True
         for token in doc[1:]:
             token.is_sent_start = False
-        preceding, following, terminating = negex.process_negations(doc)
-        boundaries = negex.termination_boundaries(doc, terminating)
+        preceding_cues, following_cues, terminations = negex.process_negations(doc)
+        boundaries = negex.termination_boundaries(doc, terminations)
     stretches: list[tuple[int, int, int, int]] = []
-    for matches, negates_after in ((preceding, True), (following, False)):
+    for matches, negates_after in ((preceding_cues, True), (following_cues, False)):
         for _, first, last in matches:
             left, right = next((b for b in boundaries if b[0] <= first < b[1]), (0, len(doc)))
             tokens = doc[last:right] if negates_after else doc[left:first]
-            negated = tokens.text.rstrip(_PUNCTUATION)
-            if negated:
+            scope_text = tokens.text.rstrip(_PUNCTUATION)
+            if scope_text:
                 cue_span = doc[first:last]
-                scope = (tokens.start_char, tokens.start_char + len(negated))
+                scope = (tokens.start_char, tokens.start_char + len(scope_text))
                 stretches.append((cue_span.start_char, cue_span.end_char, *scope))
     scopes: list[NegationScope] = []
     for cue in sentence.cues:

@@ -41,31 +41,31 @@ _SHORTEST, _LONGEST = 3, 80
 _NEXT_WORD = re.compile(r"[A-Za-z]+")
 
 
-def _ends_sentence(text: str, stop: int, following: int) -> bool:
-    """Whether the stop at offset `stop` ends a sentence when the next visible character is at `following`."""
-    if following == stop + 1:
-        return _joins_sections(text, stop, following)
+def _ends_sentence(text: str, stop: int, next_start: int) -> bool:
+    """Whether the stop at offset `stop` ends a sentence when the next visible character is at `next_start`."""
+    if next_start == stop + 1:
+        return _joins_sections(text, stop, next_start)
     if text[stop] != "." or not text[stop - 1].isalpha():
         return True
-    found = _LAST_TOKEN.search(text, max(0, stop - _WINDOW), stop)
-    token = found.group() if found else ""
+    match = _LAST_TOKEN.search(text, max(0, stop - _WINDOW), stop)
+    token = match.group() if match else ""
     if token.lower() in _ABBREVIATIONS:
         # "no. 5" and "Fig. 2" go on; "there were none, no. The …" is too rare to matter.
         return False
     if len(token) == 1 and token.isupper():
-        word = _NEXT_WORD.match(text, following)
+        word = _NEXT_WORD.match(text, next_start)
         return word is not None and word.group() in _OPENERS
     return True
 
 
-def _joins_sections(text: str, stop: int, following: int) -> bool:
+def _joins_sections(text: str, stop: int, next_start: int) -> bool:
     """Whether a stop with no space after it separates two sentences, rather than lying within an address or a name."""
-    before = text[max(0, stop - _LONGEST) : stop + 1].split()[-1]
-    word = _NEXT_WORD.match(text, following)
-    behind = text[word.end() : word.end() + 1] if word else ""
+    token = text[max(0, stop - _LONGEST) : stop + 1].split()[-1]
+    word = _NEXT_WORD.match(text, next_start)
+    next_character = text[word.end() : word.end() + 1] if word else ""
     return (
-        len(before) > _SHORTEST and not _ADDRESS.search(before)
-        and word is not None and word.group() not in _DOMAINS and behind not in ("/", ".", "_", "@", "=")
+        len(token) > _SHORTEST and not _ADDRESS.search(token)
+        and word is not None and word.group() not in _DOMAINS and next_character not in ("/", ".", "_", "@", "=")
     )  # fmt: skip
 
 

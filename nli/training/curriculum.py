@@ -21,22 +21,22 @@ ROUNDS = 2
 BOTH = (SUPPORT, CONTRADICT)
 
 
-def draw_pairs(pairs: Sequence[Pair], wanted: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
-    """At most `wanted` of the pairs with one of the labels, spread over those labels as evenly as the pairs allow."""
+def draw_pairs(pairs: Sequence[Pair], count: int, rng: random.Random, labels: Sequence[int] = range(len(LABELS))) -> list[Pair]:
+    """At most `count` of the pairs with one of the labels, spread over those labels as evenly as the pairs allow."""
     kinds = [[pair for pair in pairs if pair.label == label] for label in labels]
-    left, found = wanted, []
+    room, draws = count, []
     for place, kind in enumerate(sorted(kinds, key=len)):
-        take = min(len(kind), left // (len(kinds) - place))
-        found += rng.sample(kind, take)
-        left -= take
-    return found
+        take = min(len(kind), room // (len(kinds) - place))
+        draws += rng.sample(kind, take)
+        room -= take
+    return draws
 
 
 class Curriculum:
     """Draws the stages; every draw comes from one seed, so another seed gives other findings and other neutrals."""
 
-    def __init__(self, data: Path, without: frozenset[str], seed: int) -> None:
-        self._data, self._without = data, without
+    def __init__(self, data: Path, exclusions: frozenset[str], seed: int) -> None:
+        self._data, self._exclusions = data, exclusions
         self._rng, self._flips = random.Random(seed), Flips()
         self._rivals = find_scifact_rivals(data)
 
@@ -56,39 +56,39 @@ class Curriculum:
             for at in range(FRAMED, len(claims), AGAIN["framed"])
         ]
         stages = [[
-            *(pair for dataset, wanted in GENERAL.items() for pair in draw_pairs(self._read(dataset, 0), wanted, rng)),
+            *(pair for dataset, count in GENERAL.items() for pair in draw_pairs(self._read(dataset, 0), count, rng)),
             *findings[:FINDINGS], *prompts[:PROMPTS], *numbers[:NUMBERS],
             *frame_claims(claims[:FRAMED], flips, rng), *make_title_pairs(self._data, TITLES, flips, rng),
         ]]  # fmt: skip
         for number in range(ROUNDS):
             stage = self._make_biomedical_round()
-            for made, kind, first in (
+            for pairs, kind, first in (
                 (findings, "findings", FINDINGS),
                 (prompts, "prompts", PROMPTS),
                 (numbers, "numbers", NUMBERS),
             ):
                 size = AGAIN[kind]
-                stage += made[first + number * size : first + (number + 1) * size]
+                stage += pairs[first + number * size : first + (number + 1) * size]
             if rounds_alone:
                 stage += findings[number:FINDINGS:ROUNDS]
             stages.append(stage + frames[number])
         return [[hedge(pair, flips, rng) if rng.random() < 0.04 else pair for pair in stage] for stage in stages[rounds_alone:]]
 
     def _read(self, dataset: str, neutrals: int) -> list[Pair]:
-        return [] if dataset in self._without else read_labelled(self._data, dataset, neutrals, self._rng)
+        return [] if dataset in self._exclusions else read_labelled(self._data, dataset, neutrals, self._rng)
 
     def _make_biomedical_round(self) -> list[Pair]:
         """One round: the labelled sets with fresh neutrals, and their claims reversed."""
         rng, flips = self._rng, self._flips
         healthver, covid = self._read("healthver", 2), self._read("check_covid", 2)
         citint, scifact = draw_pairs(self._read("citint", 0), 1800, rng, BOTH), self._read("scifact", 4)
-        taught = [pair for pair in scifact if pair.label != NEUTRAL]
+        stance_pairs = [pair for pair in scifact if pair.label != NEUTRAL]
         strangers = draw_confusions(self._rivals, 3, rng)
-        turned_claims = {pair.claim: turned.claim for pair in taught for turned in turn_pairs([pair], flips, rng)}
+        turned_claims = {pair.claim: reversal.claim for pair in stance_pairs for reversal in turn_pairs([pair], flips, rng)}
         return [
             *draw_pairs(healthver, 6500, rng), *draw_pairs(turn_pairs(healthver, flips, rng), 800, rng, BOTH),
             *draw_pairs(covid, 1500, rng), *draw_pairs(turn_pairs(covid, flips, rng), 300, rng, BOTH),
-            *citint, *taught, *taught, *turn_pairs([*taught, *taught], flips, rng),
+            *citint, *stance_pairs, *stance_pairs, *turn_pairs([*stance_pairs, *stance_pairs], flips, rng),
             *draw_pairs(scifact, 2200, rng, [NEUTRAL]),
             # A paper about something else says as little about the reversed claim.
             *(

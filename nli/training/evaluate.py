@@ -70,48 +70,48 @@ class AbstractCollection:
         self._index = TextIndex(self._texts)
         self._data, self._judge, self._reranker = data, judge, reranker
 
-    def judged(self, name: str, wanted: Callable[[str], bool], away: bool = False) -> list[list[JudgedDocument]]:
+    def judged(self, name: str, test: Callable[[str], bool], away: bool = False) -> list[list[JudgedDocument]]:
         """For each claim of SciFact's `name` split: the best documents after reranking, and all that are gold or cited.
 
         `away` first takes the gold and cited documents out of the collection: those that are left should be neutral.
         """
-        claims = [claim for claim in read_rows(self._data, f"scifact/claims_{name}.jsonl.gz") if wanted(claim["claim"])]
+        claims = [claim for claim in read_rows(self._data, f"scifact/claims_{name}.jsonl.gz") if test(claim["claim"])]
         return [self._judge_claim(claim, away) for claim in tqdm(claims, desc=f"{name} without its papers" if away else name)]
 
-    def strangers(self, dataset: str, wanted: Callable[[str], bool], most: int) -> list[list[JudgedDocument]]:
+    def strangers(self, dataset: str, test: Callable[[str], bool], most: int) -> list[list[JudgedDocument]]:
         """The best documents for `most` claims of another set's train split, none of whose papers is in this collection."""
         pairs = read_rows(self._data, "stance/pairs.jsonl.gz")
-        texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and wanted(row["claim"])}
+        texts = {row["claim"] for row in pairs if row["dataset"] == dataset and row["split"] == "train" and test(row["claim"])}
         claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())
         return [self._read(claim, {}, set(), set()) for claim in tqdm(claims[:most], desc=f"{dataset} claims, strangers here")]
 
     def _judge_claim(self, claim: dict[str, Any], away: bool) -> list[JudgedDocument]:
         gold = {int(doc): entries for doc, entries in claim["evidence"].items()}
-        cited = {int(doc) for doc in claim["cited_doc_ids"]} | set(gold)
+        cited_ids = {int(doc) for doc in claim["cited_doc_ids"]} | set(gold)
         if away:
-            return self._read(claim["claim"], {}, set(), cited)
-        return self._read(claim["claim"], gold, cited, set())
+            return self._read(claim["claim"], {}, set(), cited_ids)
+        return self._read(claim["claim"], gold, cited_ids, set())
 
     def _read(
-        self, claim: str, gold: dict[int, list[dict[str, Any]]], cited: set[int], without: set[int]
+        self, claim: str, gold: dict[int, list[dict[str, Any]]], cited_ids: set[int], excluded_ids: set[int]
     ) -> list[JudgedDocument]:
-        bm25 = [i for i in self._index.top(claim, RERANKED + len(without)) if self.ids[i] not in without][:RERANKED]
+        bm25 = [i for i in self._index.top(claim, RERANKED + len(excluded_ids)) if self.ids[i] not in excluded_ids][:RERANKED]
         scores = np.array(self._reranker(claim, [self._texts[i] for i in bm25]))
-        ranked = [bm25[i] for i in np.argsort(-scores, kind="stable")]
-        added = [self.place[doc] for doc in sorted(cited) if doc in self.place and self.place[doc] not in ranked[:DEPTH]]
-        found = []
-        for i in [*ranked[:DEPTH], *added]:
+        ranking = [bm25[i] for i in np.argsort(-scores, kind="stable")]
+        additions = [self.place[doc] for doc in sorted(cited_ids) if doc in self.place and self.place[doc] not in ranking[:DEPTH]]
+        documents = []
+        for i in [*ranking[:DEPTH], *additions]:
             document, entries = self.corpus[i], gold.get(self.ids[i], [])
             labels = np.full(len(document["abstract"]), NEUTRAL)
             for entry in entries:
                 labels[[s for s in entry["sentences"] if s < len(labels)]] = _find_label(entry["label"])
-            found.append(JudgedDocument(
-                self.ids[i], ranked.index(i) if i in ranked else RERANKED, bm25.index(i) if i in bm25 else RERANKED,
-                _find_label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), self.ids[i] in cited, labels,
+            documents.append(JudgedDocument(
+                self.ids[i], ranking.index(i) if i in ranking else RERANKED, bm25.index(i) if i in bm25 else RERANKED,
+                _find_label(entries[0]["label"]) if entries else NEUTRAL, bool(entries), self.ids[i] in cited_ids, labels,
                 compute_logits(self._judge, claim, document["title"], document["abstract"]),
                 float(scores.max() - scores[bm25.index(i)]) if i in bm25 else math.inf, measure_aboutness(claim, self._texts[i]),
             ))  # fmt: skip
-        return found
+        return documents
 
 
 def _find_label(name: str) -> int:
@@ -131,8 +131,8 @@ class DecisionReader:
 
     def probabilities(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> NDArray[np.float64]:
         """[3] of the document, from `logits` [sentences, 3]."""
-        found: NDArray[np.float64] = self.decision.probabilities(self.features(logits, gap, about)[None, :])[0]
-        return found
+        shares: NDArray[np.float64] = self.decision.probabilities(self.features(logits, gap, about)[None, :])[0]
+        return shares
 
     def label(self, logits: NDArray[np.float32], gap: float = 0.0, about: float = 0.0) -> int:
         """The document's label index, from `logits` [sentences, 3]."""
@@ -143,8 +143,8 @@ class DecisionReader:
 def compute_odds(calibration: Calibration, logits: NDArray[np.float32]) -> NDArray[np.float64]:
     """[sentences, 2]: log odds of support and contradict against neutral, as in `nli.decision.document.compute_margins`."""
     shares = np.log(np.maximum(calibration.probabilities(logits), 1e-9))
-    found: NDArray[np.float64] = np.clip(shares[:, [SUPPORT, CONTRADICT]] - shares[:, [NEUTRAL]], -8.0, 8.0)
-    return found
+    odds: NDArray[np.float64] = np.clip(shares[:, [SUPPORT, CONTRADICT]] - shares[:, [NEUTRAL]], -8.0, 8.0)
+    return odds
 
 
 Claims = Sequence[Sequence[JudgedDocument]]
@@ -152,7 +152,7 @@ Claims = Sequence[Sequence[JudgedDocument]]
 
 def choose_opened(claims: Claims) -> list[JudgedDocument]:
     """The documents that open retrieval judges."""
-    return [judged for claim in claims for judged in claim if judged.rank < DEPTH]
+    return [document for claim in claims for document in claim if document.rank < DEPTH]
 
 
 def compute_label_only_f1(
@@ -162,45 +162,45 @@ def compute_label_only_f1(
 
     No document in `beside` has a stance: giving it one counts as `worth` of a wrong prediction.
     """
-    right, predicted = 0, worth * sum(reader.label(one.logits, one.gap, one.about) != NEUTRAL for one in beside)
+    hits, predictions = 0, worth * sum(reader.label(one.logits, one.gap, one.about) != NEUTRAL for one in beside)
     gold = sum(j.evidence and label in (None, j.gold) for claim in claims for j in claim)
-    for judged in choose_opened(claims):
-        said = reader.label(judged.logits, judged.gap, judged.about)
-        if said != NEUTRAL and label in (None, said):
-            predicted += 1
-            right += judged.evidence and judged.gold == said
-    return f1(right, predicted, gold)
+    for document in choose_opened(claims):
+        prediction = reader.label(document.logits, document.gap, document.about)
+        if prediction != NEUTRAL and label in (None, prediction):
+            predictions += 1
+            hits += document.evidence and document.gold == prediction
+    return f1(hits, predictions, gold)
 
 
 def measure_polarity(claims: Claims, reader: DecisionReader) -> float:
     """Balanced accuracy of support against contradict on gold documents among BM25's ten best."""
-    gold, said = [], []
-    for judged in (judged for claim in claims for judged in claim if judged.evidence and judged.bm25_rank < 10):
-        support, _, contradict = reader.probabilities(judged.logits)
-        gold.append(judged.gold)
-        said.append(SUPPORT if support >= contradict else CONTRADICT)
-    return balanced_accuracy(np.array(gold), np.array(said))
+    gold, predictions = [], []
+    for document in (document for claim in claims for document in claim if document.evidence and document.bm25_rank < 10):
+        support, _, contradict = reader.probabilities(document.logits)
+        gold.append(document.gold)
+        predictions.append(SUPPORT if support >= contradict else CONTRADICT)
+    return balanced_accuracy(np.array(gold), np.array(predictions))
 
 
 def measure_gold_accuracy(claims: Claims, reader: DecisionReader) -> float:
     """Accuracy over support, contradict and neither on the abstracts that the claims cite."""
-    cited = [judged for claim in claims for judged in claim if judged.cited]
-    return 100.0 * float(np.mean([reader.label(judged.logits) == judged.gold for judged in cited]))
+    documents = [document for claim in claims for document in claim if document.cited]
+    return 100.0 * float(np.mean([reader.label(document.logits) == document.gold for document in documents]))
 
 
 def measure_sentence_error(claims: Claims, calibration: Calibration) -> float:
     """ECE of the most probable class over the sentences of cited abstracts."""
-    cited = [judged for claim in claims for judged in claim if judged.cited]
-    probabilities = np.vstack([calibration.probabilities(judged.logits) for judged in cited])
-    labels = np.concatenate([judged.sentences for judged in cited])
+    documents = [document for claim in claims for document in claim if document.cited]
+    probabilities = np.vstack([calibration.probabilities(document.logits) for document in documents])
+    labels = np.concatenate([document.sentences for document in documents])
     return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)
 
 
 def measure_document_error(claims: Claims, reader: DecisionReader) -> float:
     """ECE of the most probable class over the documents that open retrieval judges."""
-    judged = choose_opened(claims)
-    probabilities = np.vstack([reader.probabilities(one.logits, one.gap, one.about) for one in judged])
-    return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == np.array([one.gold for one in judged]))
+    documents = choose_opened(claims)
+    probabilities = np.vstack([reader.probabilities(one.logits, one.gap, one.about) for one in documents])
+    return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == np.array([one.gold for one in documents]))
 
 
 Abstract = tuple[int, NDArray[np.float32]]
@@ -208,37 +208,37 @@ Abstract = tuple[int, NDArray[np.float32]]
 
 
 def judge_abstracts(
-    data: Path, dataset: str, split: str, judge: EmbeddedJudge, wanted: Callable[[str], bool] = lambda _: True
+    data: Path, dataset: str, split: str, judge: EmbeddedJudge, test: Callable[[str], bool] = lambda _: True
 ) -> list[Abstract]:
     """Every row of a stance set, judged on its whole abstract: the judge does not know which sentence is the evidence."""
-    chosen = [
+    rows = [
         r
         for r in read_rows(data, "stance/pairs.jsonl.gz")
-        if r["dataset"] == dataset and r["split"] == split and wanted(r["claim"])
+        if r["dataset"] == dataset and r["split"] == split and test(r["claim"])
     ]
     return [
         (NAMES[row["label"]], compute_logits(judge, row["claim"], row["title"] or "", row["sentences"]))
-        for row in tqdm(chosen, desc=f"{dataset} {split}")
+        for row in tqdm(rows, desc=f"{dataset} {split}")
     ]
 
 
-def compute_lay_f1(judged: Sequence[Abstract], reader: DecisionReader) -> float:
+def compute_lay_f1(abstracts: Sequence[Abstract], reader: DecisionReader) -> float:
     """Macro-F1 over the three labels, in per cent."""
-    said = np.array([reader.label(logits) for _, logits in judged])
-    return macro_f1(np.array([gold for gold, _ in judged]), said, len(LABELS))
+    predictions = np.array([reader.label(logits) for _, logits in abstracts])
+    return macro_f1(np.array([gold for gold, _ in abstracts]), predictions, len(LABELS))
 
 
-def list_figures(claims: Claims, calibration: Calibration, open_: Decision, given: Decision) -> Iterable[str]:
+def list_figures(claims: Claims, calibration: Calibration, open_decision: Decision, given_decision: Decision) -> Iterable[str]:
     """One line per measure, with its 95 % interval."""
-    far, near = DecisionReader(calibration, open_), DecisionReader(calibration, given)
+    open_reader, given_reader = DecisionReader(calibration, open_decision), DecisionReader(calibration, given_decision)
     for name, measure in (
-        ("abstract-level label-only F1", lambda c: compute_label_only_f1(c, far)),
-        ("  of contradictions", lambda c: compute_label_only_f1(c, far, CONTRADICT)),
-        ("  of supports", lambda c: compute_label_only_f1(c, far, SUPPORT)),
-        ("polarity, balanced accuracy", lambda c: measure_polarity(c, near)),
-        ("gold abstract, accuracy", lambda c: measure_gold_accuracy(c, near)),
+        ("abstract-level label-only F1", lambda c: compute_label_only_f1(c, open_reader)),
+        ("  of contradictions", lambda c: compute_label_only_f1(c, open_reader, CONTRADICT)),
+        ("  of supports", lambda c: compute_label_only_f1(c, open_reader, SUPPORT)),
+        ("polarity, balanced accuracy", lambda c: measure_polarity(c, given_reader)),
+        ("gold abstract, accuracy", lambda c: measure_gold_accuracy(c, given_reader)),
         ("ECE of sentences", lambda c: measure_sentence_error(c, calibration)),
-        ("ECE of documents", lambda c: measure_document_error(c, far)),
+        ("ECE of documents", lambda c: measure_document_error(c, open_reader)),
     ):
         value, low, high = bootstrap_interval(measure, claims, 300)
         yield f"{name:32s} {value:7.3f}  95 % {low:.3f} to {high:.3f}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
-_NEGATED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_NEGATIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
     for pattern, replacement in (
         (rf"\b({_BE}) not\b", r"\1"),
@@ -55,11 +55,11 @@ class Flips:
             forms: list[list[tuple[str, ...]]] = [
                 [_inflect(word) if section == "verbs" else (word,) for word in side] for side in sides
             ]
-            for here, there in (forms, forms[::-1]):
-                for word in here:
+            for near_side, far_side in (forms, forms[::-1]):
+                for word in near_side:
                     for place, form in enumerate(word):
-                        self._opposite.setdefault(form, []).extend(other[place] for other in there)
-                        self._same.setdefault(form, []).extend(other[place] for other in here if other != word)
+                        self._opposite.setdefault(form, []).extend(other[place] for other in far_side)
+                        self._same.setdefault(form, []).extend(other[place] for other in near_side if other != word)
                     if section == "verbs":
                         self._third_person[word[1]] = word[0]
 
@@ -84,21 +84,21 @@ class Flips:
         """Replace one direction word by a synonym, where the list has one; the meaning stays the same."""
         return self._replace(text, self._same, rng) or text
 
-    def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random, met: str | None = None) -> str | None:
-        found = [match for match in self.find_directions(text) if table.get(match.group().lower())]
-        if met is not None:
-            words = {match.group().lower() for match in _WORD.finditer(met)}
-            found = [m for m in found if words & {m.group().lower(), *self._same.get(m.group().lower(), ())}]
-        if not found:
+    def _replace(self, text: str, table: dict[str, list[str]], rng: random.Random, other_text: str | None = None) -> str | None:
+        matches = [match for match in self.find_directions(text) if table.get(match.group().lower())]
+        if other_text is not None:
+            words = {match.group().lower() for match in _WORD.finditer(other_text)}
+            matches = [m for m in matches if words & {m.group().lower(), *self._same.get(m.group().lower(), ())}]
+        if not matches:
             return None
-        match = found[0] if rng.random() < 0.6 else rng.choice(found)
+        match = matches[0] if rng.random() < 0.6 else rng.choice(matches)
         word = rng.choice(table[match.group().lower()])
         word = word.capitalize() if match.group()[0].isupper() else word
         return text[: match.start()] + word + text[match.end() :]
 
     def negate(self, text: str, rng: random.Random) -> str | None:
         """Remove a negation where there is one, else insert one; None where no rule fits."""
-        for pattern, replacement in _NEGATED:
+        for pattern, replacement in _NEGATIONS:
             if pattern.search(text):
                 return pattern.sub(replacement, text, count=1)
         places = [match for match in _WORD.finditer(text) if match.group() in self._third_person]
@@ -124,5 +124,5 @@ class Flips:
             return None
         match = rng.choice(numbers)
         value = float(match.group()) * rng.choice((0.1, 0.3, 0.5, 2, 3, 5))
-        shown = f"{value:.1f}" if "." in match.group() else str(max(0, round(value)))
-        return None if shown == match.group() else text[: match.start()] + shown + text[match.end() :]
+        figure = f"{value:.1f}" if "." in match.group() else str(max(0, round(value)))
+        return None if figure == match.group() else text[: match.start()] + figure + text[match.end() :]

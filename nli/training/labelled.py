@@ -19,8 +19,8 @@ NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 
 def measure_overlap(claim: str, text: str) -> float:
     """The share of the claim's terms that the text contains."""
-    wanted = set(split_terms(claim))
-    return len(wanted & set(split_terms(text))) / max(len(wanted), 1)
+    terms = set(split_terms(claim))
+    return len(terms & set(split_terms(text))) / max(len(terms), 1)
 
 
 def clean_claim(claim: str) -> str:
@@ -39,23 +39,23 @@ def make_pairs(row: dict[str, Any], neutrals: int, rng: random.Random) -> Iterat
     if row["label"] != "NEI" and source not in ("scifact", "healthver", "check_covid"):
         return
     hard = sorted(others, key=lambda index: -measure_overlap(claim, sentences[index]))
-    chosen = hard[: (neutrals + 1) // 2]
-    rest = [index for index in others if index not in chosen]
-    chosen += rng.sample(rest, min(len(rest), neutrals - len(chosen)))
-    for index in chosen:
+    picks = hard[: (neutrals + 1) // 2]
+    rest = [index for index in others if index not in picks]
+    picks += rng.sample(rest, min(len(rest), neutrals - len(picks)))
+    for index in picks:
         yield Pair(claim, sentences[index], title, NEUTRAL, source)
 
 
 def read_labelled(folder: Path, dataset: str, neutrals: int, rng: random.Random) -> list[Pair]:
     """Every training pair of one set; for SciFact and HealthVer, without the held-out fold."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for row in read_rows(folder, "stance/pairs.jsonl.gz"):
         if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
             continue
         if is_held_out_of(dataset, row["claim"]):
             continue
-        found.extend(make_pairs(row, neutrals, rng))
-    return found
+        pairs.extend(make_pairs(row, neutrals, rng))
+    return pairs
 
 
 Rivals = list[tuple[str, list[dict[str, Any]]]]
@@ -66,22 +66,22 @@ def find_scifact_rivals(folder: Path) -> Rivals:
     """For each SciFact train claim that is not held out: BM25's top documents without those that the claim cites."""
     corpus = list(read_rows(folder, "scifact/corpus.jsonl.gz"))
     index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
-    found: Rivals = []
+    rivals: Rivals = []
     for claim in read_rows(folder, "scifact/claims_train.jsonl.gz"):
         if is_held_out(claim["claim"]):
             continue
-        known = {int(cited) for cited in claim["cited_doc_ids"]} | {int(cited) for cited in claim["evidence"]}
-        top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in known]
-        found.append((claim["claim"], top))
-    return found
+        doc_ids = {int(doc) for doc in claim["cited_doc_ids"]} | {int(doc) for doc in claim["evidence"]}
+        top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in doc_ids]
+        rivals.append((claim["claim"], top))
+    return rivals
 
 
 def draw_confusions(rivals: Rivals, per_claim: int, rng: random.Random) -> list[Pair]:
     """Hard neutrals: a best-matching sentence of each of `per_claim` rivals."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for claim, documents in rivals:
         for document in rng.sample(documents, min(per_claim, len(documents))):
             sentences = document["abstract"]
             best = max(range(len(sentences)), key=lambda i: measure_overlap(claim, sentences[i]) + 0.3 * rng.random())
-            found.append(Pair(claim, sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
-    return found
+            pairs.append(Pair(claim, sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
+    return pairs

@@ -28,16 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CounterpointError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    right: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    hits: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for probe in probes:
         logits = judge.logits(probe["claim"], [Premise(probe["sentence"])])
-        wanted = LABELS.index(probe["label"])
-        calibrated = int(judge.calibration.probabilities(logits)[0].argmax()) == wanted
+        gold = LABELS.index(probe["label"])
+        hit = int(judge.calibration.probabilities(logits)[0].argmax()) == gold
         for kind in (probe["kind"], "all"):
-            right[kind].append((calibrated, int(logits[0].argmax()) == wanted))
-    for kind in (*(kind for kind in right if kind != "all"), "all"):
-        calibrated_, raw = (100 * sum(column) / len(right[kind]) for column in zip(*right[kind], strict=True))
-        print(f"{kind:22s} {len(right[kind]):4d} pairs  calibrated {calibrated_:3.0f} %  raw {raw:3.0f} %")
+            hits[kind].append((hit, int(logits[0].argmax()) == gold))
+    for kind in (*(kind for kind in hits if kind != "all"), "all"):
+        calibrated_share, raw = (100 * sum(column) / len(hits[kind]) for column in zip(*hits[kind], strict=True))
+        print(f"{kind:22s} {len(hits[kind]):4d} pairs  calibrated {calibrated_share:3.0f} %  raw {raw:3.0f} %")
     return 0
 
 

@@ -32,7 +32,7 @@ Example = tuple[str, int, int, int]
 
 def read_examples(folder: Path) -> list[Example]:
     """Every sentence under a label that names a kind of section."""
-    found: list[Example] = []
+    examples: list[Example] = []
     for number, row in enumerate(read_rows(folder, "relevance/pubmedqa.jsonl.gz")):
         labels, texts = [*row["LABELS"], "CONCLUSION"], [*row["CONTEXTS"], row["LONG_ANSWER"]]
         sentences = [
@@ -42,43 +42,43 @@ def read_examples(folder: Path) -> list[Example]:
         ]
         for position, (text, kind) in enumerate(sentences):
             if kind and kind in ROLE_OF:
-                found.append((text, locate_stretch(position, len(sentences)), ROLES.index(ROLE_OF[kind]), number))
-    return found
+                examples.append((text, locate_stretch(position, len(sentences)), ROLES.index(ROLE_OF[kind]), number))
+    return examples
 
 
-def train_model(chosen: Sequence[Example]) -> RoleModel:
+def train_model(examples: Sequence[Example]) -> RoleModel:
     """Fit word weights by penalised maximum likelihood, and place weights by counting, relative to the roles' overall shares."""
-    counts = Counter(token for text, *_ in chosen for token in find_role_tokens(text))
+    counts = Counter(token for text, *_ in examples for token in find_role_tokens(text))
     words = {token: row for row, token in enumerate(sorted(token for token, count in counts.items() if count >= RAREST))}
-    cells = [(row, words[token]) for row, (text, *_) in enumerate(chosen) for token in find_role_tokens(text) if token in words]
-    held = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(chosen), len(words)))
-    fitted = LogisticRegression(C=SLACK, max_iter=300).fit(held, [role for _, _, role, _ in chosen])
+    cells = [(row, words[token]) for row, (text, *_) in enumerate(examples) for token in find_role_tokens(text) if token in words]
+    matrix = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(examples), len(words)))
+    regression = LogisticRegression(C=SLACK, max_iter=300).fit(matrix, [role for _, _, role, _ in examples])
     table = np.ones((PLACES, len(ROLES)))
-    for _, place, role, _ in chosen:
+    for _, place, role, _ in examples:
         table[place, role] += 1
     places = np.log(table / table.sum(axis=1, keepdims=True)) - np.log(table.sum(axis=0) / table.sum())
-    weights, bias = (part.astype(np.float32) for part in (fitted.coef_.T, fitted.intercept_))
+    weights, bias = (part.astype(np.float32) for part in (regression.coef_.T, regression.intercept_))
     return RoleModel(words, weights, bias, places.astype(np.float32))
 
 
-def measure_accuracy(chosen: Sequence[Example]) -> tuple[float, float]:
+def measure_accuracy(examples: Sequence[Example]) -> tuple[float, float]:
     """The share of sentences with the right role, from words alone and with the place, cross-validated over whole abstracts."""
-    right: list[tuple[bool, bool]] = []
+    hits: list[tuple[bool, bool]] = []
     for left_out in range(FOLDS):
-        model = train_model([one for one in chosen if one[3] % FOLDS != left_out])
-        for text, place, role, number in chosen:
+        model = train_model([one for one in examples if one[3] % FOLDS != left_out])
+        for text, place, role, number in examples:
             if number % FOLDS == left_out:
-                right.append((int(model.score_text(text).argmax()) == role, int(model.score_text(text, place).argmax()) == role))
-    means: NDArray[np.float64] = np.array(right).mean(axis=0)
+                hits.append((int(model.score_text(text).argmax()) == role, int(model.score_text(text, place).argmax()) == role))
+    means: NDArray[np.float64] = np.array(hits).mean(axis=0)
     return float(means[0]), float(means[1])
 
 
 def save(model: RoleModel, path: Path) -> None:
     """Write the model atomically, in half precision."""
     content = io.BytesIO()
-    joined = "\n".join(model.words).encode()
+    word_bytes = "\n".join(model.words).encode()
     weights, bias, places = (part.astype(np.float16) for part in (model.weights, model.bias, model.places))
-    np.savez_compressed(content, words=np.frombuffer(joined, dtype=np.uint8), weights=weights, bias=bias, places=places)
+    np.savez_compressed(content, words=np.frombuffer(word_bytes, dtype=np.uint8), weights=weights, bias=bias, places=places)
     write_atomically(path, content.getvalue())
 
 
@@ -90,10 +90,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, default=ROLES_MODEL, help="the file to write")
     arguments = parser.parse_args()
-    chosen = read_examples(arguments.data)
-    words, placed = measure_accuracy(chosen)
-    print(f"{len(chosen):,} sentences; right by the words {words:.3f}, with the place {placed:.3f}")
-    save(train_model(chosen), arguments.out)
+    examples = read_examples(arguments.data)
+    word_accuracy, place_accuracy = measure_accuracy(examples)
+    print(f"{len(examples):,} sentences; right by the words {word_accuracy:.3f}, with the place {place_accuracy:.3f}")
+    save(train_model(examples), arguments.out)
 
 
 if __name__ == "__main__":

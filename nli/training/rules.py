@@ -66,14 +66,14 @@ def shorten(sentence: str, rng: random.Random, brackets: bool = False) -> str:
 def read_abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of every PubMed abstract that is not gold for a SciFact dev claim."""
     gold = {int(doc) for claim in read_rows(folder, "scifact/claims_dev.jsonl.gz") for doc in claim["evidence"]}
-    hidden = {
+    gold_titles = {
         " ".join(split_terms(document["title"]))
         for document in read_rows(folder, "scifact/corpus.jsonl.gz")
         if int(document["doc_id"]) in gold
     }
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         title = record["title"] or ""
-        if title and " ".join(split_terms(title)) in hidden:
+        if title and " ".join(split_terms(title)) in gold_titles:
             continue
         sentences = [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
         if len(sentences) >= 4:
@@ -89,9 +89,9 @@ def _turn(text: str, flips: Flips, rng: random.Random) -> str | None:
     if draw > 0.93:
         order = [flips.change_number, flips.make_opposite, flips.negate]
     for rule in order:
-        turned = rule(text, rng)
-        if turned and turned != text:
-            return turned
+        reversal = rule(text, rng)
+        if reversal and reversal != text:
+            return reversal
     return None
 
 
@@ -119,8 +119,8 @@ def _make_variants(claim: str, text: str, title: str, flips: Flips, rng: random.
         yield Pair(other_words, text, title, SUPPORT, source)
 
 
-def make_finding_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
-    """About `wanted` pairs from findings of PubMed abstracts, two fifths neutral."""
+def make_finding_pairs(folder: Path, count: int, flips: Flips, rng: random.Random) -> list[Pair]:
+    """About `count` pairs from findings of PubMed abstracts, two fifths neutral."""
     findings: list[tuple[str, str, str, list[str]]] = []
     for title, sentences in read_abstracts(folder):
         candidates = [
@@ -133,28 +133,28 @@ def make_finding_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Rand
             if 5 <= len(claim.split()) <= 28 and flips.find_directions(claim):
                 findings.append((claim, sentence, title if rng.random() < 0.3 else "", sentences))
     rng.shuffle(findings)
-    findings = findings[: wanted * 2 // 5]
+    findings = findings[: count * 2 // 5]
     index = TextIndex([sentence for _, sentence, _, _ in findings])
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for number, (claim, text, title, sentences) in enumerate(findings):
-        made = list(_make_variants(claim, text, title, flips, rng, "rule_findings"))
-        found.extend(made if rng.random() < 0.5 else made[:1] if rng.random() < 0.5 else made[1:])
-        other_claim = made[rng.randrange(len(made))].claim if made else claim
+        variants = list(_make_variants(claim, text, title, flips, rng, "rule_findings"))
+        pairs.extend(variants if rng.random() < 0.5 else variants[:1] if rng.random() < 0.5 else variants[1:])
+        other_claim = variants[rng.randrange(len(variants))].claim if variants else claim
         if rng.random() < 0.5:
             stranger = next((i for i in index.top(claim, 3) if i != number), None)
             if stranger is not None and measure_overlap(claim, findings[stranger][1]) < 0.7:
-                found.append(Pair(other_claim, findings[stranger][1], findings[stranger][2], NEUTRAL, "rule_findings"))
+                pairs.append(Pair(other_claim, findings[stranger][1], findings[stranger][2], NEUTRAL, "rule_findings"))
         else:
             rest = [sentence for sentence in sentences[:-1] if sentence != text and measure_overlap(claim, sentence) < 0.6]
             if rest:
-                near = max(rng.sample(rest, min(3, len(rest))), key=lambda sentence: measure_overlap(claim, sentence))
-                found.append(Pair(other_claim, near, title, NEUTRAL, "rule_findings"))
-    return found
+                neighbour = max(rng.sample(rest, min(3, len(rest))), key=lambda sentence: measure_overlap(claim, sentence))
+                pairs.append(Pair(other_claim, neighbour, title, NEUTRAL, "rule_findings"))
+    return pairs
 
 
-def make_title_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+def make_title_pairs(folder: Path, count: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """Pairs of a title that states a finding and the sentence of its abstract that matches it best."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for title, sentences in read_abstracts(folder):
         claim = shorten(title, rng)
         if not flips.has_finite_verb(claim) or _NOMINAL.search(title):
@@ -164,9 +164,9 @@ def make_title_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random
         best = max(sentences, key=lambda sentence: measure_overlap(claim, sentence))
         if measure_overlap(claim, best) < 0.5:
             continue
-        found.extend(_make_variants(claim, best, "", flips, rng, "rule_titles"))
-    rng.shuffle(found)
-    return found[:wanted]
+        pairs.extend(_make_variants(claim, best, "", flips, rng, "rule_titles"))
+    rng.shuffle(pairs)
+    return pairs[:count]
 
 
 _MORE = (
@@ -193,7 +193,7 @@ _DIFFERENT = ("{i} affects {o}.", "{o} differed significantly between {i} and {c
 _WAY = {"significantly increased": 1, "significantly increase": 1, "significantly decreased": -1, "no significant difference": 0}
 
 
-def make_prompt_pairs(folder: Path, wanted: int, rng: random.Random) -> list[Pair]:
+def make_prompt_pairs(folder: Path, count: int, rng: random.Random) -> list[Pair]:
     """Pairs with claims of every direction about the outcomes that evidence_inference's annotators judged."""
     prompts: list[dict[str, Any]] = [
         row
@@ -203,38 +203,38 @@ def make_prompt_pairs(folder: Path, wanted: int, rng: random.Random) -> list[Pai
     by_paper: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in prompts:
         by_paper[row["pmcid"]].append(row)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for row in prompts:
         text, way = row["sentences"][row["evidence"][0] if row["evidence"] else 0], _WAY[row["direction"]]
         if not 5 <= len(text.split()) <= 70:
             continue
-        said = {"i": row["intervention"], "c": row["comparator"], "o": row["outcome"]}
-        if max(map(len, said.values())) > 90:
+        slots = {"i": row["intervention"], "c": row["comparator"], "o": row["outcome"]}
+        if max(map(len, slots.values())) > 90:
             continue
-        turned = {"i": said["c"], "c": said["i"], "o": said["o"]}
+        swap = {"i": slots["c"], "c": slots["i"], "o": slots["o"]}
 
-        def claim(way: int, said: dict[str, str] = said, turned: dict[str, str] = turned) -> str:
+        def claim(way: int, slots: dict[str, str] = slots, swap: dict[str, str] = swap) -> str:
             if way == 0:
-                return rng.choice(_SAME).format(**said)
+                return rng.choice(_SAME).format(**slots)
             if rng.random() < 0.15:
-                return rng.choice((_LESS if way > 0 else _MORE)[2:4]).format(**turned)
-            return rng.choice(_MORE if way > 0 else _LESS).format(**said)
+                return rng.choice((_LESS if way > 0 else _MORE)[2:4]).format(**swap)
+            return rng.choice(_MORE if way > 0 else _LESS).format(**slots)
 
         true, false = claim(way), claim(rng.choice([other for other in (-1, 0, 1) if other != way]))
         if way == 0 and rng.random() < 0.3:
-            false = rng.choice(_DIFFERENT).format(**said)
+            false = rng.choice(_DIFFERENT).format(**slots)
         elif way != 0 and rng.random() < 0.15:
-            true = rng.choice(_DIFFERENT).format(**said)
-        found.append(Pair(_capitalise(true), text, "", SUPPORT, "evidence_inference"))
-        found.append(Pair(_capitalise(false), text, "", CONTRADICT, "evidence_inference"))
+            true = rng.choice(_DIFFERENT).format(**slots)
+        pairs.append(Pair(_capitalise(true), text, "", SUPPORT, "evidence_inference"))
+        pairs.append(Pair(_capitalise(false), text, "", CONTRADICT, "evidence_inference"))
         others = [
             r for r in by_paper[row["pmcid"]] if measure_overlap(row["outcome"], r["outcome"] + " " + r["sentences"][0]) < 0.3
         ]
         if others and rng.random() < 0.6:
             other = rng.choice(others)
-            found.append(Pair(_capitalise(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
-    rng.shuffle(found)
-    return found[:wanted]
+            pairs.append(Pair(_capitalise(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
+    rng.shuffle(pairs)
+    return pairs[:count]
 
 
 def _capitalise(text: str) -> str:

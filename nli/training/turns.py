@@ -19,7 +19,7 @@ from nli.training.rules import read_abstracts, shorten
 WRITTEN_AS_COUNTERCLAIMS = frozenset({"scifact"})
 """Sets whose refuted claims were mostly made by negating a true one: reversed again, they are supported."""
 
-_DENIED = (
+_DENIALS = (
     "It is not true that {}.",
     "It is not the case that {}.",
     "Our data rule out that {}.",
@@ -29,7 +29,7 @@ _DENIED = (
     "The hypothesis that {} was not confirmed.",
     "These findings contradict the view that {}.",
 )
-_ASSERTED = (
+_ASSERTIONS = (
     "We show that {}.",
     "The data suggest that {}.",
     "There is strong evidence that {}.",
@@ -38,7 +38,7 @@ _ASSERTED = (
     "There is no doubt that {}.",
     "The results confirm that {}.",
 )
-_OPEN = (
+_DOUBTS = (
     "Whether {} is unknown.",
     "Whether {} remains to be determined.",
     "We investigated whether {}.",
@@ -52,7 +52,7 @@ _OPEN = (
 
 def turn_pairs(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[Pair]:
     """Labelled pairs whose claim or text is reversed, with the resulting label."""
-    found = []
+    turned_pairs = []
     for pair in pairs:
         if pair.label == NEUTRAL or (pair.label == CONTRADICT and pair.source not in WRITTEN_AS_COUNTERCLAIMS):
             continue
@@ -60,13 +60,13 @@ def turn_pairs(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[
         if pair.label == SUPPORT and rng.random() < 0.3:
             text = flips.make_opposite(pair.text, rng, met=pair.claim)
             if text:
-                found.append(Pair(pair.claim, text, pair.title, label, f"{pair.source}_turned"))
+                turned_pairs.append(Pair(pair.claim, text, pair.title, label, f"{pair.source}_turned"))
                 continue
         rules = [flips.make_opposite, flips.negate] if rng.random() < 0.6 else [flips.negate, flips.make_opposite]
-        claim = next((made for rule in rules if (made := rule(pair.claim, rng)) and made != pair.claim), None)
+        claim = next((reversal for rule in rules if (reversal := rule(pair.claim, rng)) and reversal != pair.claim), None)
         if claim:
-            found.append(Pair(claim, pair.text, pair.title, label, f"{pair.source}_turned"))
-    return found
+            turned_pairs.append(Pair(claim, pair.text, pair.title, label, f"{pair.source}_turned"))
+    return turned_pairs
 
 
 def _make_clause(claim: str) -> str:
@@ -87,15 +87,15 @@ def frame_claims(claims: Sequence[str], flips: Flips, rng: random.Random) -> Ite
         first, second = (claim, opposite) if rng.random() < 0.5 else (opposite, claim)
         kind = rng.random()
         if kind < 0.4:
-            text = rng.choice(_DENIED).format(_make_clause(second))
+            text = rng.choice(_DENIALS).format(_make_clause(second))
             yield Pair(first, text, "", SUPPORT, "rule_frames")
             yield Pair(second, text, "", CONTRADICT, "rule_frames")
         elif kind < 0.65:
-            text = rng.choice(_ASSERTED).format(_make_clause(first))
+            text = rng.choice(_ASSERTIONS).format(_make_clause(first))
             yield Pair(first, text, "", SUPPORT, "rule_frames")
             yield Pair(second, text, "", CONTRADICT, "rule_frames")
         else:
-            yield Pair(first, rng.choice(_OPEN).format(_make_clause(rng.choice((first, second)))), "", NEUTRAL, "rule_frames")
+            yield Pair(first, rng.choice(_DOUBTS).format(_make_clause(rng.choice((first, second)))), "", NEUTRAL, "rule_frames")
 
 
 def hedge(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
@@ -104,27 +104,27 @@ def hedge(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
     return Pair(claim, pair.text, pair.title, pair.label, pair.source) if claim else pair
 
 
-def make_number_pairs(folder: Path, wanted: int, flips: Flips, rng: random.Random) -> list[Pair]:
+def make_number_pairs(folder: Path, count: int, flips: Flips, rng: random.Random) -> list[Pair]:
     """Findings with a number, kept or changed on either side, and with the number of another sentence (neutral)."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     documents = list(read_abstracts(folder))
     rng.shuffle(documents)
     for title, sentences in documents:
-        numbered = [s for s in sentences[1:] if 8 <= len(s.split()) <= 36 and re.search(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", s)]
-        for sentence in rng.sample(numbered, min(1, len(numbered))):
+        findings = [s for s in sentences[1:] if 8 <= len(s.split()) <= 36 and re.search(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", s)]
+        for sentence in rng.sample(findings, min(1, len(findings))):
             plain = shorten(sentence, rng, brackets=rng.random() < 0.5)
             other = flips.change_number(plain, rng)
             if other is None or not 5 <= len(plain.split()) <= 26:
                 continue
-            text, made = sentence, flips.change_number(sentence, rng)
-            if rng.random() < 0.3 and made and len(re.findall(r"\d+(?:\.\d+)?", sentence)) == 1:
-                found.append(Pair(plain, made, title, CONTRADICT, "rule_numbers"))
+            text, variant = sentence, flips.change_number(sentence, rng)
+            if rng.random() < 0.3 and variant and len(re.findall(r"\d+(?:\.\d+)?", sentence)) == 1:
+                pairs.append(Pair(plain, variant, title, CONTRADICT, "rule_numbers"))
             else:
-                found.append(Pair(other, text, title, CONTRADICT, "rule_numbers"))
-            found.append(Pair(plain, text, title, SUPPORT, "rule_numbers"))
-            strangers = [s for s in numbered if s != sentence and measure_overlap(plain, s) < 0.5]
+                pairs.append(Pair(other, text, title, CONTRADICT, "rule_numbers"))
+            pairs.append(Pair(plain, text, title, SUPPORT, "rule_numbers"))
+            strangers = [s for s in findings if s != sentence and measure_overlap(plain, s) < 0.5]
             if strangers and rng.random() < 0.5:
-                found.append(Pair(plain, rng.choice(strangers), title, NEUTRAL, "rule_numbers"))
-        if len(found) >= wanted:
+                pairs.append(Pair(plain, rng.choice(strangers), title, NEUTRAL, "rule_numbers"))
+        if len(pairs) >= count:
             break
-    return found[:wanted]
+    return pairs[:count]

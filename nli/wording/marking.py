@@ -76,7 +76,7 @@ class Lexicon:
                         self._side.setdefault(word, set()).add(sign * pair)
             else:
                 raise ModelUnusable(f"{source} has a line outside its sections: {line!r}; restore the file.")
-        self._known = lru_cache(maxsize=65536)(self._look_up)
+        self._look_up_once = lru_cache(maxsize=65536)(self._look_up)
 
     @classmethod
     def read(cls, path: Path) -> Lexicon:
@@ -94,11 +94,11 @@ class Lexicon:
 
     def direction(self, word: str) -> int:
         """Index into `DIRECTIONS`."""
-        return self._known(word)[0]
+        return self._look_up_once(word)[0]
 
     def sides(self, word: str) -> frozenset[int]:
         """Signed numbers of the pairs of opposites the word belongs to: `n` and `-n` are opposites."""
-        return self._known(word)[1]
+        return self._look_up_once(word)[1]
 
 
 class Marker:
@@ -142,11 +142,11 @@ class Marker:
 
 def _fill_sides(sides: list[int | None]) -> list[int]:
     """The side of each token; a separator belongs to the text it ends."""
-    filled, last = [], 0
+    token_sides, last = [], 0
     for side in sides:
         last = last if side is None else side
-        filled.append(last)
-    return filled
+        token_sides.append(last)
+    return token_sides
 
 
 def _list_words(texts: tuple[str, str], encoding: Encoding, title_at: int) -> list[tuple[list[int], int, str]]:

@@ -51,17 +51,17 @@ _GENERIC = frozenset(
     "significant marked substantial small large new year month week day hour minute time baseline serum plasma clinical".split()
 )
 _NOUNS = ("increase", "decrease", "rise", "fall", "drop", "decline", "gain", "loss", "reduction", "change")
-_RELATING = (
+_RELATIONS = (
     "associat", "correlat", "link", "unrelat", "independen", "dependen", "resist", "sensitiv", "insensitiv", "susceptib",
     "predispos", "protect", "benefi", "harm", "detriment", "toxic", "safe", "unsafe", "necessary", "unnecessary", "essential",
     "dispensable", "sufficient", "insufficient", "requir",
 )  # fmt: skip
 """Predicates that apply to what follows their preposition: "is resistant to penicillin"."""
 _OF = frozenset({"of", "in", "to", "with", "for", "against", "on", "at"})
-_NEGATING = frozenset("fail fails failed failing failure unable cannot neither nor never without no not".split())
+_NEGATIONS = frozenset("fail fails failed failing failure unable cannot neither nor never without no not".split())
 _UP, _DOWN = DIRECTIONS.index("up"), DIRECTIONS.index("down")
 _CHANGES = frozenset(stem(word) for word in (*_NOUNS, "improvement", "difference"))
-_COMPARED = frozenset("lower higher less more fewer greater larger smaller longer shorter better worse".split())
+_COMPARATIVES = frozenset("lower higher less more fewer greater larger smaller longer shorter better worse".split())
 _NOT_UNITS = _PREPOSITIONS | _JOINS | _BE | _SMALL
 
 
@@ -86,11 +86,11 @@ class _Outcome:
 
     def same(self, other: _Outcome) -> bool:
         """Whether both name the same thing: a head of one is a word of the other, and their other words do not all differ."""
-        shared = self.stems & other.stems
-        rest = (self.stems - shared, other.stems - shared)
+        common = self.stems & other.stems
+        rest = (self.stems - common, other.stems - common)
         common_head = self.heads & other.stems | other.heads & self.stems
         # "breast cancer" and "colon cancer" share only the head; "the loss of bone" and "bone" have opposite directions.
-        return bool(common_head) and (len(shared) > 1 or not all(rest)) and self.losses % 2 == other.losses % 2
+        return bool(common_head) and (len(common) > 1 or not all(rest)) and self.losses % 2 == other.losses % 2
 
 
 _NOTHING = _Outcome(frozenset(), frozenset(), 0)
@@ -107,26 +107,26 @@ def find_opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
     A word of the claim that also occurs in the sentence is left out, as is a word that is negated on either side.
     """
     lexicon, ours, theirs = _load_lexicon(), _tokenize(claim), _tokenize(sentence)
-    said = {stem(token.word) for token in theirs}
-    found: dict[_Outcome, dict[str, list[_Token]]] = {}
+    their_stems = {stem(token.word) for token in theirs}
+    matches: dict[_Outcome, dict[str, list[_Token]]] = {}
     for place, token in enumerate(ours):
         sides = lexicon.sides(token.word)
-        if not sides or stem(token.word) in said or _is_negated(ours, place):
+        if not sides or stem(token.word) in their_stems or _is_negated(ours, place):
             continue
-        wanted = _find_outcome(ours, place)
-        against: set[str] = set()
-        for there, candidate in enumerate(theirs):
-            if _is_negated(theirs, there) or not any(-side in sides for side in lexicon.sides(candidate.word)):
+        our_outcome = _find_outcome(ours, place)
+        opposites: set[str] = set()
+        for position, candidate in enumerate(theirs):
+            if _is_negated(theirs, position) or not any(-side in sides for side in lexicon.sides(candidate.word)):
                 continue
-            outcome = _find_outcome(theirs, there)
+            outcome = _find_outcome(theirs, position)
             # "… and increased it again": the same word applied to something that was named before.
-            if wanted.same(outcome) or (candidate.word in against and not outcome.stems):
-                against.add(candidate.word)
-                places = found.setdefault(wanted, {}).setdefault(token.text, [])
+            if our_outcome.same(outcome) or (candidate.word in opposites and not outcome.stems):
+                opposites.add(candidate.word)
+                places = matches.setdefault(our_outcome, {}).setdefault(token.text, [])
                 places.extend([candidate] if candidate not in places else [])
     # Two opposites about the same thing cancel out: "most are benign", "few are malignant".
-    turned = [words for words in found.values() if len(words) % 2]
-    return tuple((own, one.start, one.end) for words in turned for own, places in words.items() for one in places)
+    conflicts = [words for words in matches.values() if len(words) % 2]
+    return tuple((own, one.start, one.end) for words in conflicts for own, places in words.items() for one in places)
 
 
 def list_opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
@@ -148,7 +148,7 @@ def find_other_numbers(claim: str, sentence: str) -> tuple[tuple[str, ...], tupl
 
 
 def _tokenize(text: str) -> list[_Token]:
-    return [_Token(found[0], *found.span()) for found in _TOKEN.finditer(text)]
+    return [_Token(match[0], *match.span()) for match in _TOKEN.finditer(text)]
 
 
 def _is_number(token: _Token) -> bool:
@@ -171,17 +171,17 @@ def _ends_clause(token: _Token) -> bool:
 
 def _is_negated(tokens: Sequence[_Token], place: int) -> bool:
     """Whether a negation shortly precedes the word in the same clause: "did not significantly reduce", "failed to reduce"."""
-    before = takewhile(lambda token: not _ends_clause(token), reversed(tokens[max(0, place - _BESIDE) : place]))
-    return any(token.word in _NEGATING or token.word.endswith("n't") for token in before)
+    context = takewhile(lambda token: not _ends_clause(token), reversed(tokens[max(0, place - _BESIDE) : place]))
+    return any(token.word in _NEGATIONS or token.word.endswith("n't") for token in context)
 
 
 def _find_outcome(tokens: Sequence[_Token], place: int) -> _Outcome:
     """What the word at `place` applies to."""
     word = tokens[place].word
     behind = tokens[place + 1 : place + 1 + _REACH]
-    following = behind[0].word if behind else ""
-    relating = word.startswith(_RELATING) and following in _OF
-    if relating or (following == "of" and not _is_predicate(tokens, place)) or (following in {"in", "at"} and _is_noun(word)):
+    next_word = behind[0].word if behind else ""
+    is_relation = word.startswith(_RELATIONS) and next_word in _OF
+    if is_relation or (next_word == "of" and not _is_predicate(tokens, place)) or (next_word in {"in", "at"} and _is_noun(word)):
         return _read(behind[1:]) or _find_subject(tokens, place)
     if _is_predicate(tokens, place):
         return _find_subject(tokens, place)
@@ -220,16 +220,16 @@ def _find_subject(tokens: Sequence[_Token], place: int) -> _Outcome:
 
 def _read(tokens: Sequence[_Token]) -> _Outcome | None:
     """The outcome that these tokens name, up to the first preposition, clause or further verb; None where they name none."""
-    lexicon, stems, heads, losses, last, headed = _load_lexicon(), set[str](), set[str](), 0, "", False
+    lexicon, stems, heads, losses, last, has_head = _load_lexicon(), set[str](), set[str](), 0, "", False
     for token in tokens:
         word, direction = token.word, _load_lexicon().direction(token.word)
         if _ends_clause(token) or word in _PREPOSITIONS or word in _BE:
             break
         if (word in _JOINS or word == "of") and last:
             # "survival of patients" is about survival; "stroke and death" is about both.
-            if not headed:
+            if not has_head:
                 heads.add(last)
-            headed, last = word == "of", ""
+            has_head, last = word == "of", ""
         elif _is_turning(word) and word.endswith("ed") and stems:
             break
         elif direction == _DOWN:
@@ -237,7 +237,7 @@ def _read(tokens: Sequence[_Token]) -> _Outcome | None:
         elif _is_content(token) and not (direction == _UP and lexicon.sides(word)):
             last = stem(word)
             stems.add(last)
-    if last and not headed:
+    if last and not has_head:
         heads.add(last)
     return _Outcome(frozenset(stems), frozenset(heads), losses) if stems else None
 
@@ -273,8 +273,8 @@ def _find_amounts(tokens: Sequence[_Token]) -> Iterator[_Amount]:
             unit = "%"
         elif unit in _NOT_UNITS or not split_terms(unit):
             unit = ""
-        near = frozenset(stem(one.word) for one in (*ahead, *behind) if _is_content(one) and not _is_turning(one.word))
-        yield _Amount(token.text, stem(unit), _is_change(ahead, behind), near)
+        context = frozenset(stem(one.word) for one in (*ahead, *behind) if _is_content(one) and not _is_turning(one.word))
+        yield _Amount(token.text, stem(unit), _is_change(ahead, behind), context)
 
 
 def _is_turning(word: str) -> bool:
@@ -284,5 +284,5 @@ def _is_turning(word: str) -> bool:
 def _is_change(ahead: Sequence[_Token], behind: Sequence[_Token]) -> bool:
     """Whether a number is an effect rather than a level: "by 5", "a reduction of 5", "5 mm Hg lower"."""
     of_change = len(ahead) > 1 and ahead[0].word == "of" and stem(ahead[1].word) in _CHANGES
-    compared = any(one.word in _COMPARED or stem(one.word) in _CHANGES for one in behind[:3])
-    return (bool(ahead) and (ahead[0].word == "by" or of_change)) or compared
+    is_comparison = any(one.word in _COMPARATIVES or stem(one.word) in _CHANGES for one in behind[:3])
+    return (bool(ahead) and (ahead[0].word == "by" or of_change)) or is_comparison

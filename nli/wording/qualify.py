@@ -75,11 +75,11 @@ _RULES = (
 
 def find_qualifiers(claim: str, sentence: Sentence) -> tuple[Qualifier, ...]:
     """The qualifiers of the sentence that the claim does not have, in text order; offsets are into the abstract."""
-    found: dict[tuple[int, int], Qualifier] = {}
+    qualifiers: dict[tuple[int, int], Qualifier] = {}
     for rule in _RULES:
         if rule.answered.search(claim):
             continue
         for match in rule.found.finditer(sentence.text):
             start, end = sentence.start + match.start(), sentence.start + match.end()
-            found.setdefault((start, end), Qualifier(rule.kind, start, end))
-    return tuple(found[place] for place in sorted(found))
+            qualifiers.setdefault((start, end), Qualifier(rule.kind, start, end))
+    return tuple(qualifiers[place] for place in sorted(qualifiers))

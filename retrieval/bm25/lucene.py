@@ -75,8 +75,8 @@ def _make_analyzer(stopwords: bool) -> Any:
 
 def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
     """An indexer of JSON documents, started with the arguments that `pyserini.index.lucene.LuceneIndexer` gives it."""
-    given = [*args, "-input", "", "-collection", "JsonCollection", "-threads", str(threads), *(["-append"] if append else [])]
-    return java.load_java_class("io.anserini.index.SimpleIndexer")(given)
+    arguments = [*args, "-input", "", "-collection", "JsonCollection", "-threads", str(threads), *(["-append"] if append else [])]
+    return java.load_java_class("io.anserini.index.SimpleIndexer")(arguments)
 
 
 class Lucene:
@@ -88,7 +88,7 @@ class Lucene:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-        def opened() -> Any:
+        def open_searcher() -> Any:
             modules = load_pyserini()
             searcher = modules.searcher(str(folder))
             searcher.set_bm25(K1, B)
@@ -96,7 +96,7 @@ class Lucene:
             return searcher
 
         try:
-            self._searcher = run_on_lucene_thread(opened)
+            self._searcher = run_on_lucene_thread(open_searcher)
         except CounterpointError:
             raise
         except Exception as error:
@@ -114,7 +114,7 @@ class Lucene:
         if not query:
             return []
         try:
-            found = run_on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
+            rows = run_on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
         except Exception as error:
             if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
                 raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
@@ -122,7 +122,7 @@ class Lucene:
                 f"Searching the Lucene index in {self.folder} failed ({_read_first_line(error)}); if the index was changed or "
                 "moved while in use, restart; otherwise build it again."
             ) from error
-        return [Hit(pmid, score) for pmid, score in found]
+        return [Hit(pmid, score) for pmid, score in rows]
 
     def close(self) -> None:
         """Release the index's files."""

@@ -50,7 +50,7 @@ class Vocabulary:
         self.folder = folder
         self._reader: Any = None
         self._analyzer: Any = None
-        self._opening = threading.Lock()
+        self._lock = threading.Lock()
 
     def stem(self, words: Sequence[str]) -> list[str]:
         """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
@@ -82,7 +82,7 @@ class Vocabulary:
             self._reader = None
 
     def _open(self) -> None:
-        with self._opening:
+        with self._lock:
             if self._reader is None:
                 try:
                     self._reader = run_on_lucene_thread(self._read)
@@ -103,31 +103,31 @@ class Vocabulary:
         if self._analyzer is None:
             self._analyzer = load_pyserini().analyzer(stopwords=False)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-        found = utility.analyze(self._analyzer, word.encode("utf-8", "replace").decode())
-        return str(found.get(0)) if found.size() == 1 else ""
+        terms = utility.analyze(self._analyzer, word.encode("utf-8", "replace").decode())
+        return str(terms.get(0)) if terms.size() == 1 else ""
 
     def _find_documents(self, term: str, most: int) -> list[str]:
         name = load_java_class("org.apache.lucene.index.Term")(_FIELD, term).bytes()
         postings = load_java_class("org.apache.lucene.index.MultiTerms").getTermPostingsEnum(self._reader, _FIELD, name)
-        utility, found = load_java_class("io.anserini.index.IndexReaderUtils"), list[str]()
+        utility, pmids = load_java_class("io.anserini.index.IndexReaderUtils"), list[str]()
         last = load_java_class("org.apache.lucene.search.DocIdSetIterator").NO_MORE_DOCS
         # Replaced and deleted documents stay in the postings until Lucene merges them away.
         live = load_java_class("org.apache.lucene.index.MultiBits").getLiveDocs(self._reader)
-        while postings is not None and len(found) < most and (place := postings.nextDoc()) != last:
+        while postings is not None and len(pmids) < most and (place := postings.nextDoc()) != last:
             if live is None or live.get(place):
-                found.append(str(utility.convertLuceneDocidToDocid(self._reader, place)))
-        return found
+                pmids.append(str(utility.convertLuceneDocidToDocid(self._reader, place)))
+        return pmids
 
     def _find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
         terms = load_java_class("org.apache.lucene.index.MultiTerms").getTerms(self._reader, _FIELD)
         if terms is None:
             return []
-        wanted = load_java_class("org.apache.lucene.index.Term")(_FIELD, term)
-        within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, wanted, edits, _SAME_BEGINNING, True)
-        found = []
+        target = load_java_class("org.apache.lucene.index.Term")(_FIELD, term)
+        within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, target, edits, _SAME_BEGINNING, True)
+        similar_terms = []
         while (one := within.next()) is not None:
             other = str(one.utf8ToString())
             # The boost is 1 minus edits / letters of the shorter word.
-            apart = round((1 - float(within.getBoost())) * min(len(term), len(other)))
-            found.append(SimilarTerm(other, apart, int(within.docFreq())))
-        return found
+            distance = round((1 - float(within.getBoost())) * min(len(term), len(other)))
+            similar_terms.append(SimilarTerm(other, distance, int(within.docFreq())))
+        return similar_terms

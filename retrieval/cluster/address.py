@@ -38,20 +38,20 @@ def is_address(place: Path | str) -> bool:
 
 def read_address(place: Path | str) -> Address:
     """The address that a place stands for; raises `BadInput` for one that cannot be used."""
-    found = _ADDRESS.fullmatch(str(place))
-    if not found:
+    match = _ADDRESS.fullmatch(str(place))
+    if not match:
         raise BadInput(f"{place} is not the address of an index on a cluster; expected one such as {_EXAMPLE}.")
-    if "@" in found["hosts"]:
+    if "@" in match["hosts"]:
         raise BadInput(
             f"The address of an index names no user and no password; set them as COUNTERPOINT_OPENSEARCH_USER and "
             f"COUNTERPOINT_OPENSEARCH_PASSWORD, and write {_EXAMPLE}."
         )
-    hosts = tuple(_read_host(host, place) for host in found["hosts"].split(","))
-    if not _NAME.fullmatch(found["name"]):
+    hosts = tuple(_read_host(host, place) for host in match["hosts"].split(","))
+    if not _NAME.fullmatch(match["name"]):
         raise BadInput(
             f"{place} should end in the name of an index, such as {_EXAMPLE}: lower-case letters, digits, '-', '_' and '.'."
         )
-    return Address(hosts, found["name"])
+    return Address(hosts, match["name"])
 
 
 def show_place(place: Path) -> str:
@@ -65,7 +65,7 @@ def name_place(place: Path) -> str:
 
 
 def _read_host(text: str, place: Path | str) -> tuple[str, int]:
-    found = _HOST.fullmatch(text)
-    if not found or not 0 < int(found["port"] or DEFAULT_PORT) < 65536:
+    match = _HOST.fullmatch(text)
+    if not match or not 0 < int(match["port"] or DEFAULT_PORT) < 65536:
         raise BadInput(f"{place} names no usable host ({text!r}); expected an address such as {_EXAMPLE}.")
-    return found["host"], int(found["port"] or DEFAULT_PORT)
+    return match["host"], int(match["port"] or DEFAULT_PORT)

@@ -39,21 +39,21 @@ class Access:
     replicas: int = 1
 
 
-_given: Access | None = None
+_access: Access | None = None
 _clients: dict[tuple[Address, Access], OpenSearch] = {}
 _lock = threading.Lock()
 
 
 def use_access(access: Access) -> None:
     """Use these settings for every cluster, whatever the environment says."""
-    global _given
-    _given = access
+    global _access
+    _access = access
 
 
 def read_access() -> Access:
     """The settings given to `use_access`, else the variables COUNTERPOINT_OPENSEARCH_…; raises `BadConfig` for invalid values."""
-    if _given is not None:
-        return _given
+    if _access is not None:
+        return _access
 
     def text(name: str) -> str:
         return os.environ.get(PREFIX + name, "")

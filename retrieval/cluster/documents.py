@@ -29,11 +29,11 @@ class ClusterDocuments:
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            found = self._fetch(chunk)
+            sources = self._fetch(chunk)
             for pmid in chunk:
-                if pmid not in found:
+                if pmid not in sources:
                     raise ClusterBusy(f"Document {pmid} was deleted from {self.address} while it was read; try again.")
-                yield self._make_entry(found[pmid])
+                yield self._make_entry(sources[pmid])
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None if the index does not contain it."""
@@ -72,10 +72,10 @@ class ClusterDocuments:
         return {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
 
     def _fetch_all(self, pmids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
+        sources: dict[str, dict[str, Any]] = {}
         for at in range(0, len(pmids), self._CHUNK):
-            found |= self._fetch(pmids[at : at + self._CHUNK], fields)
-        return found
+            sources |= self._fetch(pmids[at : at + self._CHUNK], fields)
+        return sources
 
     def _fetch(self, pmids: Sequence[str], fields: list[str] | None = None) -> dict[str, dict[str, Any]]:
         ids = [pmid for pmid in dict.fromkeys(pmids) if 0 < len(pmid.encode("utf-8", "replace")) <= 512]
@@ -85,11 +85,11 @@ class ClusterDocuments:
         params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
         with translate_faults(self.address, opened=True):
             body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
-            found = connect(self.address).mget(index=self._name, body=body, params=params)
-        for one in found["docs"]:
+            reply = connect(self.address).mget(index=self._name, body=body, params=params)
+        for one in reply["docs"]:
             if "error" in one:
                 raise ClusterBusy(f"Documents of {self.address} could not be read ({one['error'].get('type')}); try again.")
-        return {one["_id"]: one["_source"] for one in found["docs"] if one["found"] and not one["_id"].startswith("__")}
+        return {one["_id"]: one["_source"] for one in reply["docs"] if one["found"] and not one["_id"].startswith("__")}
 
     def _find(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         hits: list[dict[str, Any]] = run_search(self.address, self._name, body)["hits"]["hits"]

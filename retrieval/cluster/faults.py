@@ -90,22 +90,22 @@ def _explain_no_connection(info: str, where: str) -> CounterpointError:
 
 def _explain_refusal(error: Any, address: Address, where: str) -> CounterpointError:
     """Explain a 403: an account without the right to do this, or an index that refuses writes."""
-    said = f"{error.error} {error.info}".lower()
-    if "read-only-allow-delete" in said or "flood" in said:
+    message = f"{error.error} {error.info}".lower()
+    if "read-only-allow-delete" in message or "flood" in message:
         return OutOfSpace(
             f"{where} refuses writes, because a node's disk is past its flood-stage watermark; free some space there and run the "
             "same command again to resume."
         )
-    if "cluster_block" in said:
+    if "cluster_block" in message:
         return IndexUnusable(f"{where} blocks this on the index {address.name} ({_first(_reason(error))}); see its settings.")
     return IndexUnusable(f"{where} does not let this account do that ({_first(_reason(error))}); give it the rights.")
 
 
 def _explain_status(error: Any, address: Address, where: str) -> CounterpointError:
-    said = f"{error.error} {error.info}".lower().replace(" ", "_")
-    if any(words in said for words in _TOO_MANY):
+    message = f"{error.error} {error.info}".lower().replace(" ", "_")
+    if any(words in message for words in _TOO_MANY):
         return BadInput("The query has more different words than the cluster accepts; shorten it.")
-    if error.status_code == 429 and ("flood" in said or "read-only-allow-delete" in said):
+    if error.status_code == 429 and ("flood" in message or "read-only-allow-delete" in message):
         return _explain_refusal(error, address, where)
     if error.status_code in (429, 500, 502, 503, 504):
         return ClusterBusy(f"{where} cannot answer completely now ({_first(_reason(error))}); try again in a few seconds.")

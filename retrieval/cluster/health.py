@@ -28,11 +28,11 @@ def look_at_engine(place: Path) -> EngineState:
     address = read_address(place)
     try:
         with translate_faults(address):
-            found = connect(address).cluster.health(index=address.name, params={"request_timeout": _SECONDS, "timeout": "1s"})
+            reply = connect(address).cluster.health(index=address.name, params={"request_timeout": _SECONDS, "timeout": "1s"})
     except CounterpointError as error:
         return EngineState(str(error), False)
-    colour = str(found["status"])
+    colour = str(reply["status"])
     if colour == "red":
-        missing = found["active_primary_shards"]
-        return EngineState(f"red: only {missing} shards of {address.name} are there, so that no search is complete", False)
+        shards = reply["active_primary_shards"]
+        return EngineState(f"red: only {shards} shards of {address.name} are there, so that no search is complete", False)
     return EngineState(colour, True)

@@ -42,7 +42,7 @@ def make_settings(shards: int) -> dict[str, Any]:
 
 def make_mapping() -> dict[str, Any]:
     """The fields that are searched, sorted or summed; everything else in a document is only in its source."""
-    kept = {"type": "keyword", "index": False, "doc_values": False, "copy_to": CONTENTS}
+    text_field = {"type": "keyword", "index": False, "doc_values": False, "copy_to": CONTENTS}
     number = {"type": "integer", "index": False}
     return {
         "dynamic": False,
@@ -50,8 +50,8 @@ def make_mapping() -> dict[str, Any]:
         "_source": {"excludes": [*DERIVED, "limbs.*"]},
         "properties": {
             CONTENTS: {"type": "text", "analyzer": ANALYZER, "similarity": "bm25", "index_options": "freqs"},
-            "title": kept,
-            "abstract": kept,
+            "title": text_field,
+            "abstract": text_field,
             "pmid": {"type": "keyword"},
             "doi": {"type": "keyword"},
             "retracts": {"type": "keyword"},
@@ -68,18 +68,18 @@ def make_mapping() -> dict[str, Any]:
 
 def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[str]:
     """How an index on a cluster differs from what this code would make; an empty list means that both can be used together."""
-    differing = []
+    differences = []
     if (mapping.get("_meta") or {}).get("layout") != LAYOUT:
-        differing.append(f"layout {(mapping.get('_meta') or {}).get('layout')} and not {LAYOUT}")
-    found, wanted = settings.get("analysis") or {}, ANALYSIS
-    if _unify(found) != _unify(wanted):
-        differing.append("another analysis of texts")
+        differences.append(f"layout {(mapping.get('_meta') or {}).get('layout')} and not {LAYOUT}")
+    analysis, own_analysis = settings.get("analysis") or {}, ANALYSIS
+    if _unify(analysis) != _unify(own_analysis):
+        differences.append("another analysis of texts")
     if _unify(settings.get("similarity") or {}) != _unify(SIMILARITY):
-        differing.append("other constants of BM25")
+        differences.append("other constants of BM25")
     contents = (mapping.get("properties") or {}).get(CONTENTS) or {}
     if contents.get("analyzer") != ANALYZER or contents.get("similarity") != "bm25":
-        differing.append(f"another mapping of {CONTENTS}")
-    return differing
+        differences.append(f"another mapping of {CONTENTS}")
+    return differences
 
 
 def _unify(value: Any) -> Any:

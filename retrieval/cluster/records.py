@@ -17,11 +17,11 @@ _LATER = ("authors", "doi", "pmcid", "mesh")
 _BITS = 24
 
 
-def make_source(row: Row, written: int, order: int) -> dict[str, Any]:
+def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
     """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
     source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
     source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
-    return source | {"written": written, "order": order} | derive(source)
+    return source | {"written": version, "order": order} | derive(source)
 
 
 def derive(source: dict[str, Any]) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def read_row(source: dict[str, Any]) -> Row:
     """The row of an embedded store that a document's source represents; raises `IndexUnusable` if it is damaged."""
     try:
         texts = tuple(source[name] for name in _TEXTS)
-        packed = (base64.b64decode(source["boundaries"]), base64.b64decode(source["cues"]))
-        return (*texts, *packed, *(source[name] for name in _LATER))
+        blobs = (base64.b64decode(source["boundaries"]), base64.b64decode(source["cues"]))
+        return (*texts, *blobs, *(source[name] for name in _LATER))
     except (KeyError, TypeError, binascii.Error) as error:
         raise IndexUnusable(f"Document {source.get('pmid')} is damaged on the cluster ({error}): build it again.") from error
 
@@ -58,5 +58,5 @@ def _split_hash(pmid: str, title: str, abstract: str) -> dict[str, int]:
     return {f"l{place}": number >> (_BITS * place) & (2**_BITS - 1) for place in range(LIMBS)}
 
 
-def _encode(packed: bytes) -> str:
-    return base64.b64encode(packed).decode("ascii")
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

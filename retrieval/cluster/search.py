@@ -35,18 +35,18 @@ def run_search(address: Address, name: str, body: dict[str, Any], preference: st
     if preference:
         params["preference"] = preference
     with translate_faults(address, opened=True):
-        found: dict[str, Any] = connect(address).search(
+        reply: dict[str, Any] = connect(address).search(
             index=name, body=body | {"timeout": f"{max(1, round(seconds * 1000))}ms"}, params=params
         )
-    check_complete(found, address)
-    return found
+    check_complete(reply, address)
+    return reply
 
 
-def check_complete(found: dict[str, Any], address: Address) -> None:
+def check_complete(reply: dict[str, Any], address: Address) -> None:
     """Raise `ClusterBusy` unless every shard answered in time."""
-    shards = found["_shards"]
-    if found.get("timed_out") or shards["failed"] or shards["successful"] < shards["total"]:
-        what = "in time" if found.get("timed_out") else f"on {shards['total'] - shards['successful']} of {shards['total']} shards"
+    shards = reply["_shards"]
+    if reply.get("timed_out") or shards["failed"] or shards["successful"] < shards["total"]:
+        what = "in time" if reply.get("timed_out") else f"on {shards['total'] - shards['successful']} of {shards['total']} shards"
         raise ClusterBusy(f"The index {address} could not be searched {what}, so there is no ranking; try again in seconds.")
 
 
@@ -75,8 +75,8 @@ class ClusterSearch:
             "track_total_hits": False,
         }
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
-        found = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
-        return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in found["hits"]["hits"]]
+        reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
+        return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
 
     def close(self) -> None:
         """Do nothing: only the process's one client is open."""

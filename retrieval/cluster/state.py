@@ -31,26 +31,26 @@ def read_state(address: Address) -> State:
     with translate_faults(address):
         client = connect(address)
         name = _find_real_name(client.indices.get(index=address.name), address)
-        found = client.get(index=name, id=MANIFEST, ignore=[404])
-    if not found.get("found"):
+        reply = client.get(index=name, id=MANIFEST, ignore=[404])
+    if not reply.get("found"):
         raise IndexUnusable(
             f"The index {address} is not finished: its build is still running or was stopped; the same "
             "`counterpoint index build` resumes where it stopped."
         )
-    return read_stored(found["_source"], name, address)
+    return read_stored(reply["_source"], name, address)
 
 
 def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
     """The state held by the manifest's document."""
     try:
         data = json.loads(source["manifest"])
-        found, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
+        format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
-    if found != FORMAT:
+    if format_number != FORMAT:
         raise IndexUnusable(
-            f"The index {address} has format {found} and this Counterpoint reads format {FORMAT}; build it again, or use the "
-            "Counterpoint that made it."
+            f"The index {address} has format {format_number} and this Counterpoint reads format {FORMAT}; build it again, or "
+            "use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)
@@ -59,14 +59,14 @@ def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
     return State(name, manifest, cues)
 
 
-def _find_real_name(found: dict[str, Any], address: Address) -> str:
+def _find_real_name(indexes: dict[str, Any], address: Address) -> str:
     """The one index behind a name, checked to be analysed and scored as in this code."""
-    if len(found) != 1:
-        raise IndexUnusable(f"{address} stands for {len(found)} indexes ({', '.join(sorted(found))}); it should be one.")
-    ((name, about),) = found.items()
-    if differing := list_differences(about["settings"]["index"], about["mappings"]):
+    if len(indexes) != 1:
+        raise IndexUnusable(f"{address} stands for {len(indexes)} indexes ({', '.join(sorted(indexes))}); it should be one.")
+    ((name, about),) = indexes.items()
+    if differences := list_differences(about["settings"]["index"], about["mappings"]):
         raise IndexUnusable(
-            f"The index {address} was not made by this version of Counterpoint: it has {' and '.join(differing)}; build it again "
-            "with `counterpoint index build`."
+            f"The index {address} was not made by this version of Counterpoint: it has {' and '.join(differences)}; build it "
+            "again with `counterpoint index build`."
         )
     return str(name)

@@ -37,23 +37,23 @@ class ClusterVocabulary:
         # Offsets count UTF-16 code units, as in Java.
         lengths = [len(word.encode("utf-16-le")) // 2 + 1 for word in clean]
         starts = list(accumulate(lengths[:-1], initial=0))
-        found: list[list[str]] = [[] for _ in words]
+        stems: list[list[str]] = [[] for _ in words]
         for token in tokens:
-            found[bisect_right(starts, token["start_offset"]) - 1].append(str(token["token"]))
-        return [terms[0] if len(terms) == 1 else "" for terms in found]
+            stems[bisect_right(starts, token["start_offset"]) - 1].append(str(token["token"]))
+        return [terms[0] if len(terms) == 1 else "" for terms in stems]
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
         """How many documents contain each term (a stem)."""
-        asked = [term for term in dict.fromkeys(terms) if term]
-        if not asked:
+        stems = [term for term in dict.fromkeys(terms) if term]
+        if not stems:
             return [0 for _ in terms]
         lines: list[dict[str, object]] = []
-        for term in asked:
+        for term in stems:
             lines += [{"allow_partial_search_results": False}, {"size": 0, "track_total_hits": True, "query": _hold(term)}]
         with translate_faults(self.address, opened=True):
             responses = connect(self.address).msearch(index=self._name, body=lines)["responses"]
         counts: dict[str, int] = {}
-        for term, one in zip(asked, responses, strict=True):
+        for term, one in zip(stems, responses, strict=True):
             check_complete(one if "_shards" in one else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, self.address)
             counts[term] = int(one["hits"]["total"]["value"])
         return [counts.get(term, 0) for term in terms]
@@ -61,16 +61,16 @@ class ClusterVocabulary:
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
         """The terms at most `edits` (1 or 2) letters apart, the nearest first, then the most frequent; two transposed letters
         count as one edit."""
-        wanted = {
+        options = {
             "field": CONTENTS, "analyzer": "keyword", "suggest_mode": "always", "max_edits": edits, "size": _MOST_SIMILAR,
             "prefix_length": _SAME_BEGINNING, "min_word_length": 1, "string_distance": "damerau_levenshtein", "accuracy": 0.0,
         }  # fmt: skip
-        found = run_search(self.address, self._name, {"size": 0, "suggest": {"near": {"text": term, "term": wanted}}})
-        near = [
+        reply = run_search(self.address, self._name, {"size": 0, "suggest": {"near": {"text": term, "term": options}}})
+        similar_terms = [
             SimilarTerm(str(one["text"]), OSA.distance(term, one["text"]), int(one["freq"]))
-            for one in found["suggest"]["near"][0]["options"]
+            for one in reply["suggest"]["near"][0]["options"]
         ]
-        return sorted((one for one in near if one.edits <= edits), key=lambda one: (one.edits, -one.documents, one.term))
+        return sorted((one for one in similar_terms if one.edits <= edits), key=lambda one: (one.edits, -one.documents, one.term))
 
     def find_documents(self, term: str, most: int) -> list[str]:
         """The ids of at most `most` documents that contain a term."""

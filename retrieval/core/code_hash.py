@@ -18,23 +18,23 @@ PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval", "ben
 
 def hash_code(modules: Iterable[str]) -> str:
     """The hash of the source of these modules, of all that they import from the project, and of the data that those read."""
-    found: dict[str, Path] = {}
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
-        if name.split(".")[0] not in PACKAGES or name in found:
+    paths: dict[str, Path] = {}
+    queue = list(modules)
+    while queue:
+        name = queue.pop()
+        if name.split(".")[0] not in PACKAGES or name in paths:
             continue
         path = _find_source(name)
         if path is None:
             continue
-        found[name] = path
-        waiting += _list_imports(path)
-    folders = {path.parent for name, path in found.items() if name.split(".")[0] != "eval"}
+        paths[name] = path
+        queue += _list_imports(path)
+    folders = {path.parent for name, path in paths.items() if name.split(".")[0] != "eval"}
     data = {f"{folder.name}/{path.name}": path for folder in folders for end in DATA for path in folder.glob(end)}
-    joined = hashlib.sha256()
-    for name, path in sorted({**found, **data}.items()):
-        joined.update(f"{name}\n".encode() + path.read_bytes())
-    return joined.hexdigest()
+    digest = hashlib.sha256()
+    for name, path in sorted({**paths, **data}.items()):
+        digest.update(f"{name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _find_source(module: str) -> Path | None:

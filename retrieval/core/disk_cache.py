@@ -73,16 +73,16 @@ class DiskCache:
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The result under each key, None if there is none."""
-        found: dict[bytes, bytes] = {}
+        values: dict[bytes, bytes] = {}
         if self._usable:
             try:
                 for at in range(0, len(keys), _CHUNK):
                     chunk = keys[at : at + _CHUNK]
                     marks = ",".join("?" * len(chunk))
-                    found.update(self._connect().execute(f"SELECT key, value FROM kept WHERE key IN ({marks})", chunk))
+                    values.update(self._connect().execute(f"SELECT key, value FROM kept WHERE key IN ({marks})", chunk))
             except (sqlite3.Error, OSError) as error:
                 self._give_up(error)
-        results = [found.get(one) for one in keys]
+        results = [values.get(one) for one in keys]
         misses = results.count(None)
         _tell(self.path.stem, len(results) - misses, misses)
         return results
@@ -149,23 +149,23 @@ def set_cache_folder(folder: str, megabytes: float) -> None:
 
 def get_cache_folder() -> Path | None:
     """The cache folder, None if there is none; `set_cache_folder` or COUNTERPOINT_CACHE names it or is "off"."""
-    named = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
-    if named.lower() == OFF:
+    folder = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
+    if folder.lower() == OFF:
         return None
-    return Path(named) if named else Path(platformdirs.user_cache_dir("counterpoint"))
+    return Path(folder) if folder else Path(platformdirs.user_cache_dir("counterpoint"))
 
 
 def get_cache_megabytes() -> float:
     """The limit for all results together, set by `set_cache_folder` or COUNTERPOINT_CACHE_MB; raises `BadConfig` below 1."""
     if _chosen:
         return _chosen[1]
-    written = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
+    setting = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
     try:
-        size = float(written)
+        size = float(setting)
     except ValueError:
         size = 0.0
     if not 1 <= size <= 1e9:
-        raise BadConfig(f"{SIZE_VARIABLE} should be a number of megabytes, at least 1, not {written!r}.")
+        raise BadConfig(f"{SIZE_VARIABLE} should be a number of megabytes, at least 1, not {setting!r}.")
     return size
 
 
@@ -186,12 +186,12 @@ def open_cache(kind: Kind) -> Cache | None:
     This process shares it with all others of the user, and with other machines if a Redis server is configured.
     """
     where = get_cache_folder()
-    near = _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
+    near_cache = _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
     address = os.environ.get(ADDRESS_VARIABLE, "") if _chosen_address is None else _chosen_address
     if not address:
-        return near
-    far = _open_shared(address, kind)
-    return CachesInTurn(near, far) if near else far
+        return near_cache
+    far_cache = _open_shared(address, kind)
+    return CachesInTurn(near_cache, far_cache) if near_cache else far_cache
 
 
 @cache
@@ -205,5 +205,5 @@ def _open_shared(address: str, kind: Kind) -> SharedCache:
 
 
 def _tell(kind: str, hits: int, misses: int) -> None:
-    for told in observers:
-        told(kind, hits, misses)
+    for observer in observers:
+        observer(kind, hits, misses)

@@ -10,5 +10,5 @@ def softmax(scores: ArrayLike) -> NDArray[np.float64]:
     """[..., classes] from scores [..., classes]: exp(x_i) / Σ_j exp(x_j), shifted by the largest so that nothing overflows."""
     values = np.asarray(scores, dtype=np.float64)
     shares = np.exp(values - values.max(axis=-1, keepdims=True))
-    found: NDArray[np.float64] = shares / shares.sum(axis=-1, keepdims=True)
-    return found
+    probabilities: NDArray[np.float64] = shares / shares.sum(axis=-1, keepdims=True)
+    return probabilities

@@ -54,15 +54,15 @@ class SharedCache:
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The result under each key, None if there is none or Redis is unavailable."""
-        found: list[bytes | None] = []
+        values: list[bytes | None] = []
         for at in range(0, len(keys), _CHUNK):
             chunk = keys[at : at + _CHUNK]
             blobs = self._ask(partial(self._fetch, chunk)) or []
             blobs += [None] * (len(chunk) - len(blobs))
-            found += [_open(key, blob) for key, blob in zip(chunk, blobs, strict=True)]
-        misses = found.count(None)
-        self._tell(self._kind, len(found) - misses, misses)
-        return found
+            values += [_open(key, blob) for key, blob in zip(chunk, blobs, strict=True)]
+        misses = values.count(None)
+        self._tell(self._kind, len(values) - misses, misses)
+        return values
 
     def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep each result under its key for a month, unless Redis is unavailable or full."""
@@ -71,8 +71,8 @@ class SharedCache:
             self._ask(partial(self._send, rows[at : at + _CHUNK]))
 
     def _fetch(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        found: Any = self._client.mget([self._prefix + key for key in keys])
-        return list(found)
+        values: Any = self._client.mget([self._prefix + key for key in keys])
+        return list(values)
 
     def _send(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         with self._client.pipeline(transaction=False) as pipeline:
@@ -107,14 +107,14 @@ class CachesInTurn:
 
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The result under each key, None if neither has it."""
-        found = self.near.get(keys)
-        missing = [key for key, value in zip(keys, found, strict=True) if value is None]
-        if not missing:
-            return found
-        fetched = {key: value for key, value in zip(missing, self.far.get(missing), strict=True) if value is not None}
-        if fetched:
-            self.near.put(fetched.items())
-        return [value if value is not None else fetched.get(key) for key, value in zip(keys, found, strict=True)]
+        values = self.near.get(keys)
+        misses = [key for key, value in zip(keys, values, strict=True) if value is None]
+        if not misses:
+            return values
+        far_values = {key: value for key, value in zip(misses, self.far.get(misses), strict=True) if value is not None}
+        if far_values:
+            self.near.put(far_values.items())
+        return [value if value is not None else far_values.get(key) for key, value in zip(keys, values, strict=True)]
 
     def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep each result in both."""

@@ -167,8 +167,8 @@ class Verdict:
 
     def turn(self) -> Verdict:
         """The same verdict on the opposite of the claim."""
-        decided = OPPOSITE[self.decided] if self.decided and self.decided != "neutral" else self.decided
-        return replace(self, support=self.contradict, contradict=self.support, decided=decided)
+        decision = OPPOSITE[self.decided] if self.decided and self.decided != "neutral" else self.decided
+        return replace(self, support=self.contradict, contradict=self.support, decided=decision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,11 +39,11 @@ class CachingEncoder:
     def __init__(self, encoder: Encoder) -> None:
         self.name, self.documents = encoder.name, encoder.documents
         self._encoder = encoder
-        self._known: dict[str, Vectors] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """[texts, width]: one vector a query, in order."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._known.update(zip(new, self._encoder.queries(new), strict=True))
-        return np.stack([self._known[text] for text in texts])
+            self._vectors.update(zip(new, self._encoder.queries(new), strict=True))
+        return np.stack([self._vectors[text] for text in texts])

@@ -65,7 +65,7 @@ class DenseIndex:
                 "the one that made them."
             )
         scores, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.pmids)))
-        return [self._make_hits(*found) for found in zip(scores, rows, strict=True)]
+        return [self._make_hits(*pair) for pair in zip(scores, rows, strict=True)]
 
     def _make_hits(self, scores: Vectors, rows: np.ndarray) -> list[Hit]:
         # Rows are in the order of PMIDs. FAISS does not define the order of ties, and returns -1 if it found too few.
@@ -73,8 +73,8 @@ class DenseIndex:
 
     def vectors(self, rows: list[int]) -> Vectors:
         """[rows, width]: the vectors as stored; if the index is flat, exactly those that were added."""
-        found: Vectors = self._index.reconstruct_batch(np.array(rows, dtype=np.int64))
-        return found
+        vectors: Vectors = self._index.reconstruct_batch(np.array(rows, dtype=np.int64))
+        return vectors
 
 
 def pack_ids(pmids: list[str], texts: list[str]) -> bytes:

@@ -18,7 +18,7 @@ def diversify(
     alike: Callable[[int], NDArray[np.floating]],
     less: Callable[[Floats, Floats], Floats],
     k: int,
-    fits: Callable[[int, Sequence[int], float], bool] = lambda row, chosen, repeated: True,
+    fits: Callable[[int, Sequence[int], float], bool] = lambda row, rows, repetition: True,
 ) -> list[int]:
     """The rows of the `k` chosen texts, in the order of choice; ties go to the first. Fewer if fewer may be chosen.
 
@@ -26,11 +26,11 @@ def diversify(
     reduces scores by how much each text repeats (its similarity to the nearest chosen text, at least 0); `fits` says whether a
     row may join those chosen, given also how much it repeats: one that may not is skipped for good.
     """
-    left, repeated, chosen = np.isfinite(scores), np.zeros(len(scores)), list[int]()
-    while len(chosen) < k and left.any():
-        row = int(np.argmax(np.where(left, less(scores, repeated), -np.inf)))
-        left[row] = False
-        if fits(row, chosen, float(repeated[row])):
-            chosen.append(row)
-            repeated = np.maximum(repeated, alike(row))
-    return chosen
+    candidates, repetition, rows = np.isfinite(scores), np.zeros(len(scores)), list[int]()
+    while len(rows) < k and candidates.any():
+        row = int(np.argmax(np.where(candidates, less(scores, repetition), -np.inf)))
+        candidates[row] = False
+        if fits(row, rows, float(repetition[row])):
+            rows.append(row)
+            repetition = np.maximum(repetition, alike(row))
+    return rows

@@ -51,8 +51,8 @@ class EmbeddedReranker:
         query, texts = unify_text(query), [unify_text(text) for text in texts]
         ids, vectors = self._vectors.encode_query(query)
         rarity = self._pieces[ids]
-        found = np.zeros((len(texts), len(PARTS)))
-        found[:, 0] = score_lexically(query, texts, self._words)
+        parts = np.zeros((len(texts), len(PARTS)))
+        parts[:, 0] = score_lexically(query, texts, self._words)
         for row, text in enumerate(self._vectors.encode_texts(texts)):
-            found[row, 1:] = score_rare_words(vectors, text, rarity), score_best_stretch(vectors, text)
-        return found
+            parts[row, 1:] = score_rare_words(vectors, text, rarity), score_best_stretch(vectors, text)
+        return parts

@@ -20,5 +20,5 @@ def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60) -> li
         for rank, hit in enumerate(ranking, 1):
             shares.setdefault(hit.pmid, []).append(1 / (k + rank))
     # fsum rounds once: equal ranks give exactly the same sum, whatever the order of the rankings.
-    fused = [Hit(pmid, math.fsum(share)) for pmid, share in shares.items()]
-    return sorted(fused, key=lambda hit: -hit.score)
+    hits = [Hit(pmid, math.fsum(share)) for pmid, share in shares.items()]
+    return sorted(hits, key=lambda hit: -hit.score)

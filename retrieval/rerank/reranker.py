@@ -30,11 +30,11 @@ class CachingReranker:
 
     def __init__(self, reranker: Reranker) -> None:
         self.name, self._reranker = reranker.name, reranker
-        self._known: dict[tuple[str, str], float] = {}
+        self._scores: dict[tuple[str, str], float] = {}
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text, in order."""
-        new = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
+        new = [text for text in dict.fromkeys(texts) if (query, text) not in self._scores]
         if new:
-            self._known.update(((query, text), score) for text, score in zip(new, self._reranker(query, new), strict=True))
-        return [self._known[query, text] for text in texts]
+            self._scores.update(((query, text), score) for text, score in zip(new, self._reranker(query, new), strict=True))
+        return [self._scores[query, text] for text in texts]

@@ -39,9 +39,9 @@ class PackedVectors:
     @classmethod
     def of(cls, vectors: Vectors) -> PackedVectors:
         """Pack `vectors` [tokens, width] of length 1, rounded to 127 steps of each token's largest number, back at length 1."""
-        rounded = np.rint(vectors * (127 / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-8)))
-        scale = 1 / np.maximum(np.linalg.norm(rounded, axis=1, keepdims=True), 1e-8)
-        return cls(rounded.astype(np.int8), scale.astype(np.float32))
+        steps = np.rint(vectors * (127 / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-8)))
+        scale = 1 / np.maximum(np.linalg.norm(steps, axis=1, keepdims=True), 1e-8)
+        return cls(steps.astype(np.int8), scale.astype(np.float32))
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> PackedVectors:
@@ -71,7 +71,7 @@ class TextVectors:
         self._encoder = TextEncoder(folder, engine, threads)
         self.card, self.name = self._encoder.card, self._encoder.name
         self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="relevance")
-        self._remembered: OrderedDict[str, PackedVectors] = OrderedDict()
+        self._memory: OrderedDict[str, PackedVectors] = OrderedDict()
         self._bytes, self._limit = 0, 0
         self._lock = threading.Lock()
         self._made_by = (self.name, hash_code([TextEncoder.__module__]))
@@ -87,27 +87,27 @@ class TextVectors:
 
     def encode_texts(self, texts: Sequence[str]) -> Iterator[Vectors]:
         """The token vectors [tokens, width] of each text, in order. Two callers may compute the same ones: they are equal."""
-        known = self._look_up(texts)
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        stored = self._read_from_disk(new)
-        made = {text: self._pool.submit(self._compute, text) for text in new if text not in stored}
-        known |= stored
+        hits = self._look_up(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in hits]
+        disk_hits = self._read_from_disk(new)
+        futures = {text: self._pool.submit(self._compute, text) for text in new if text not in disk_hits}
+        hits |= disk_hits
         for text in texts:
-            yield (made[text].result() if text in made else known[text]).vectors()
-        fresh = {text: future.result() for text, future in made.items()}
-        self._add(stored | fresh)
+            yield (futures[text].result() if text in futures else hits[text]).vectors()
+        fresh = {text: future.result() for text, future in futures.items()}
+        self._add(disk_hits | fresh)
         if self.kept and fresh:
-            self.kept.put((make_key(*self._made_by, text), packed.to_bytes()) for text, packed in fresh.items())
+            self.kept.put((make_key(*self._made_by, text), one.to_bytes()) for text, one in fresh.items())
 
     def _compute(self, text: str) -> PackedVectors:
         return PackedVectors.of(self._encoder.vectors(text)[1])
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, PackedVectors]:
         with self._lock:
-            known = {text: self._remembered[text] for text in texts if text in self._remembered}
-            for text in known:
-                self._remembered.move_to_end(text)
-        return known
+            hits = {text: self._memory[text] for text in texts if text in self._memory}
+            for text in hits:
+                self._memory.move_to_end(text)
+        return hits
 
     def _read_from_disk(self, texts: Sequence[str]) -> dict[str, PackedVectors]:
         if not (self.kept and texts):
@@ -115,13 +115,13 @@ class TextVectors:
         blobs = self.kept.get([make_key(*self._made_by, text) for text in texts])
         return {text: PackedVectors.from_bytes(blob) for text, blob in zip(texts, blobs, strict=True) if blob}
 
-    def _add(self, packed: dict[str, PackedVectors]) -> None:
+    def _add(self, vectors: dict[str, PackedVectors]) -> None:
         with self._lock:
-            new = {text: one for text, one in packed.items() if text not in self._remembered}
-            self._remembered.update(new)
+            new = {text: one for text, one in vectors.items() if text not in self._memory}
+            self._memory.update(new)
             self._bytes += sum(one.size for one in new.values())
             while self._bytes > self._limit:
-                self._bytes -= self._remembered.popitem(last=False)[1].size
+                self._bytes -= self._memory.popitem(last=False)[1].size
 
 
 @cache

@@ -108,7 +108,7 @@ class Chat:
         self.model, self.base_url, self.usage = model, base_url, UsageCounter()
         self._key_env, self._timeout, self._retries = key_env, timeout, retries
         self._pace, self._budget, self._price = Pace(per_minute), budget, price
-        self._spent, self._in_words = 0, False
+        self._tokens_used, self._in_words = 0, False
         self._client: OpenAI | None = None
         self._lock = Lock()
 
@@ -118,21 +118,21 @@ class Chat:
         A server that rejects `json_schema` gets the schema in words from then on.
         """
         reply = self._ask_by_schema(system, user, schema, max_tokens)
-        self._count(got := read_reply(reply), len(system) + len(user))
-        if got.refused or not got.text:
-            raise ChatUnanswered(self._describe("refused to answer" if got.refused else "gave an empty answer"))
+        self._count(answer := read_reply(reply), len(system) + len(user))
+        if answer.refused or not answer.text:
+            raise ChatUnanswered(self._describe("refused to answer" if answer.refused else "gave an empty answer"))
         try:
-            return schema.model_validate_json(find_json(got.text))
+            return schema.model_validate_json(find_json(answer.text))
         except ValidationError:
             raise ChatUnanswered(
                 self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
             ) from None
 
     def _ask_by_schema(self, system: str, user: str, schema: type[BaseModel], max_tokens: int) -> object:
-        closed = close_schema(schema)
+        strict_schema = close_schema(schema)
         form: ResponseFormatJSONSchema = {
             "type": "json_schema",
-            "json_schema": {"name": schema.__name__, "strict": True, "schema": closed},
+            "json_schema": {"name": schema.__name__, "strict": True, "schema": strict_schema},
         }
         if not self._in_words:
             try:
@@ -141,8 +141,8 @@ class Chat:
                 # A server without response_format rejects the request as bad; it does the same for one that is too long.
                 if error.http_status not in NOT_KNOWN or TOO_LONG.search(str(error)):
                     raise
-        told = f"{system}\n\nAnswer with one JSON object and nothing else, by this schema: {json.dumps(closed)}"
-        reply = self._request_whole(told, user, max_tokens, None)
+        instructions = f"{system}\n\nAnswer with one JSON object and nothing else, by this schema: {json.dumps(strict_schema)}"
+        reply = self._request_whole(instructions, user, max_tokens, None)
         self._in_words = True
         return reply
 
@@ -190,11 +190,11 @@ class Chat:
         from openai import omit
 
         ask = self._connect().chat.completions.create
-        messages, ends, seeded = make_messages(system, user), list(stop) or omit, omit if seed is None else seed
+        messages, ends, seed_option = make_messages(system, user), list(stop) or omit, omit if seed is None else seed
         if stream:
             with self._translate_errors(), ask(
                 model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                seed=seeded, stream=True, stream_options={"include_usage": True},
+                seed=seed_option, stream=True, stream_options={"include_usage": True},
             ) as pieces:  # fmt: skip
                 chunks = list(read_until_looping(while_wanted(pieces)))
             reply = read_stream(chunks)
@@ -202,7 +202,7 @@ class Chat:
             with self._translate_errors():
                 whole = ask(
                     model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                    seed=seeded,
+                    seed=seed_option,
                 )  # fmt: skip
             reply = read_reply(whole)
         usage = self._count(reply, len(system) + len(user) + len(reply.text))
@@ -216,7 +216,7 @@ class Chat:
 
     def _wait_for_turn(self) -> None:
         """Wait for this request's turn; raise if the budget is spent."""
-        if self._budget is not None and self._spent >= self._budget:
+        if self._budget is not None and self._tokens_used >= self._budget:
             raise ChatUnanswered(
                 self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
             )
@@ -227,7 +227,7 @@ class Chat:
         prompt, completion = reply.prompt_tokens, reply.completion_tokens
         self.usage.add(prompt, completion)
         with self._lock:
-            self._spent += prompt + completion or characters // CHARACTERS_A_TOKEN
+            self._tokens_used += prompt + completion or characters // CHARACTERS_A_TOKEN
         cost = (prompt * self._price[0] + completion * self._price[1]) / 1e6 if self._price else None
         return answers.Usage(1, prompt, completion, cost)
 
@@ -249,8 +249,8 @@ class Chat:
             raise ChatUnanswered(self._describe("cannot be reached; start the server or correct base_url"), 503) from None
         except APIStatusError as error:
             busy = error.status_code in (429, 503)
-            told = self._describe(f"answered with HTTP status {error.status_code}{quote_refusal(error)}")
-            raise ChatUnanswered(told, 503 if busy else 502, error.status_code) from None
+            message = self._describe(f"answered with HTTP status {error.status_code}{quote_refusal(error)}")
+            raise ChatUnanswered(message, 503 if busy else 502, error.status_code) from None
         except OpenAIError as error:
             raise ChatUnanswered(self._describe(f"cannot be used ({type(error).__name__})")) from None
         except (ValueError, RecursionError):  # the client passes on what its JSON parser raises

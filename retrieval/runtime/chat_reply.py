@@ -38,16 +38,16 @@ def read_reply(reply: object) -> ChatReply:
 
 def read_stream(chunks: Iterable[object]) -> ChatReply:
     """Read a reply that came in pieces."""
-    text, finish, refused, counts = "", "", False, (0, 0)
+    text, finish, refusal, counts = "", "", False, (0, 0)
     for chunk in chunks:
         if getattr(chunk, "usage", None):
             counts = _read_token_counts(chunk)
         choice = _get_first_choice(chunk)
         delta = getattr(choice, "delta", None)
         text += _get_content(delta)
-        refused = refused or bool(getattr(delta, "refusal", None))
+        refusal = refusal or bool(getattr(delta, "refusal", None))
         finish = getattr(choice, "finish_reason", None) or finish
-    return ChatReply(text, finish, refused, *counts)
+    return ChatReply(text, finish, refusal, *counts)
 
 
 def is_looping(text: str) -> bool:

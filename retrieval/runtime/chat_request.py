@@ -25,18 +25,18 @@ def make_messages(system: str, user: str) -> list[ChatCompletionMessageParam]:
 
 def close_schema(schema: type[BaseModel]) -> dict[str, object]:
     """The JSON schema as strict servers want it: no other keys and every key required, at every level."""
-    made = schema.model_json_schema()
-    for part in (made, *made.get("$defs", {}).values()):
+    json_schema = schema.model_json_schema()
+    for part in (json_schema, *json_schema.get("$defs", {}).values()):
         if "properties" in part:
             part.update(additionalProperties=False, required=list(part["properties"]))
-    return made
+    return json_schema
 
 
 def quote_refusal(error: APIStatusError) -> str:
     """The server's own message about a request that it cannot handle, such as one that is too long for the model."""
     body = error.body
-    said = body.get("message") if isinstance(body, dict) else None
-    if error.status_code != BAD_REQUEST or not isinstance(said, str) or not said.strip():
+    message = body.get("message") if isinstance(body, dict) else None
+    if error.status_code != BAD_REQUEST or not isinstance(message, str) or not message.strip():
         return ""
-    hint = "; give fewer words, or serve the model with a larger context" if TOO_LONG.search(said) else ""
-    return f" ({' '.join(said.split())[:_MOST_QUOTED]}{hint})"
+    hint = "; give fewer words, or serve the model with a larger context" if TOO_LONG.search(message) else ""
+    return f" ({' '.join(message.split())[:_MOST_QUOTED]}{hint})"

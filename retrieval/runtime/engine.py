@@ -63,9 +63,9 @@ class PairTokenizer:
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
         """The pairs in order; the tokenizer is called once."""
         limit = self._max * _CHARACTERS_A_TOKEN
-        cut = [(first[:limit], second[:limit]) for first, second in pairs]
-        encodings = self._tokenizer.encode_batch(cut)
-        return [self._make_pair(*pair, encoding) for pair, encoding in zip(cut, encodings, strict=True)]
+        short_pairs = [(first[:limit], second[:limit]) for first, second in pairs]
+        encodings = self._tokenizer.encode_batch(short_pairs)
+        return [self._make_pair(*pair, encoding) for pair, encoding in zip(short_pairs, encodings, strict=True)]
 
     def _make_pair(self, first: str, second: str, encoding: Encoding) -> EncodedPair:
         sides = encoding.sequence_ids
@@ -118,11 +118,11 @@ class PairEncoder:
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """[pairs, labels], in the order of `pairs`; run in batches of similar length."""
-        encoded = self._tokenize(pairs)
-        scores = np.zeros((len(encoded), len(self.card["labels"])), dtype=np.float32)
-        order = np.argsort([len(pair.ids) for pair in encoded], kind="stable")
+        encodings = self._tokenize(pairs)
+        scores = np.zeros((len(encodings), len(self.card["labels"])), dtype=np.float32)
+        order = np.argsort([len(pair.ids) for pair in encodings], kind="stable")
         batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-        outputs = self._graph.each(collate([encoded[row] for row in rows]) for rows in batches)
+        outputs = self._graph.each(collate([encodings[row] for row in rows]) for rows in batches)
         for rows, output in zip(batches, outputs, strict=True):
             scores[rows] = output
         return scores
@@ -153,8 +153,8 @@ def make_model_name(card: Mapping[str, Any]) -> str:
     """
     if "decision" not in card:
         return f"{card['name']}-{card['sha256'][:8]}"
-    judging = json.dumps([card["sha256"], card["calibration"], card["decision"]], sort_keys=True)
-    return f"{card['name']}-{hashlib.sha256(judging.encode()).hexdigest()[:8]}"
+    identity = json.dumps([card["sha256"], card["calibration"], card["decision"]], sort_keys=True)
+    return f"{card['name']}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
@@ -177,14 +177,14 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
         weights = (folder / "model.onnx").read_bytes()
-        missing = [key for key in ("name", "labels", "max_tokens", "calibration", "sha256") if key not in card]
+        missing_keys = [key for key in ("name", "labels", "max_tokens", "calibration", "sha256") if key not in card]
     except (OSError, ValueError) as error:
         raise ModelUnusable(
             f"{folder} does not contain a usable model ({error}); expected model.onnx, tokenizer.json and model.json, "
             "reinstall the package or name another folder."
         ) from error
-    if missing:
-        raise ModelUnusable(f"{folder / 'model.json'} lacks {', '.join(missing)}; reinstall the package.")
+    if missing_keys:
+        raise ModelUnusable(f"{folder / 'model.json'} lacks {', '.join(missing_keys)}; reinstall the package.")
     if hashlib.sha256(weights).hexdigest() != card["sha256"]:
         raise ModelUnusable(f"{folder / 'model.onnx'} does not have the sha256 of model.json; reinstall the package.")
     return card
@@ -237,13 +237,13 @@ def _load_openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.
     import openvino
 
     settings = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
-    compiled = openvino.Core().compile_model(str(weights), "CPU", settings)
+    model = openvino.Core().compile_model(str(weights), "CPU", settings)
     own = threading.local()
 
     def run(batch: Batch) -> NDArray[np.float32]:
         request = getattr(own, "request", None)
         if request is None:
-            request = own.request = compiled.create_infer_request()
+            request = own.request = model.create_infer_request()
         request.infer(dict(zip(("input_ids", "attention_mask", "token_type_ids"), batch, strict=True)))
         # A copy: the tensor is the request's own and the next batch overwrites it.
         return np.array(request.get_output_tensor(0).data, dtype=np.float32)

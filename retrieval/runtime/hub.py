@@ -24,12 +24,12 @@ CODE = ".py"
 
 def choose_weight_files(names: Iterable[str]) -> list[str]:
     """The files among `names` that hold the weights, in one format; empty if there are none or shards are missing."""
-    held = list(names)
+    candidates = list(names)
     for pattern in WEIGHTS:
-        found = sorted(fnmatch.filter(held, pattern))
-        if found:
-            shards = re.search(r"-of-(\d+)\.", found[0])
-            return found if shards is None or len(found) == int(shards[1]) else []
+        matches = sorted(fnmatch.filter(candidates, pattern))
+        if matches:
+            shards = re.search(r"-of-(\d+)\.", matches[0])
+            return matches if shards is None or len(matches) == int(shards[1]) else []
     return []
 
 
@@ -48,10 +48,10 @@ def _describe_missing(folder: Path, code: bool = False) -> str:
 def _list_own_code(folder: Path) -> set[str]:
     """The Python files that a model's configuration names, except those of other repositories ("owner/name--module")."""
     try:
-        named = json.loads((folder / "config.json").read_text("utf-8")).get("auto_map", {}).values()
+        entries = json.loads((folder / "config.json").read_text("utf-8")).get("auto_map", {}).values()
     except (ValueError, AttributeError):  # transformers says what is wrong with it
         return set()
-    return {f"{entry.partition('.')[0]}{CODE}" for entry in named if isinstance(entry, str) and "--" not in entry}
+    return {f"{entry.partition('.')[0]}{CODE}" for entry in entries if isinstance(entry, str) and "--" not in entry}
 
 
 def _say_how_to_fetch(model: str) -> str:
@@ -81,11 +81,11 @@ def find_model(model: str, revision: str | None = None, code: bool = False) -> P
     from huggingface_hub.errors import HFValidationError
 
     try:
-        cached = huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision)
+        config_path = huggingface_hub.try_to_load_from_cache(model, "config.json", revision=revision)
     except HFValidationError as error:
         raise ModelUnusable(f"{model!r} is neither a local folder nor a Hugging Face name (OWNER/NAME).") from error
-    if isinstance(cached, str) and not _describe_missing(Path(cached).parent, code):
-        return Path(cached).parent
+    if isinstance(config_path, str) and not _describe_missing(Path(config_path).parent, code):
+        return Path(config_path).parent
     if huggingface_hub.is_offline_mode():
         raise ModelUnusable(
             f"The model {model} is not in the cache and HF_HUB_OFFLINE forbids fetching it; {_say_how_to_fetch(model)}."
@@ -106,10 +106,10 @@ def _download(model: str, revision: str | None, code: bool) -> Path:
     try:
         info = huggingface_hub.HfApi().model_info(model, revision=revision, timeout=HUB_TIMEOUT)
         names = [file.rfilename for file in info.siblings or []]
-        wanted = choose_weight_files(names) + [n for n in names if "/" not in n and n.endswith(_list_suffixes(code))]
+        patterns = choose_weight_files(names) + [n for n in names if "/" not in n and n.endswith(_list_suffixes(code))]
         cache = Path(huggingface_hub.constants.HF_HUB_CACHE)
         with translate_write_errors(f"the model {model}", cache, "free some space and start again"):
-            folder = Path(huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=wanted))
+            folder = Path(huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=patterns))
     except CounterpointError:
         raise
     except GatedRepoError as error:
@@ -143,9 +143,9 @@ def identify_model(model: str, folder: Path, code: bool = False) -> str:
         hub_name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
         return f"{hub_name}@{folder.name[:12]}"
     names = {path.name for path in folder.iterdir() if path.is_file()}
-    counted = sorted({*choose_weight_files(names), *(n for n in names if n.endswith(_list_suffixes(code)))})
+    files = sorted({*choose_weight_files(names), *(n for n in names if n.endswith(_list_suffixes(code)))})
     whole = hashlib.sha256()
-    for name in counted:
+    for name in files:
         with (folder / name).open("rb") as file:
             whole.update(name.encode() + hashlib.file_digest(file, "sha256").digest())
     return f"{folder.resolve().name}@{whole.hexdigest()[:12]}"

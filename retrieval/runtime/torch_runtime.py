@@ -48,21 +48,21 @@ _LOADING = threading.Lock()
 _RUNNING = threading.Lock()
 
 
-def _choose_device(wanted: str) -> torch.device:
+def _choose_device(name: str) -> torch.device:
     """`auto` is the first CUDA device where there is one, else the CPU."""
     import torch
 
-    if wanted == "auto":
+    if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        device = torch.device(wanted)
+        device = torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:  # torch reports a build without CUDA by AssertionError
-        raise BadConfig(f"The device {wanted!r} cannot be used here; expected auto, cpu or cuda.") from error
+        raise BadConfig(f"The device {name!r} cannot be used here; expected auto, cpu or cuda.") from error
     return device
 
 
-def _use_bfloat16(wanted: Precision, device: torch.device) -> bool:
+def _use_bfloat16(precision: Precision, device: torch.device) -> bool:
     """Whether to compute in bfloat16: `auto` does where the hardware has instructions for it.
 
     The default everywhere is float32, so that results are the reference and the same on every machine. On a CPU
@@ -71,10 +71,10 @@ def _use_bfloat16(wanted: Precision, device: torch.device) -> bool:
     """
     import torch
 
-    if wanted not in get_args(Precision):
-        raise BadConfig(f"Unknown precision {wanted!r}; expected one of {', '.join(get_args(Precision))}.")
-    if wanted != "auto":
-        return wanted == "bfloat16"
+    if precision not in get_args(Precision):
+        raise BadConfig(f"Unknown precision {precision!r}; expected one of {', '.join(get_args(Precision))}.")
+    if precision != "auto":
+        return precision == "bfloat16"
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     able = torch.cpu.get_capabilities() if device.type == "cpu" else {}
@@ -127,15 +127,15 @@ class Runtime:
 
         longest = max(len(row.ids) for row in rows)
 
-        def padded(lists: Iterable[list[int]], filler: int) -> torch.Tensor:
+        def pad(lists: Iterable[list[int]], filler: int) -> torch.Tensor:
             return torch.tensor([one + [filler] * (longest - len(one)) for one in lists], device=self.device)
 
         tensors = {
-            "input_ids": padded((row.ids for row in rows), self._padding["input_ids"]),
-            "attention_mask": padded(([1] * len(row.ids) for row in rows), 0),
+            "input_ids": pad((row.ids for row in rows), self._padding["input_ids"]),
+            "attention_mask": pad(([1] * len(row.ids) for row in rows), 0),
         }
         if self._reads_segments:
-            tensors["token_type_ids"] = padded((row.segments for row in rows), self._padding["token_type_ids"])
+            tensors["token_type_ids"] = pad((row.segments for row in rows), self._padding["token_type_ids"])
         return tensors
 
     @contextmanager
@@ -180,8 +180,8 @@ class Runtime:
             with self.run_exclusively():
                 tokens = self.network(**batch).last_hidden_state.float()
             mask = batch["attention_mask"].unsqueeze(-1)
-            pooled = tokens[:, 0] if pooling == "cls" else (tokens * mask).sum(dim=1) / mask.sum(dim=1)
-            for i, vector in zip(indices, self.check_finite(pooled).numpy(), strict=True):
+            outputs = tokens[:, 0] if pooling == "cls" else (tokens * mask).sum(dim=1) / mask.sum(dim=1)
+            for i, vector in zip(indices, self.check_finite(outputs).numpy(), strict=True):
                 vectors[i] = vector
         return np.stack(vectors)
 
@@ -200,13 +200,13 @@ class Runtime:
         Only `cut` is shortened, at its end; a `kept` of more than half the room, which nobody intends, is capped there.
         """
         room = min(max_tokens, self.limit)
-        fixed = self.tokenizer.encode(kept, add_special_tokens=False)
-        fixed.truncate(room // 2)
-        left = room - len(fixed) - self.tokenizer.num_special_tokens_to_add(True)
+        encoding = self.tokenizer.encode(kept, add_special_tokens=False)
+        encoding.truncate(room // 2)
+        space = room - len(encoding) - self.tokenizer.num_special_tokens_to_add(True)
         rows = []
         for text in self.tokenizer.encode_batch(list(cut), add_special_tokens=False):
-            text.truncate(left)
-            first, second = (fixed, text) if kept_first else (text, fixed)
+            text.truncate(space)
+            first, second = (encoding, text) if kept_first else (text, encoding)
             rows.append(_make_row(self.tokenizer.post_process(first, second)))
         return rows
 
@@ -263,17 +263,17 @@ def _load(model: str, folder: Path, head: Head, trust_remote_code: bool) -> tupl
 
 @contextmanager
 def _silence(logging: Any) -> Iterator[None]:
-    shown = logging.is_progress_bar_enabled()
+    is_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if is_enabled:
             logging.enable_progress_bar()
 
 
-def refuse_below(least: int, **given: int) -> None:
+def refuse_below(least: int, **sizes: int) -> None:
     """Refuse sizes that cannot work ("batch_size must be at least 1")."""
-    for name, value in given.items():
+    for name, value in sizes.items():
         if value < least:
             raise BadConfig(f"{name} must be at least {least}, not {value}.")

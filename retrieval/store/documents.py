@@ -56,7 +56,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
+        self._connections: list[sqlite3.Connection] = []
         self._cue_names = dict(self._query("SELECT id, name FROM cue_names"))
 
     def _connect(self) -> sqlite3.Connection:
@@ -64,7 +64,7 @@ class Store:
         if connection is None:
             # Each thread has its own connection; sharing is allowed only so that `close` can close them all.
             connection = self._local.connection = open_read_only(self.path)
-            self._opened.append(connection)
+            self._connections.append(connection)
         return connection
 
     def _query(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -83,13 +83,13 @@ class Store:
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            found = self._fetch(COLUMNS, chunk)
+            rows = self._fetch(COLUMNS, chunk)
             for pmid in chunk:
-                if pmid not in found:
+                if pmid not in rows:
                     raise IndexUnusable(
                         f"Document {pmid} is in the Lucene index but not in {self.path}; the index is damaged: build it again."
                     )
-                yield Entry(found[pmid], self._cue_names)
+                yield Entry(rows[pmid], self._cue_names)
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None where the index does not hold it."""
@@ -105,9 +105,9 @@ class Store:
         """Every document's PMID, title and abstract, by PMID, in batches."""
         statement = "SELECT pmid, title, abstract FROM documents WHERE pmid > ? ORDER BY pmid LIMIT ?"
         last = ""
-        while found := self._query(statement, (last, batch)):
-            yield found
-            last = found[-1][0]
+        while rows := self._query(statement, (last, batch)):
+            yield rows
+            last = rows[-1][0]
 
     def sample(self, most: int) -> list[Entry]:
         """At most `most` documents, spread evenly over the index; the same ones each time."""
@@ -119,18 +119,18 @@ class Store:
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""
-        held: set[str] = set()
+        members: set[str] = set()
         for at in range(0, len(pmids), self._CHUNK):
-            held.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
-        return held
+            members.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
+        return members
 
     def written(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-        found: dict[str, int] = {}
+        versions: dict[str, int] = {}
         for at in range(0, len(pmids), self._CHUNK):
             rows = self._fetch("pmid, written", pmids[at : at + self._CHUNK])
-            found.update((pmid, int(row[1])) for pmid, row in rows.items())
-        return found
+            versions.update((pmid, int(row[1])) for pmid, row in rows.items())
+        return versions
 
     def _fetch(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
         marks = ",".join("?" * len(pmids))
@@ -139,6 +139,6 @@ class Store:
 
     def close(self) -> None:
         """Release the file; no other thread may be reading."""
-        while self._opened:
-            self._opened.pop().close()
+        while self._connections:
+            self._connections.pop().close()
         self._local = threading.local()

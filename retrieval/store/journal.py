@@ -26,8 +26,8 @@ def hash_json(facts: Any) -> str:
 def hash_file(file: Path) -> str:
     """The SHA-256 of a file; raises `BadInput` if it cannot be read."""
     try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise BadInput(f"{file} cannot be read ({error.strerror}); name a file of documents.") from None
 
@@ -92,15 +92,15 @@ class Journal:
         # What follows the last line break is a line that was being written when the process died.
         first, *lines = self.path.read_text("utf-8", errors="replace").split("\n")[:-1] or [""]
         try:
-            earlier = json.loads(first)
+            old_facts = json.loads(first)
         except json.JSONDecodeError:
             return {}
-        if earlier != self._facts:
-            changed = ", ".join(
-                sorted(key for key in self._facts.keys() | earlier.keys() if earlier.get(key) != self._facts.get(key))
+        if old_facts != self._facts:
+            differences = ", ".join(
+                sorted(key for key in self._facts.keys() | old_facts.keys() if old_facts.get(key) != self._facts.get(key))
             )
             raise BadInput(
-                f"{self.path} contains an unfinished run with different settings ({changed} differ); resume with its own "
+                f"{self.path} contains an unfinished run with different settings ({differences} differ); resume with its own "
                 "settings, "
                 f"{otherwise}, or delete it."
             )

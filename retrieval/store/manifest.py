@@ -166,30 +166,30 @@ def _read_manifest(folder: Path) -> Manifest:
     if not path.exists():
         what = "empty" if not any(folder.iterdir()) else f"not an index (it has no {NAME})"
         raise IndexUnusable(f"The folder {folder} is {what}; build one with `counterpoint index build SOURCE --out NEW_FOLDER`.")
-    damaged = f"The index at {folder} is damaged: {{}}; build it again with `counterpoint index build`."
+    template = f"The index at {folder} is damaged: {{}}; build it again with `counterpoint index build`."
     try:
         data = json.loads(path.read_text("utf-8"))
-        found = data["format"]
+        format_number = data["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise IndexUnusable(damaged.format(f"its {NAME} cannot be read")) from None
-    if found not in READABLE:
+        raise IndexUnusable(template.format(f"its {NAME} cannot be read")) from None
+    if format_number not in READABLE:
         raise IndexUnusable(
-            f"The index at {folder} has format {found} and this Counterpoint reads formats {READABLE[0]} to {READABLE[-1]}; "
-            "build it again, or use the Counterpoint that made it."
+            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {READABLE[0]} to "
+            f"{READABLE[-1]}; build it again, or use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)
         if STORE not in manifest.files:
             raise KeyError(STORE)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise IndexUnusable(damaged.format(f"its {NAME} has missing or wrong entries")) from None
+        raise IndexUnusable(template.format(f"its {NAME} has missing or wrong entries")) from None
     for name, size in manifest.files.items():
         file = folder / manifest.data / name
         if not file.is_file():
-            raise IndexUnusable(damaged.format(f"the file {manifest.data}/{name} is missing"))
+            raise IndexUnusable(template.format(f"the file {manifest.data}/{name} is missing"))
         if file.stat().st_size != size:
             raise IndexUnusable(
-                damaged.format(f"{manifest.data}/{name} has {file.stat().st_size:,} bytes and should have {size:,}")
+                template.format(f"{manifest.data}/{name} has {file.stat().st_size:,} bytes and should have {size:,}")
             )
     return manifest
 
@@ -205,6 +205,6 @@ def parse_manifest(data: dict[str, Any]) -> Manifest:
     dense = DensePart(**data["dense"]) if data.get("dense") else None
     if dense and not {dense.vectors, dense.ids} <= files.keys():
         raise KeyError(DENSE)
-    known = {f.name: data[f.name] for f in fields(Manifest) if f.name != "dense"}
-    known.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
-    return Manifest(**known, dense=dense)
+    values = {f.name: data[f.name] for f in fields(Manifest) if f.name != "dense"}
+    values.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
+    return Manifest(**values, dense=dense)

@@ -95,10 +95,10 @@ class Entry:
     @_refuse_damage
     def _cues(self) -> dict[int, tuple[Cue, ...]]:
         """The cues of each sentence that holds any."""
-        placed: dict[int, tuple[Cue, ...]] = {}
+        cues: dict[int, tuple[Cue, ...]] = {}
         for index, cue, start, end in unpack(self._row[11], 4):
-            placed[index] = (*placed.get(index, ()), Cue(self._cue_names[cue], start, end))
-        return placed
+            cues[index] = (*cues.get(index, ()), Cue(self._cue_names[cue], start, end))
+        return cues
 
     def sentences(self) -> tuple[Sentence, ...]:
         """All sentences, in order."""

@@ -19,11 +19,11 @@ class Tally:
     """Counts and a sum of hashes, of no documents or of those that a manifest counted (`IndexCounts`, `corpus_sha256`)."""
 
     def __init__(self, counts: IndexCounts | None = None, digest: str = "0") -> None:
-        held = counts or IndexCounts(0, 0, 0, 0, 0)
+        base = counts or IndexCounts(0, 0, 0, 0, 0)
         self._documents, self._sentences, self._cues, self._cue_sentences = (
-            held.documents, held.sentences, held.cues, held.cue_sentences,
+            base.documents, base.sentences, base.cues, base.cue_sentences,
         )  # fmt: skip
-        self.retracted = held.retracted
+        self.retracted = base.retracted
         self._total = int(digest, 16)
 
     def add(self, row: Sequence[Any], times: int = 1) -> None:
@@ -32,11 +32,11 @@ class Tally:
         # A sum of hashes: the same texts give the same figure in whatever order they came, and none need be sorted.
         digest = hashlib.sha256("\x1f".join((pmid, title, abstract)).encode())
         self._total += times * int.from_bytes(digest.digest())
-        found = unpack(cues, 4)
+        cue_rows = unpack(cues, 4)
         self._documents += times
         self._sentences += times * (len(boundaries) // 8)
-        self._cues += times * len(found)
-        self._cue_sentences += times * len({cue[0] for cue in found})
+        self._cues += times * len(cue_rows)
+        self._cue_sentences += times * len({cue[0] for cue in cue_rows})
         self.retracted += times * (retracted > 0)
 
     @property

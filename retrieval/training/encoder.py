@@ -39,8 +39,8 @@ class BertLayer(nn.Module):
         batch, tokens, _ = hidden.shape
         query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias
-        mixed = (weights.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
-        hidden = self.out_norm(hidden + functional.dropout(self.out(mixed), self.dropout, self.training))
+        context = (weights.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
+        hidden = self.out_norm(hidden + functional.dropout(self.out(context), self.dropout, self.training))
         inner = self.down(functional.gelu(self.up(hidden)))
         output: Tensor = self.down_norm(hidden + functional.dropout(inner, self.dropout, self.training))
         return output
@@ -69,8 +69,8 @@ class BertEncoder(nn.Module):
     def states(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """All [batch, tokens], int64; states [batch, tokens, width]. Padding has attention 0."""
         positions = self.positions.weight[: input_ids.shape[1]]
-        summed = self.words(input_ids) + positions + functional.embedding(token_type_ids, self.table())
-        hidden: Tensor = functional.dropout(self.norm(summed), self.dropout, self.training)
+        embeddings = self.words(input_ids) + positions + functional.embedding(token_type_ids, self.table())
+        hidden: Tensor = functional.dropout(self.norm(embeddings), self.dropout, self.training)
         bias = (1.0 - attention_mask.to(hidden.dtype))[:, None, None, :] * -1e4
         for layer in self.layers:
             hidden = layer(hidden, bias)
@@ -92,9 +92,9 @@ class MarkedEncoder(BertEncoder):
         segment = torch.div(token_type_ids, math.prod(self.parts[1:]), rounding_mode="floor")
         first = _average(hidden, present * (segment == 0).to(hidden.dtype))
         second = _average(hidden, present * (segment == 1).to(hidden.dtype))
-        pooled = torch.cat([hidden[:, 0], first, second, (first - second).abs(), first * second], -1)
-        pooled = functional.dropout(pooled, self.dropout, self.training)
-        logits: Tensor = self.labels(torch.tanh(self.hidden(pooled)))
+        features = torch.cat([hidden[:, 0], first, second, (first - second).abs(), first * second], -1)
+        features = functional.dropout(features, self.dropout, self.training)
+        logits: Tensor = self.labels(torch.tanh(self.hidden(features)))
         return logits
 
 

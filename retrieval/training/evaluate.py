@@ -30,21 +30,21 @@ class RankedClaim:
 
 
 def rank_scifact(
-    data: Path, split: str, reranker: EmbeddedReranker, depth: int, wanted: Callable[[str], bool] = lambda _: True
+    data: Path, split: str, reranker: EmbeddedReranker, depth: int, condition: Callable[[str], bool] = lambda _: True
 ) -> list[RankedClaim]:
     """BM25's best `depth` for each claim of a split, with the parts of their scores. A claim's cited documents are relevant."""
     corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
     texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
     index = TextIndex(texts)
-    found: list[RankedClaim] = []
+    claims: list[RankedClaim] = []
     for claim in tqdm(
-        [claim for claim in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(claim["claim"])], desc=split
+        [claim for claim in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if condition(claim["claim"])], desc=split
     ):
         top = index.top(claim["claim"], depth)
         relevant = frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place)
-        found.append(RankedClaim(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))
-    return found
+        claims.append(RankedClaim(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))
+    return claims
 
 
 def compute_mean_ndcg(claims: Sequence[RankedClaim], weights: np.ndarray | None) -> float:

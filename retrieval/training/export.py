@@ -49,19 +49,19 @@ def export(model: nn.Module, output: str, folder: Path, tokenizer: Path, card: M
 def restore_weights(path: Path) -> dict[str, torch.Tensor]:
     """The torch model's weights back out of a `model.onnx` that `export` wrote, as near as int8 keeps them."""
     graph = onnx.load(path).graph
-    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    for name in [name.removesuffix("_int8") for name in stored if name.endswith("_int8")]:
-        stored[name] = stored.pop(f"{name}_int8").astype(np.float32) * stored.pop(f"{name}_scale")
+    tensors = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    for name in [name.removesuffix("_int8") for name in tensors if name.endswith("_int8")]:
+        tensors[name] = tensors.pop(f"{name}_int8").astype(np.float32) * tensors.pop(f"{name}_scale")
     made_by = {node.output[0]: node for node in graph.node if node.op_type == "MatMul"}
     for node in graph.node:
         # A linear layer is a product with an unnamed transposed matrix, and then the sum with its named bias.
         bias, product = next(
-            ((one, made_by[other]) for one, other in (node.input, node.input[::-1]) if one in stored and other in made_by),
+            ((one, made_by[other]) for one, other in (node.input, node.input[::-1]) if one in tensors and other in made_by),
             (None, None),
         ) if node.op_type == "Add" else (None, None)  # fmt: skip
         if bias is not None and product is not None:
-            stored[f"{bias.removesuffix('.bias')}.weight"] = stored.pop(product.input[1]).T
-    return {name: torch.from_numpy(values.copy()) for name, values in stored.items()}
+            tensors[f"{bias.removesuffix('.bias')}.weight"] = tensors.pop(product.input[1]).T
+    return {name: torch.from_numpy(values.copy()) for name, values in tensors.items()}
 
 
 def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -72,21 +72,24 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
         node.input[1]: 1 if any(a.name == "transB" and a.i for a in node.attribute) else 0
         for node in graph.node if node.op_type == "Gemm"
     }  # fmt: skip
-    kept, turned = [], []
+    initializers, conversions = [], []
     for tensor in graph.initializer:
         values = numpy_helper.to_array(tensor)
         if values.dtype != np.float32 or values.ndim != 2 or values.size < SMALLEST:
-            kept.append(tensor)
+            initializers.append(tensor)
             continue
         whole, scale = _round_to_int8(values, axes.get(tensor.name, 1))
-        kept += [numpy_helper.from_array(whole, f"{tensor.name}_int8"), numpy_helper.from_array(scale, f"{tensor.name}_scale")]
-        turned += [
+        initializers += [
+            numpy_helper.from_array(whole, f"{tensor.name}_int8"),
+            numpy_helper.from_array(scale, f"{tensor.name}_scale"),
+        ]
+        conversions += [
             helper.make_node("Cast", [f"{tensor.name}_int8"], [f"{tensor.name}_float"], to=TensorProto.FLOAT),
             helper.make_node("Mul", [f"{tensor.name}_float", f"{tensor.name}_scale"], [tensor.name]),
         ]
-    nodes = [*turned, *graph.node]
+    nodes = [*conversions, *graph.node]
     del graph.initializer[:], graph.node[:]
-    graph.initializer.extend(kept)
+    graph.initializer.extend(initializers)
     graph.node.extend(nodes)
     onnx.checker.check_model(model)
     return model

@@ -37,7 +37,7 @@ def _read_texts(folder: Path) -> Iterator[str]:
 def _compute_idf(texts: Iterable[set[int]], size: int) -> NDArray[np.float16]:
     """[size]: Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5))."""
     counts, total = np.zeros(size), 0
-    for found in texts:
+    for ids in texts:
         total += 1
-        counts[list(found)] += 1
+        counts[list(ids)] += 1
     return np.log(1 + (total - counts + 0.5) / (counts + 0.5)).astype(np.float16)

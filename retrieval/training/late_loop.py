@@ -28,8 +28,8 @@ from retrieval.words.lexical import score_lexically
 TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
 
 
-def group_pairs(pairs: Sequence[Relevant], size: int, near: int, rng: random.Random) -> list[list[Relevant]]:
-    """Batches made of clusters of `near` pairs whose passages BM25 confuses with each other."""
+def group_pairs(pairs: Sequence[Relevant], size: int, cluster_size: int, rng: random.Random) -> list[list[Relevant]]:
+    """Batches made of clusters of `cluster_size` pairs whose passages BM25 confuses with each other."""
     index = TextIndex([f"{pair.query} {pair.passage[:300]}" for pair in pairs])
     free = set(range(len(pairs)))
     order = list(free)
@@ -37,7 +37,7 @@ def group_pairs(pairs: Sequence[Relevant], size: int, near: int, rng: random.Ran
     clusters: list[list[Relevant]] = []
     for seed in order:
         if seed in free:
-            cluster = [seed, *(i for i in index.top(pairs[seed].query, 40) if i in free and i != seed)][:near]
+            cluster = [seed, *(i for i in index.top(pairs[seed].query, 40) if i in free and i != seed)][:cluster_size]
             free.difference_update(cluster)
             clusters.append([pairs[i] for i in cluster])
     rng.shuffle(clusters)

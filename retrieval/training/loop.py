@@ -53,18 +53,18 @@ class Recipe:
 def make_batches(stages: Sequence[Sequence[PairExample]], recipe: Recipe) -> list[list[PairExample]]:
     """Every stage shuffled, cut into batches of similar length whose order is shuffled again, one stage after the other."""
     rng = random.Random(recipe.seed)
-    found: list[list[PairExample]] = []
+    batches: list[list[PairExample]] = []
     for stage in stages:
         examples = list(stage)
         rng.shuffle(examples)
         reach = recipe.batch * 40
-        cut: list[list[PairExample]] = []
+        stage_batches: list[list[PairExample]] = []
         for start in range(0, len(examples), reach):
-            near = sorted(examples[start : start + reach], key=lambda example: len(example.pair.ids))
-            cut.extend(near[at : at + recipe.batch] for at in range(0, len(near), recipe.batch))
-        rng.shuffle(cut)
-        found.extend(cut)
-    return found
+            window = sorted(examples[start : start + reach], key=lambda example: len(example.pair.ids))
+            stage_batches.extend(window[at : at + recipe.batch] for at in range(0, len(window), recipe.batch))
+        rng.shuffle(stage_batches)
+        batches.extend(stage_batches)
+    return batches
 
 
 def make_optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
@@ -130,7 +130,7 @@ def descend(
     to another run (other batches, rates or seed).
     """
     todo = todo[: recipe.most_batches or None]
-    start, saved, loss_mean = 0, time.monotonic(), 1.1
+    start, save_time, loss_mean = 0, time.monotonic(), 1.1
     torch.manual_seed(recipe.seed)
     run = joblib.hash((todo, recipe))
     if checkpoint.exists():
@@ -148,9 +148,9 @@ def descend(
             loss_mean += 0.02 * (loss.item() - loss_mean)
             bar.set_postfix(loss=f"{loss_mean:.3f}", refresh=False)
             bar.update()
-            if time.monotonic() - saved > recipe.checkpoint_seconds or step + 1 == len(todo):
+            if time.monotonic() - save_time > recipe.checkpoint_seconds or step + 1 == len(todo):
                 save(checkpoint, run, model, steps, step + 1)
-                saved = time.monotonic()
+                save_time = time.monotonic()
 
 
 def save(path: Path, run: str, model: nn.Module, steps: torch.optim.AdamW, step: int) -> None:
@@ -179,7 +179,7 @@ def restore(path: Path, run: str, model: nn.Module, steps: torch.optim.AdamW, de
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The model's weights from a checkpoint; raises `ModelUnusable` if there is none."""
     try:
-        found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]
+        weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]
     except (OSError, RuntimeError, KeyError, pickle.UnpicklingError) as error:
         raise ModelUnusable(f"{path} holds no weights ({error}): give the checkpoint.pt of a training run.") from None
-    return found
+    return weights

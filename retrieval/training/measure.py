@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 Item = TypeVar("Item")
 
 
-def ndcg(ranked: Sequence[int], relevant: Collection[int], depth: int = 10) -> float:
+def ndcg(ranking: Sequence[int], relevant: Collection[int], depth: int = 10) -> float:
     """nDCG at `depth` with binary relevance (Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418)."""
-    gained = sum(1 / math.log2(place + 2) for place, item in enumerate(ranked[:depth]) if item in relevant)
+    gain = sum(1 / math.log2(place + 2) for place, item in enumerate(ranking[:depth]) if item in relevant)
     ideal = sum(1 / math.log2(place + 2) for place in range(min(depth, len(relevant))))
-    return gained / ideal if ideal else 0.0
+    return gain / ideal if ideal else 0.0
 
 
 def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 10) -> float:
@@ -31,20 +31,20 @@ def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_],
     return float(sum(gaps))
 
 
-def f1(right: int, predicted: float, gold: int) -> float:
+def f1(right: int, predictions: float, gold: int) -> float:
     """F1 in per cent from counts."""
-    return 200.0 * right / (predicted + gold) if predicted + gold else 0.0
+    return 200.0 * right / (predictions + gold) if predictions + gold else 0.0
 
 
-def macro_f1(gold: NDArray[np.int64], predicted: NDArray[np.int64], classes: int) -> float:
+def macro_f1(gold: NDArray[np.int64], predictions: NDArray[np.int64], classes: int) -> float:
     """Mean of the classes' F1, in per cent; both label indices [items]."""
-    said, true = [predicted == c for c in range(classes)], [gold == c for c in range(classes)]
-    return float(np.mean([f1(int((a & b).sum()), int(a.sum()), int(b.sum())) for a, b in zip(said, true, strict=True)]))
+    guesses, true = [predictions == c for c in range(classes)], [gold == c for c in range(classes)]
+    return float(np.mean([f1(int((a & b).sum()), int(a.sum()), int(b.sum())) for a, b in zip(guesses, true, strict=True)]))
 
 
-def balanced_accuracy(gold: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:
+def balanced_accuracy(gold: NDArray[np.int64], predictions: NDArray[np.int64]) -> float:
     """Mean of the classes' recall, in per cent; both label indices [items]."""
-    return 100.0 * float(np.mean([(predicted[gold == c] == c).mean() for c in set(gold.tolist())]))
+    return 100.0 * float(np.mean([(predictions[gold == c] == c).mean() for c in set(gold.tolist())]))
 
 
 def bootstrap_interval(
@@ -53,10 +53,10 @@ def bootstrap_interval(
     """The measure and its 95 % interval by the percentile bootstrap over `items`, two or more (Efron 1979), seed fixed."""
     from scipy.stats import bootstrap
 
-    sampled = bootstrap(
+    result = bootstrap(
         (np.arange(len(items)),),
         lambda rows: measure([items[row] for row in rows]),
         n_resamples=draws, vectorized=False, method="percentile", rng=np.random.default_rng(0),
     )  # fmt: skip
-    low, high = np.nanpercentile(sampled.bootstrap_distribution, [2.5, 97.5])
+    low, high = np.nanpercentile(result.bootstrap_distribution, [2.5, 97.5])
     return measure(items), float(low), float(high)

@@ -27,11 +27,11 @@ def read_scifact(folder: Path) -> Iterator[Relevant]:
     """SciFact train claims and the abstracts they cite, without the held-out fold, which serves to weigh the score's parts."""
     corpus = {int(row["doc_id"]): row for row in read_rows(folder, "scifact/corpus.jsonl.gz")}
     for claim in read_rows(folder, "scifact/claims_train.jsonl.gz"):
-        for cited in claim["cited_doc_ids"]:
-            document = corpus.get(int(cited))
+        for doc_id in claim["cited_doc_ids"]:
+            document = corpus.get(int(doc_id))
             if document is not None and not is_held_out(claim["claim"]):
-                text = make_passage(Document(str(cited), document["title"], " ".join(document["abstract"])))
-                yield Relevant(claim["claim"], text, f"scifact {cited}")
+                text = make_passage(Document(str(doc_id), document["title"], " ".join(document["abstract"])))
+                yield Relevant(claim["claim"], text, f"scifact {doc_id}")
 
 
 def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
@@ -53,21 +53,21 @@ def read_pubmedqa(folder: Path) -> Iterator[Relevant]:
 
 def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relevant]:
     """Train claims of stance sets and the abstracts judged for them (once a claim)."""
-    seen: set[tuple[str, str]] = set()
+    keys: set[tuple[str, str]] = set()
     for row in read_rows(folder, "stance/pairs.jsonl.gz"):
-        if row["dataset"] not in datasets or row["split"] != "train" or (row["dataset"], row["claim"]) in seen:
+        if row["dataset"] not in datasets or row["split"] != "train" or (row["dataset"], row["claim"]) in keys:
             continue
         if row["label"] == "NEI":
             continue
-        seen.add((row["dataset"], row["claim"]))
+        keys.add((row["dataset"], row["claim"]))
         title = row["title"] or " ".join(row["sentences"])[:80]
         yield Relevant(row["claim"], make_passage(Document("", row["title"] or "", " ".join(row["sentences"]))), title)
 
 
-def read_conclusions(folder: Path, wanted: int, rng: random.Random) -> Iterator[Relevant]:
+def read_conclusions(folder: Path, count: int, rng: random.Random) -> Iterator[Relevant]:
     """The last sentence of PubMed abstracts as the claim, the title and the rest as its passage."""
     records = [record for record in read_rows(folder, "pubmed/abstracts.jsonl.gz") if record["title"]]
-    for record in rng.sample(records, min(wanted, len(records))):
+    for record in rng.sample(records, min(count, len(records))):
         text = " ".join(record["abstract"])
         rest, _, last = text.rstrip(". ").rpartition(". ")
         if len(rest) > 300 and 60 < len(last) < 260:

@@ -18,9 +18,9 @@ def fit_weights(queries: Sequence[Candidates], pull: float = 1e-3, rounds: int =
     """
     differences = np.vstack([one - parts[~right] for parts, right in queries for one in parts[right]])
     spread = np.maximum(differences.std(axis=0), 1e-9)
-    scaled, weights = differences / spread, np.zeros(differences.shape[1])
+    ratios, weights = differences / spread, np.zeros(differences.shape[1])
     for _ in range(rounds):
-        gradient = -(scaled / (1 + np.exp(scaled @ weights))[:, None]).mean(axis=0) + pull * weights
+        gradient = -(ratios / (1 + np.exp(ratios @ weights))[:, None]).mean(axis=0) + pull * weights
         weights -= 2.0 * gradient
     result: NDArray[np.float64] = weights / spread
     return result

@@ -71,18 +71,18 @@ def find_place(evidence: Evidence) -> Place:
 
 def place_papers(grounding: Grounding) -> tuple[Placed, ...]:
     """Every paper that was decided on, the listed ones first."""
-    listed = (*grounding.contradicting, *grounding.supporting, *grounding.uncertain, *grounding.more)
-    return (*(Placed(one, find_place(one)) for one in listed), *(Placed(one, "silent") for one in grounding.silent))
+    papers = (*grounding.contradicting, *grounding.supporting, *grounding.uncertain, *grounding.more)
+    return (*(Placed(one, find_place(one)) for one in papers), *(Placed(one, "silent") for one in grounding.silent))
 
 
 def weigh_balance(grounding: Grounding) -> Balance:
     """The verdict at a glance on a grounded claim."""
-    placed = place_papers(grounding)
-    standing = [one for one in placed if not one.evidence.document.retracted and one.place != "unjudged"]
-    papers, weights = _tally(standing), _tally(standing, weighted=True)
-    strong = _tally(one for one in standing if find_design(one.evidence.document).strong)
-    retracted = sum(one.evidence.document.retracted for one in placed)
-    unjudged = sum(one.place == "unjudged" and not one.evidence.document.retracted for one in placed)
+    placements = place_papers(grounding)
+    counted_papers = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
+    papers, weights = _tally(counted_papers), _tally(counted_papers, weighted=True)
+    strong = _tally(one for one in counted_papers if find_design(one.evidence.document).strong)
+    retracted = sum(one.evidence.document.retracted for one in placements)
+    unjudged = sum(one.place == "unjudged" and not one.evidence.document.retracted for one in placements)
     leans = _lean(papers, weights, unjudged)
     return Balance(
         leans, _say(leans, papers, grounding), _tell(papers, weights, strong, retracted, unjudged), papers, weights, strong,
@@ -90,9 +90,9 @@ def weigh_balance(grounding: Grounding) -> Balance:
     )  # fmt: skip
 
 
-def _tally(placed: Iterable[Placed], weighted: bool = False) -> Tally:
+def _tally(placements: Iterable[Placed], weighted: bool = False) -> Tally:
     sums: dict[Place, float] = {}
-    for one in placed:
+    for one in placements:
         sums[one.place] = sums.get(one.place, 0) + (find_design(one.evidence.document).weight if weighted else 1)
     return Tally(*(sums.get(place, 0) for place in COUNTED))
 
@@ -124,8 +124,8 @@ def _say(leans: Leaning, papers: Tally, grounding: Grounding) -> str:
         case "nothing":
             if any(one.evidence.document.retracted for one in place_papers(grounding)):
                 return "Only retracted papers were found for this claim."
-            found = any(counts.documents for counts in grounding.checked.values())
-            return "No paper found is about this claim." if found else "No paper in the index matches this claim."
+            has_documents = any(counts.documents for counts in grounding.checked.values())
+            return "No paper found is about this claim." if has_documents else "No paper in the index matches this claim."
     verb, other = ("contradicts", "supports") if leans == "contradict" else ("supports", "contradicts")
     on_side = papers.contradict if leans == "contradict" else papers.support
     if papers.contradict and papers.support:
@@ -137,25 +137,25 @@ def _say(leans: Leaning, papers: Tally, grounding: Grounding) -> str:
 
 
 def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged: int) -> str:
-    told = []
+    sentences = []
     if papers.total:
-        found = {place: getattr(papers, place) for place in COUNTED}
-        counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in found.items() if n or place in ("contradict", "support")]
-        told.append(f"Of {_count(papers.total)} read, {_join(counts)}.")
+        numbers = {place: getattr(papers, place) for place in COUNTED}
+        counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in numbers.items() if n or place in ("contradict", "support")]
+        sentences.append(f"Of {_count(papers.total)} read, {_join(counts)}.")
         shares = [
             f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in COUNTED if getattr(weights, place)
         ]
-        told += [f"Weighted by study design: {_join(shares)}."] * (len(shares) > 1)
+        sentences += [f"Weighted by study design: {_join(shares)}."] * (len(shares) > 1)
     if strong.contradict or strong.support:
-        told.append(
+        sentences.append(
             f"Among systematic reviews and randomised trials, {strong.contradict:,.0f} "
             f"{_verb('contradict', strong.contradict)} and {strong.support:,.0f} {_verb('support', strong.support)}."
         )
     if retracted:
-        told.append(f"{_count(retracted)} {'is' if retracted == 1 else 'are'} retracted and not counted.")
+        sentences.append(f"{_count(retracted)} {'is' if retracted == 1 else 'are'} retracted and not counted.")
     if unjudged:
-        told.append(f"{_count(unjudged)} {'was' if unjudged == 1 else 'were'} not judged.")
-    return " ".join(told)
+        sentences.append(f"{_count(unjudged)} {'was' if unjudged == 1 else 'were'} not judged.")
+    return " ".join(sentences)
 
 
 _NOUNS: dict[Counted, str] = {

@@ -72,7 +72,7 @@ def key_of(sentence: TextSentence) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
-def _silent(_done: ClaimDone) -> None:
+def _silent(_claim: ClaimDone) -> None:
     """Report to nobody."""
 
 
@@ -91,24 +91,24 @@ class Checker:
     def check_claims(self, reading: Reading, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
         """The same for a text that is already split into sentences."""
         results: dict[str, ClaimResult] = {}
-        for done, sentence in enumerate(reading.claims, 1):
+        for number, sentence in enumerate(reading.claims, 1):
             key = key_of(sentence)
             if key not in results:
                 results[key] = self.result(sentence)
-            tell(_told(done, len(reading.claims), sentence, results[key].verdict))
+            tell(_report(number, len(reading.claims), sentence, results[key].verdict))
         return self.joined(reading, results)
 
     def result(self, sentence: TextSentence) -> ClaimResult:
         """What is found for one claim, and what the papers that it cites say of it."""
         grounding = self._ground(Claim(sentence.claim))
-        found = weighed(grounding)
+        outcome = weighed(grounding)
 
         return ClaimResult(
-            verdict=found.verdict,
-            why=found.why,
-            against=[EvidenceOut.of(one, sentence.claim) for one in found.against],
-            in_favour=[EvidenceOut.of(one, sentence.claim) for one in found.in_favour],
-            uncertain=[EvidenceOut.of(one, sentence.claim) for one in found.uncertain],
+            verdict=outcome.verdict,
+            why=outcome.why,
+            against=[EvidenceOut.of(one, sentence.claim) for one in outcome.against],
+            in_favour=[EvidenceOut.of(one, sentence.claim) for one in outcome.in_favour],
+            uncertain=[EvidenceOut.of(one, sentence.claim) for one in outcome.uncertain],
             checked=CheckedOut.model_validate(grounding.checked),
             cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
         )
@@ -134,9 +134,9 @@ def _sentence(one: TextSentence, result: ClaimResult | None) -> TextSentenceOut:
     )  # fmt: skip
 
 
-def _told(done: int, claims: int, sentence: TextSentence, verdict: TextVerdict) -> ClaimDone:
-    detail = f"{done} of {format_count(claims, 'claim')}: {verdict}."
-    return ClaimDone(done=done, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
+def _report(number: int, claims: int, sentence: TextSentence, verdict: TextVerdict) -> ClaimDone:
+    detail = f"{number} of {format_count(claims, 'claim')}: {verdict}."
+    return ClaimDone(done=number, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
 
 
 def _where(claims: int, sentences: int) -> str:
@@ -148,20 +148,20 @@ def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[
     """The outcome, in one or two sentences."""
     if not plan.claims:
         return f"No claim that papers could support or contradict was found in {format_count(plan.sentences, 'sentence')}."
-    told = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
-    first = f"{format_count(plan.claims, 'claim')}{_where(plan.claims, plan.sentences)}: {told}."
-    cited = [one.status for sentence in sentences if sentence.result for one in sentence.result.cited]
-    return f"{first} {_tell_citations(cited)}" if cited else first
+    verdicts = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
+    opening = f"{format_count(plan.claims, 'claim')}{_where(plan.claims, plan.sentences)}: {verdicts}."
+    statuses = [one.status for sentence in sentences if sentence.result for one in sentence.result.cited]
+    return f"{opening} {_tell_citations(statuses)}" if statuses else opening
 
 
-def _tell_citations(found: list[CitedStatus]) -> str:
+def _tell_citations(statuses: list[CitedStatus]) -> str:
     """How many citations the index holds, and how many of those support what they are cited for."""
-    held = [one for one in found if one != "not in the index"]
-    borne, unjudged = held.count("bears it out"), held.count("not judged")
-    wrong = len(held) - borne - unjudged
-    what = "" if borne else f" bear out {'its claim' if wrong == 1 else 'their claims'}"
-    told = [f"{borne} {'bears out its claim' if borne == 1 else 'bear out their claims'}"] * bool(borne)
-    told += [f"{wrong} {'does' if wrong == 1 else 'do'} not{what}"] * bool(wrong)
-    told += [f"{unjudged} not judged"] * bool(unjudged)
-    counts = f"{format_count(len(found), 'citation')}, {len(held) or 'none'} in the index"
-    return f"{counts}: {', '.join(told)}." if told else f"{counts}."
+    outcomes = [one for one in statuses if one != "not in the index"]
+    right, rest = outcomes.count("bears it out"), outcomes.count("not judged")
+    wrong = len(outcomes) - right - rest
+    what = "" if right else f" bear out {'its claim' if wrong == 1 else 'their claims'}"
+    parts = [f"{right} {'bears out its claim' if right == 1 else 'bear out their claims'}"] * bool(right)
+    parts += [f"{wrong} {'does' if wrong == 1 else 'do'} not{what}"] * bool(wrong)
+    parts += [f"{rest} not judged"] * bool(rest)
+    counts = f"{format_count(len(statuses), 'citation')}, {len(outcomes) or 'none'} in the index"
+    return f"{counts}: {', '.join(parts)}." if parts else f"{counts}."

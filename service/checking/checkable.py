@@ -29,7 +29,7 @@ _METHOD, _METHOD_UNDER_METHODS = 0.8, 0.3
 """From this probability, a sentence counts as saying how something was done; the second applies in a methods section."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
-_STOPPED = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
+_STOP = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"(?:how|why|what|when|where|who|which)\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"\w+(?:-\w+)+")
 _ALSO_NOUNS = frozenset("causes benefits benefit harms harm works work help release limits results protein carriers".split())
@@ -64,9 +64,9 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
         return "", "question"
     if len(words) < _FEWEST:
         return "", "short"
-    if _ASKS.match(bare) and not _STOPPED.search(bare):
+    if _ASKS.match(bare) and not _STOP.search(bare):
         return "", "heading"
-    claim = _fronted(drop_label(_LEAD.sub("", bare)), patterns.fronts)
+    claim = _drop_front(drop_label(_LEAD.sub("", bare)), patterns.fronts)
     for reason, pattern in patterns.reasons:
         if pattern.search(claim) or pattern.search(bare):
             return "", reason
@@ -74,7 +74,7 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
         return "", "method"
     if patterns.pronouns.search(claim):
         return "", "pronoun"
-    if not (whole and _STOPPED.search(bare)) and not patterns.verbs.search(claim):
+    if not (whole and _STOP.search(bare)) and not patterns.verbs.search(claim):
         return "", "fragment"
     if len(_WORD.findall(claim)) < _FEWEST or bare.endswith(":"):
         return "", "fragment"
@@ -88,14 +88,14 @@ def find_verb(text: str) -> str:
     """
     bare = _COMPOUND.sub(" ", text)
     _, _, behind = bare.strip().partition(" ")
-    found, several = [match[0] for match in _patterns().verbs.finditer(behind)], " " in behind.strip()
-    return next((one for one in found if not (several and one.lower() in _ALSO_NOUNS and behind.rstrip().endswith(one))), "")
+    verbs, several = [match[0] for match in _patterns().verbs.finditer(behind)], " " in behind.strip()
+    return next((one for one in verbs if not (several and one.lower() in _ALSO_NOUNS and behind.rstrip().endswith(one))), "")
 
 
-def _fronted(text: str, fronts: re.Pattern[str]) -> str:
+def _drop_front(text: str, fronts: re.Pattern[str]) -> str:
     """The text without any introductory words before its claim; its first letter is a capital."""
-    while (found := fronts.match(text)) and found.end() < len(text):
-        text = text[found.end() :].lstrip(" ,;:")
+    while (match := fronts.match(text)) and match.end() < len(text):
+        text = text[match.end() :].lstrip(" ,;:")
     return text[:1].upper() + text[1:]
 
 
@@ -110,17 +110,17 @@ def _is_method(claim: str, section: str) -> bool:
 def _patterns() -> _Patterns:
     data: dict[str, Any] = yaml.safe_load(_PATTERNS.read_text("utf-8"))
 
-    def joined(several: list[str]) -> re.Pattern[str]:
+    def compile_any(several: list[str]) -> re.Pattern[str]:
         return re.compile("|".join(f"(?:{one})" for one in several), re.IGNORECASE)
 
     return _Patterns(
-        tuple((reason, joined(data["reasons"][reason])) for reason in REASONS if reason in data["reasons"]),
+        tuple((reason, compile_any(data["reasons"][reason])) for reason in REASONS if reason in data["reasons"]),
         _compact(data["pronouns"]),
-        joined(data["fronts"]),
+        compile_any(data["fronts"]),
         _compact(data["verbs"]),
     )
 
 
-def _compact(folded: str) -> re.Pattern[str]:
+def _compact(lines: str) -> re.Pattern[str]:
     """A pattern that is written on several lines."""
-    return re.compile(folded.replace("\n", ""), re.IGNORECASE)
+    return re.compile(lines.replace("\n", ""), re.IGNORECASE)

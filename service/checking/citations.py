@@ -37,35 +37,35 @@ class Cited:
     id: str
 
 
-def find_cited(store: Documents, cited: Cited) -> Entry | None:
+def find_cited(store: Documents, citation: Cited) -> Entry | None:
     """The cited document, or None if the index does not hold it; a DOI may also be a document's id."""
-    entry = store.get_by_doi(cited.id) if cited.kind == "doi" else None
-    return entry or store.get(cited.id)
+    entry = store.get_by_doi(citation.id) if citation.kind == "doi" else None
+    return entry or store.get(citation.id)
 
 
 def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[Cited, ...]:
     """The papers named by PMID or DOI in a text or in the addresses of its links, once each and in order."""
-    found: list[Cited] = []
+    citations: list[Cited] = []
     for piece in (text, *(link.address for link in links)):
         at: list[tuple[int, Cited]] = []
         for match in _PMID.finditer(piece):
             ids = re.findall(r"[a-z]?[\w-]*\d", match[1], re.IGNORECASE)
             at += [(match.start() + order, Cited("pmid", one)) for order, one in enumerate(ids)]
         at += [(match.start(), Cited("pmid", match[1] or match[2])) for match in _PUBMED.finditer(piece)]
-        at += [(match.start(), Cited("doi", _trimmed(match[0]))) for match in _DOI.finditer(piece)]
-        found += [one for _, one in sorted(at, key=lambda pair: pair[0])]
-    return tuple(dict.fromkeys(found))
+        at += [(match.start(), Cited("doi", _trim(match[0]))) for match in _DOI.finditer(piece)]
+        citations += [one for _, one in sorted(at, key=lambda pair: pair[0])]
+    return tuple(dict.fromkeys(citations))
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
     """The numbers by which a sentence cites its list of references: "[2, 4–6]" is 2, 4, 5 and 6."""
-    found: list[int] = []
+    numbers: list[int] = []
     for match in _NUMBERS.finditer(text):
         for part in re.split(r"[,;]", match[1]):
             ends = [int(one) for one in re.findall(r"\d+", part)]
             first, last = ends[0], ends[-1]
-            found += range(first, last + 1) if first <= last < first + _MOST_IN_RANGE else ends
-    return tuple(dict.fromkeys(found))
+            numbers += range(first, last + 1) if first <= last < first + _MOST_IN_RANGE else ends
+    return tuple(dict.fromkeys(numbers))
 
 
 def without_citations(text: str) -> str:
@@ -75,7 +75,7 @@ def without_citations(text: str) -> str:
     return re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"[(\[]\s*[,;.:]*\s*[)\]]", "", line)).strip()
 
 
-def _trimmed(doi: str) -> str:
+def _trim(doi: str) -> str:
     """A DOI without the punctuation after it; a closing bracket is part of it if it was opened in it."""
     while doi and (doi[-1] in ".,;:'’”" or (doi[-1] in ")]" and doi.count(doi[-1]) > doi.count("(" if doi[-1] == ")" else "["))):
         doi = doi[:-1]

@@ -16,22 +16,22 @@ from service.schemas.papers import SentenceOut, facts_of
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
 
 
-def cited_paper(grounder: Grounder, claim: str, cited: Cited) -> CitedOut:
+def cited_paper(grounder: Grounder, claim: str, citation: Cited) -> CitedOut:
     """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
 
     A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract.
     """
-    entry = find_cited(grounder.index.store, cited)
+    entry = find_cited(grounder.index.store, citation)
     if entry is None:
-        return CitedOut(kind=cited.kind, id=cited.id, status="not in the index")
+        return CitedOut(kind=citation.kind, id=citation.id, status="not in the index")
     facts = facts_of(entry.document)
-    known = {"title": facts["title"], "year": facts["year"], "journal": facts["journal"], "retracted": facts["retracted"]}
+    details = {"title": facts["title"], "year": facts["year"], "journal": facts["journal"], "retracted": facts["retracted"]}
     if grounder.config.contradict.judge is None or not len(entry) or not has_findings(entry.document):
-        return CitedOut(kind=cited.kind, id=cited.id, status="not judged", **known)
-    decided = decide_alone(Request(Claim(claim), "contradict", grounder.index, grounder.config, grounder.models), entry)
-    verdict = decided.verdict
+        return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
+    decision = decide_alone(Request(Claim(claim), "contradict", grounder.index, grounder.config, grounder.models), entry)
+    verdict = decision.verdict
     side = verdict.leaning if verdict.label == "neutral" else verdict.label
     return CitedOut(
-        kind=cited.kind, id=cited.id, status=_STATUS[verdict.label], likely=round(get_probability(verdict, side), 6),
-        sentence=SentenceOut.model_validate(find_strongest(claim, side, decided).sentence), **known,
+        kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=round(get_probability(verdict, side), 6),
+        sentence=SentenceOut.model_validate(find_strongest(claim, side, decision).sentence), **details,
     )  # fmt: skip

@@ -14,18 +14,18 @@ from service.grounding.ground import Grounder
 from service.trec.journal import Job, RunJournal, code_of, facts_of_service, journal, work
 
 
-def check_kept(reading: Reading, checker: Checker, kept: RunJournal) -> CheckedText:
+def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> CheckedText:
     """Check a text, a few claims at once, with a progress bar; claims already in the journal are not checked again.
 
     Raises `Interrupted` if the user stops it; the journal then holds what was finished.
     """
     jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
     try:
-        work(kept, list(jobs.values()), "checking", "claims")
+        work(run_journal, list(jobs.values()), "checking", "claims")
     except Interrupted:
-        done = f"{sum(key in kept.records for key in jobs):,} of {len(jobs):,} claims"
-        raise Interrupted(f"Stopped after {done}; they are saved, and the same command resumes from there.") from None
-    results = {key: ClaimResult.model_validate_json(kept.records[key]) for key in jobs}
+        progress = f"{sum(key in run_journal.records for key in jobs):,} of {len(jobs):,} claims"
+        raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
+    results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
     return checker.joined(reading, results)
 
 
@@ -34,12 +34,13 @@ def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
 
     Raises `Interrupted` if the user stops it.
     """
-    with journal(folder / "check", facts(checker.grounder)) as kept:
+    with journal(folder / "check", facts(checker.grounder)) as run_journal:
         try:
-            return check_kept(reading, checker, kept)
+            return check_kept(reading, checker, run_journal)
         except Interrupted:
             raise Interrupted(
-                f"Stopped after {len(kept.records):,} of {len(reading.claims):,} claims; with --out FILE they would be kept."
+                f"Stopped after {len(run_journal.records):,} of {len(reading.claims):,} claims; "
+                "with --out FILE they would be kept."
             ) from None
 
 

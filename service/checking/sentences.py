@@ -15,11 +15,11 @@ from service.checking.checkable import Reason, claim_in
 from service.checking.citations import LEADING, Cited, cited_in, numbers_in
 from service.checking.readers.passage import Block, Passage
 
-_LISTED = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
+_LIST_HEADING = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")
 _MARKER = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s+")
 # "… fever.[1] It also …": the sentence ends after the bracket.
-_BRACKETED = re.compile(r"[.?!](?:\[[\d,;– -]+\])+\s+(?=[A-Z“\"])")
+_BRACKET_END = re.compile(r"[.?!](?:\[[\d,;– -]+\])+\s+(?=[A-Z“\"])")
 _HASH = re.compile(r"^#{1,6}\s+")
 
 
@@ -44,26 +44,26 @@ class TextSentence:
 
 def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
     """The sentences of a text in order, including headings."""
-    numbered = _references(passage)
-    found: list[TextSentence] = []
+    references = _references(passage)
+    sentences: list[TextSentence] = []
     for place, block, span, section in _spans(passage):
         start, end = span
         words = passage.text[start:end]
         links = [link for link in passage.links if start <= link.start < end]
-        cited, unresolved = list(cited_in(words, links)), []
+        citations, unresolved = list(cited_in(words, links)), []
         for number in numbers_in(words):
-            named = numbered.get(number, ())
-            cited += named
-            unresolved += [] if named else [number]
+            papers = references.get(number, ())
+            citations += papers
+            unresolved += [] if papers else [number]
         claim: str = ""
         reason: Reason | None = "references" if section == "references" else "heading"
         if section not in ("references", "heading"):
             claim, reason = claim_in(words, section, given=block.kind == "claim", whole=block.kind not in ("item", "cell"))
         one = TextSentence(
-            len(found), place, start, end, claim, reason, tuple(dict.fromkeys(cited)), tuple(unresolved), block.row
+            len(sentences), place, start, end, claim, reason, tuple(dict.fromkeys(citations)), tuple(unresolved), block.row
         )
-        found.append(one)
-    return tuple(found)
+        sentences.append(one)
+    return tuple(sentences)
 
 
 _Section = SectionKind | Literal["references", "heading"]
@@ -79,8 +79,8 @@ def _spans(passage: Passage) -> Iterator[tuple[int, Block, Span, _Section]]:
             yield place, block, (start, end), "abstract"
         elif _is_heading(block, words):
             bare = _HASH.sub("", words).strip(" :")
-            known = find_heading_kind(bare)
-            section = "references" if _LISTED.match(bare) else known or ("other" if section == "references" else section)
+            kind = find_heading_kind(bare)
+            section = "references" if _LIST_HEADING.match(bare) else kind or ("other" if section == "references" else section)
             yield place, block, (start, end), "heading"
         else:
             marker = _MARKER.match(words) if block.kind in ("item", "paragraph") else None
@@ -93,42 +93,42 @@ def _spans(passage: Passage) -> Iterator[tuple[int, Block, Span, _Section]]:
 
 def _is_heading(block: Block, words: str) -> bool:
     return block.kind == "heading" or (block.kind == "paragraph" and "\n" not in words and (
-        looks_like_heading(words) or bool(_HASH.match(words)) or bool(_LISTED.match(words) and len(words.split()) <= 3)
+        looks_like_heading(words) or bool(_HASH.match(words)) or bool(_LIST_HEADING.match(words) and len(words.split()) <= 3)
     ))  # fmt: skip
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
     """The sentences of a span, each with the citations after its full stop."""
-    cut: list[Span] = []
+    pieces: list[Span] = []
     for first, last in sentence_spans(text, start, end):
-        for match in _BRACKETED.finditer(text, first, last):
-            cut.append((first, match.start() + len(match[0].rstrip())))
+        for match in _BRACKET_END.finditer(text, first, last):
+            pieces.append((first, match.start() + len(match[0].rstrip())))
             first = match.end()
-        cut.append((first, last))
-    found: list[Span] = []
-    for first, last in cut:
-        leading = LEADING.match(text, first, last) if found else None
-        if leading:
-            found[-1] = (found[-1][0], first + len(leading[0].rstrip()))
-            first = leading.end()
+        pieces.append((first, last))
+    spans: list[Span] = []
+    for first, last in pieces:
+        lead = LEADING.match(text, first, last) if spans else None
+        if lead:
+            spans[-1] = (spans[-1][0], first + len(lead[0].rstrip()))
+            first = lead.end()
         if first < last:
-            found.append((first, last))
-    return found
+            spans.append((first, last))
+    return spans
 
 
 def _references(passage: Passage) -> Mapping[int, tuple[Cited, ...]]:
     """The papers that the entries of a list of references name, by the entry's number or else its position."""
-    listed = [passage.text[span[0] : span[1]] for _, _, span, section in _spans(passage) if section == "references"]
-    found: dict[int, tuple[Cited, ...]] = {}
-    for order, entry in enumerate(_entries(listed), 1):
+    texts = [passage.text[span[0] : span[1]] for _, _, span, section in _spans(passage) if section == "references"]
+    references: dict[int, tuple[Cited, ...]] = {}
+    for order, entry in enumerate(_entries(texts), 1):
         number = _ENTRY.match(entry)
         links = [link for link in passage.links if passage.text[link.start : link.end] in entry]
-        found.setdefault(int(number[1] or number[2]) if number else order, cited_in(entry, links))
-    return found
+        references.setdefault(int(number[1] or number[2]) if number else order, cited_in(entry, links))
+    return references
 
 
-def _entries(listed: Sequence[str]) -> list[str]:
+def _entries(texts: Sequence[str]) -> list[str]:
     """The entries of a list of references; if a whole list is one block, each line is an entry."""
     return [
-        line for one in listed for line in (one.split("\n") if sum(map(bool, map(_ENTRY.match, one.split("\n")))) > 1 else [one])
+        line for one in texts for line in (one.split("\n") if sum(map(bool, map(_ENTRY.match, one.split("\n")))) > 1 else [one])
     ]

@@ -53,17 +53,18 @@ def _verdict(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncerta
 
 
 def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence], grounding: Grounding) -> str:
-    told = [
-        f"{format_count(len(side), 'paper')} {_verb(verb, side)}{_partly(side)}"
+    parts = [
+        f"{format_count(len(side), 'paper')} {_verb(verb, side)}{_partial_note(side)}"
         for side, verb in ((against, "contradict"), (in_favour, "support"))
         if side
     ]
     if uncertain:
-        retracted = sum(one.standing == "retracted" for one in uncertain)
-        close = len(uncertain) - retracted
-        told += [f"{close} came close to a side"] * bool(close) + [f"{retracted} retracted and not counted"] * bool(retracted)
-    if told:
-        return "; ".join(told) + "."
+        retractions = sum(one.standing == "retracted" for one in uncertain)
+        close = len(uncertain) - retractions
+        parts += [f"{close} came close to a side"] * bool(close)
+        parts += [f"{retractions} retracted and not counted"] * bool(retractions)
+    if parts:
+        return "; ".join(parts) + "."
     counts = grounding.checked["contradict"]
     if not counts.documents:
         return "No paper of the index shares a word with it."
@@ -74,7 +75,7 @@ def _verb(verb: str, side: Sequence[Evidence]) -> str:
     return f"{verb}s it" if len(side) == 1 else f"{verb} it"
 
 
-def _partly(side: Sequence[Evidence]) -> str:
+def _partial_note(side: Sequence[Evidence]) -> str:
     """How many of the papers say less than the claim: hedged, in a subgroup, in animals."""
     partial = sum(one.standing == "partial" for one in side)
     if not partial:

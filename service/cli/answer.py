@@ -31,7 +31,7 @@ def answer(
     with report_errors():
         from service.grounding.claims import check_topic
 
-        asked = check_topic(question, topic, narrative)
+        request = check_topic(question, topic, narrative)
         from service.answering.schemas import AnswerResponse
         from service.assembly import assemble_answerer
         from service.output.export import export_text
@@ -39,11 +39,11 @@ def answer(
 
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        chosen = "json" if as_json else format
-        found = answerer.answer(asked, progress(print_note) if chosen == "text" else None)
-        if chosen == "json":
-            typer.echo(AnswerResponse.of(found, answerer).model_dump_json(indent=2))
-        elif chosen == "text":
-            print_answer(AnswerResponse.of(found, answerer))
+        output_format = "json" if as_json else format
+        result = answerer.answer(request, progress(print_note) if output_format == "text" else None)
+        if output_format == "json":
+            typer.echo(AnswerResponse.of(result, answerer).model_dump_json(indent=2))
+        elif output_format == "text":
+            print_answer(AnswerResponse.of(result, answerer))
         else:
-            typer.echo(export_text(found, chosen), nl=False)
+            typer.echo(export_text(result, output_format), nl=False)

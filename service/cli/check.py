@@ -78,12 +78,12 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
     from service.checking.run import check_kept, facts
     from service.trec.journal import journal
 
-    with journal(out, facts(checker.grounder)) as kept:
-        checked = check_kept(reading, checker, kept)
-        write_atomically(out, written(checked, format, title))
-        kept.let_go()
-    earlier = f" ({kept.resumed:,} claims were there from an earlier try)" if kept.resumed else ""
-    print_note(f"{checked.summary} Wrote {out}{earlier}.")
+    with journal(out, facts(checker.grounder)) as progress:
+        result = check_kept(reading, checker, progress)
+        write_atomically(out, written(result, format, title))
+        progress.let_go()
+    remark = f" ({progress.resumed:,} claims were there from an earlier try)" if progress.resumed else ""
+    print_note(f"{result.summary} Wrote {out}{remark}.")
 
 
 def _print(reading: Reading, checker: Checker, as_json: bool) -> None:
@@ -93,8 +93,8 @@ def _print(reading: Reading, checker: Checker, as_json: bool) -> None:
     from service.checking.run import check_once
 
     with TemporaryDirectory() as folder:
-        checked = check_once(reading, checker, Path(folder))
+        result = check_once(reading, checker, Path(folder))
     if as_json:
-        typer.echo(checked.model_dump_json(indent=2))
+        typer.echo(result.model_dump_json(indent=2))
     else:
-        print_checked(checked)
+        print_checked(result)

@@ -45,9 +45,9 @@ def check_task_b(
         from service.trec.task_b.check import check
         from service.trec.task_b.topics import read_topics
 
-        read = read_topics(topics)
-        _list_faults(check(run, read, _store(index)), run)
-        print_note(f"{run} is a valid Task B run: {len(read)} topics.")
+        questions = read_topics(topics)
+        _list_faults(check(run, questions, _store(index)), run)
+        print_note(f"{run} is a valid Task B run: {len(questions)} topics.")
 
 
 def _store(index: Path) -> Documents:

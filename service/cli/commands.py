@@ -43,8 +43,8 @@ app.add_typer(watch_app, name="watch")
 app.add_typer(feedback_app, name="feedback")
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
+def _tell_version(flag: bool) -> None:
+    if flag:
         from importlib.metadata import version
 
         typer.echo(f"counterpoint {version('counterpoint')}")

@@ -43,17 +43,17 @@ def evidence(
         from nli.evidence import check_count
         from service.grounding.claims import check_hypothesis
 
-        read = read_paper(paper, format)
+        article = read_paper(paper, format)
         check_hypothesis(hypothesis)
-        check_count(read, k)
+        check_count(article, k)
         from service.configuration.config import load_profile
         from service.reading.evidence import load_finder
         from service.reading.schemas import EvidenceResponse
 
         finder = load_finder(load_profile(profile))
         if not as_json:
-            print_note(f"Reading {len(read.body):,} sentences of {paper}.")
-        response = EvidenceResponse.of(finder.find(hypothesis, read, k, results_only, how))
+            print_note(f"Reading {len(article.body):,} sentences of {paper}.")
+        response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only, how))
         if as_json:
             typer.echo(response.model_dump_json(indent=2))
         else:

@@ -42,14 +42,14 @@ def ground(
     from service.grounding.claims import check_claim
 
     with report_errors():
-        checked = check_claim(claim, question, known.split(","))
+        statement = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
         from service.output.export import export_text
         from service.output.tables import grounding_csv, print_grounding_table
         from service.output.terminal import print_grounding
         from service.typed.grounding import ground_typed
 
-        response, grounding = ground_typed(assemble(index, config, profile), checked)
+        response, grounding = ground_typed(assemble(index, config, profile), statement)
         _remember(response)
         for note in list_notes(response.typed):
             print_note(note)
@@ -62,8 +62,8 @@ def ground(
                 print_grounding_table(response)
             case "text":
                 print_grounding(response)
-            case "markdown" | "ris" | "bibtex" as chosen:
-                typer.echo(export_text(grounding, chosen), nl=False)
+            case "markdown" | "ris" | "bibtex" as text_format:
+                typer.echo(export_text(grounding, text_format), nl=False)
 
 
 def _remember(response: GroundResponse) -> None:
@@ -82,14 +82,14 @@ def _remember(response: GroundResponse) -> None:
         print_note(f"The history was not written: {error}")
 
 
-def list_notes(typed: TypedOut) -> Iterator[str]:
+def list_notes(classification: TypedOut) -> Iterator[str]:
     """List what the reader should know about the input: that it is not a claim, and suggestions for words not in the index."""
-    instead = {
+    alternatives = {
         "question": "`counterpoint answer` answers questions.",
         "keywords": "`counterpoint search` lists the documents that hold them.",
         "text": "`counterpoint check` takes a text.",
     }
-    if typed.kind != "claim":
-        yield f"{typed.detail} {instead.get(typed.kind, '')}".strip()
-    for offer in typed.suggestions:
+    if classification.kind != "claim":
+        yield f"{classification.detail} {alternatives.get(classification.kind, '')}".strip()
+    for offer in classification.suggestions:
         yield f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?"

@@ -73,18 +73,18 @@ def index_build(
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
-        loaded = _load_encoder_for(out, profile, encoder) if dense else None
+        model = _load_encoder_for(out, profile, encoder) if dense else None
         print_note(f"Building an index at {show_place(out)}.")
-        started = time.monotonic()
+        start = time.monotonic()
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column))
-        counts, seconds = report.manifest.counts, time.monotonic() - started
+        counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report)
         print_note(
             f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, "
             f"{counts.cues:,} negation cues, in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
         )
-        if loaded:
-            _add_vectors(out, loaded)
+        if model:
+            _add_vectors(out, model)
 
 
 @index_app.command("update")
@@ -102,7 +102,7 @@ def index_update(
     from indexes.cluster.places import update_at
 
     with report_errors():
-        loaded = _load_encoder_for(index, profile, encoder) if dense else None
+        model = _load_encoder_for(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
@@ -111,8 +111,8 @@ def index_update(
             f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
             "marked as retracted."
         )
-        if loaded:
-            _add_vectors(index, loaded)
+        if model:
+            _add_vectors(index, model)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
 
@@ -219,20 +219,20 @@ def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None
     from indexes.vectors import add_vectors
 
     print_note(f"Encoding the documents of {index} with {encoder.name}.")
-    started = time.monotonic()
+    start = time.monotonic()
     report = add_vectors(index, encoder, overwrite)
-    seconds = time.monotonic() - started
+    seconds = time.monotonic() - start
     print_note(
         f"{index} has vectors for {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
         f"({report.encoded / seconds:,.1f} a second)."
     )
 
 
-def _parse_columns(given: list[str]) -> dict[str, str]:
+def _parse_columns(options: list[str]) -> dict[str, str]:
     from retrieval.core.errors import BadInput
 
     columns: dict[str, str] = {}
-    for one in given:
+    for one in options:
         part, sign, name = one.partition("=")
         if not (sign and part.strip() and name.strip()):
             raise BadInput(f"--column {one!r} should look like abstract=NAME, with the name of a column of the CSV file.")

@@ -36,9 +36,9 @@ def search(
         from service.typed.search import search_words
         from service.typed.suggest import suggest_words
 
-        opened = Index(index)
-        found = search_words(opened, words, most)
-        response = SearchResponse.of(words, 1, found, None, opened.manifest.id)
+        corpus = Index(index)
+        hits = search_words(corpus, words, most)
+        response = SearchResponse.of(words, 1, hits, None, corpus.manifest.id)
         if as_json or format == "json":
             typer.echo(response.model_dump_json(indent=2))
         elif format == "csv":
@@ -46,8 +46,8 @@ def search(
         elif response.hits:
             print_hits(response.hits)
         if not response.hits:
-            print_note(f"None of the {opened.manifest.counts.documents:,} documents holds any of these words.")
-        for offer in suggest_words(opened, words):
+            print_note(f"None of the {corpus.manifest.counts.documents:,} documents holds any of these words.")
+        for offer in suggest_words(corpus, words):
             print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
 
 
@@ -67,8 +67,8 @@ def show(
         if as_json:
             typer.echo(document.model_dump_json(indent=2))
         else:
-            found = find_finding(entry)
-            print_document(document, found[0].text if found else "")
+            finding = find_finding(entry)
+            print_document(document, finding[0].text if finding else "")
 
 
 def _open_store(index: Path) -> tuple[Documents, int]:
@@ -119,8 +119,8 @@ def print_document(document: DocumentOut, finding: str) -> None:
         console.print(Text("RETRACTED", style="bold red"))
     console.print()
     for sentence in document.sentences:
-        told = sentence.text == finding
-        line = Text("» " if told else "  ")
-        console.print(line.append(sentence.text, style="bold" if told else ""))
+        is_finding = sentence.text == finding
+        line = Text("» " if is_finding else "  ")
+        console.print(line.append(sentence.text, style="bold" if is_finding else ""))
     if not document.sentences:
         console.print("(no abstract)")

@@ -65,8 +65,8 @@ def history_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption 
     with report_errors():
         from service.output.terminal_memory import entry_lines
 
-        found = read_memory().history.get(holder, id)
-        _print_all([found], entry_lines(found), as_json)
+        entry = read_memory().history.get(holder, id)
+        _print_all([entry], entry_lines(entry), as_json)
 
 
 @history_app.command("delete")
@@ -81,11 +81,11 @@ def history_delete(
 
         if bool(id) == everything:
             raise BadInput("Give the id of an entry, or --all to delete the whole history.")
-        kept = read_memory().history
+        entries = read_memory().history
         if everything:
-            print_note(f"Deleted the whole history, entries: {kept.clear(holder):,}.")
+            print_note(f"Deleted the whole history, entries: {entries.clear(holder):,}.")
         else:
-            kept.delete(holder, id)
+            entries.delete(holder, id)
             print_note(f"Deleted {id}.")
 
 
@@ -94,9 +94,9 @@ def history_forget(holder: HolderOption = "") -> None:
     """Delete everything that is stored for a holder: history, saved claims, alerts, feedback and the address of the feed."""
     with report_errors():
         memory = read_memory()
-        about = memory.about(holder)
+        sizes = memory.about(holder)
         memory.forget(holder)
-        counts = {"history": about.entries, "saved claims": about.saved, "alerts": about.alerts, "feedback": about.feedback}
+        counts = {"history": sizes.entries, "saved claims": sizes.saved, "alerts": sizes.alerts, "feedback": sizes.feedback}
         print_note(f"Deleted everything: {', '.join(f'{name} {count:,}' for name, count in counts.items())}.")
 
 
@@ -108,8 +108,8 @@ def saved(context: typer.Context, holder: HolderOption = "", as_json: JsonOption
     with report_errors():
         from service.output.terminal_memory import saved_line
 
-        found = read_memory().saved.find(holder).saved
-        _print_all(found, [saved_line(one) for one in found], as_json, "No claim is saved.")
+        claims = read_memory().saved.find(holder).saved
+        _print_all(claims, [saved_line(one) for one in claims], as_json, "No claim is saved.")
 
 
 @saved_app.command("add")
@@ -127,15 +127,15 @@ def saved_add(
     from service.grounding.claims import check_claim
 
     with report_errors():
-        checked, kept = check_claim(claim, question, known.split(",")), read_memory()
+        statement, memory = check_claim(claim, question, known.split(",")), read_memory()
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse
         from service.schemas.provenance import Provenance
 
         grounder = assemble(index, config, profile)
-        response = GroundResponse.of(grounder.ground(checked), Provenance.of(grounder))
-        made = kept.saved.add(holder, index, grounder.index.manifest, response, note)
-        print_note(f"Saved as {made.id}. {made.summary}")
+        response = GroundResponse.of(grounder.ground(statement), Provenance.of(grounder))
+        entry = memory.saved.add(holder, index, grounder.index.manifest, response, note)
+        print_note(f"Saved as {entry.id}. {entry.summary}")
 
 
 @saved_app.command("show")
@@ -144,8 +144,8 @@ def saved_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = 
     with report_errors():
         from service.output.terminal_memory import entry_lines
 
-        found = read_memory().saved.get(holder, id)
-        _print_all([found], entry_lines(found), as_json)
+        entry = read_memory().saved.get(holder, id)
+        _print_all([entry], entry_lines(entry), as_json)
 
 
 @saved_app.command("delete")
@@ -179,24 +179,24 @@ def feedback_export(
             raise BadInput(f"{out} has no ending that names a format; end it in .csv or .jsonl.")
         check_target(out, overwrite)
         every = read_memory().feedback.every()
-        labelled = write_csv([one for _, one in every])
-        text = labelled.text if out.suffix == ".csv" else write_jsonl(every)
+        table = write_csv([one for _, one in every])
+        text = table.text if out.suffix == ".csv" else write_jsonl(every)
         with translate_write_errors("the feedback", out):
             write_atomically(out, text)
         if out.suffix == ".jsonl":
             print_note(f"Wrote {out}: {len(every):,} opinions.")
         else:
             print_note(
-                f"Wrote {out}: {labelled.rows:,} labelled claims. Left out: {labelled.neutral:,} that the reader calls neutral "
-                f"(the .jsonl has them), {labelled.disputed:,} on which readers disagree."
+                f"Wrote {out}: {table.rows:,} labelled claims. Left out: {table.neutral:,} that the reader calls neutral "
+                f"(the .jsonl has them), {table.disputed:,} on which readers disagree."
             )
 
 
-def _print_all(found: Sequence[BaseModel], lines: Sequence[str], as_json: bool, none: str = "") -> None:
+def _print_all(entries: Sequence[BaseModel], lines: Sequence[str], as_json: bool, none: str = "") -> None:
     import json
 
     if as_json:
-        typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+        typer.echo(json.dumps([one.model_dump(mode="json") for one in entries], indent=2))
     elif lines:
         typer.echo("\n".join(lines))
     else:

@@ -81,14 +81,14 @@ def run_task_b(
         from service.trec.task_b.topics import read_topics
 
         part = _shard(shard)
-        read = read_topics(topics)
+        questions = read_topics(topics)
         check_target(out, overwrite)
         from service.assembly import assemble_answerer
 
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        print_note(f"Answering {f'shard {shard} of ' if part else ''}{len(read):,} topics with {variant} over {index}.")
-        report = run(read, topics, answerer, out, team, run_id, part)
+        print_note(f"Answering {f'shard {shard} of ' if part else ''}{len(questions):,} topics with {variant} over {index}.")
+        report = run(questions, topics, answerer, out, team, run_id, part)
         print_note(
             f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; on {report.too_little:,} topics the index "
             f"has too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"

@@ -25,14 +25,14 @@ def serve(
     workers: Annotated[int | None, typer.Option("--workers", min=1, max=64, help="Number of server processes (1).")] = None,
 ) -> None:
     """Start the web page and the HTTP API. The page is at /, the API at /v1; `counterpoint config` lists all settings."""
-    given = {
+    options = {
         "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
     }  # fmt: skip
     with report_errors():
         from service.operating.settings import hand_down_access, load_settings
         from service.serve.server import check_index, run
 
-        settings = load_settings(**given)
+        settings = load_settings(**options)
         hand_down_access(settings)
         check_index(settings)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
@@ -45,9 +45,9 @@ def config() -> None:
     with report_errors():
         from service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
 
-        values, named = show_settings(load_settings()), find_origins({})
+        values, origins = show_settings(load_settings()), find_origins({})
         for name, field in Settings.model_fields.items():
-            typer.echo(f"{name:<17} {values[name] or '-':<16} {named[name]:<12} {PREFIX}{name.upper()}: {field.description}")
+            typer.echo(f"{name:<17} {values[name] or '-':<16} {origins[name]:<12} {PREFIX}{name.upper()}: {field.description}")
 
 
 def mcp(

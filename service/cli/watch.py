@@ -29,11 +29,11 @@ def watch(
     with report_errors():
         from service.output.terminal_memory import alert_lines
 
-        found = read_memory().alerts.find(holder, since)
+        listing = read_memory().alerts.find(holder, since)
         if as_json:
-            typer.echo(found.model_dump_json(indent=2))
-        elif found.alerts:
-            typer.echo("\n".join(line for one in found.alerts for line in alert_lines(one)))
+            typer.echo(listing.model_dump_json(indent=2))
+        elif listing.alerts:
+            typer.echo("\n".join(line for one in listing.alerts for line in alert_lines(one)))
         else:
             print_note(f"No alerts{f' since {since}' if since else ''}.")
 
@@ -51,12 +51,12 @@ def watch_run(index: IndexOption, config: ConfigOption = defaults.CONFIG, profil
             report = run_watch(claims, assemble(index, config, profile), lambda one: print_note(f"Grounding: {one.saved.text}"))
         except KeyboardInterrupt:
             raise Interrupted("Stopped; the alerts so far are kept, and the same command goes on with the rest.") from None
-        elsewhere = (
+        remark = (
             f" {report.elsewhere:,} {'was' if report.elsewhere == 1 else 'were'} saved on other indexes."
             if report.elsewhere
             else ""
         )
         print_note(
             f"{report.grounded:,} saved claims grounded again, {report.up_to_date:,} up to date, {report.alerts:,} new alerts."
-            f"{elsewhere}"
+            f"{remark}"
         )

@@ -29,8 +29,8 @@ class Strict(BaseModel):
         """Return the data as given; the error for an unknown key names the known ones, which pydantic's own error does not."""
         for key in data if isinstance(data, Mapping) else ():
             if key not in cls.model_fields:
-                known = ", ".join(cls.model_fields)
-                raise PydanticCustomError("unknown_key", "{key} {known}", {"key": repr(key), "known": known})
+                names = ", ".join(cls.model_fields)
+                raise PydanticCustomError("unknown_key", "{key} {known}", {"key": repr(key), "known": names})
         return data
 
 
@@ -71,8 +71,8 @@ def read_yaml(name: str, package: str, what: str) -> Any:
     elif name in list_shipped(package):
         text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
     else:
-        known = ", ".join(list_shipped(package))
-        raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {known}, or give the path of a YAML file.")
+        names = ", ".join(list_shipped(package))
+        raise BadConfig(f"There is no {what} called {name!r}; the shipped ones are {names}, or give the path of a YAML file.")
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -114,9 +114,9 @@ def _path(location: Sequence[int | str], data: Any) -> str:
     return ".".join(keys)
 
 
-def _format_kinds(quoted: str) -> str:
+def _format_kinds(kinds: str) -> str:
     """Pydantic's list of kinds without its quotation marks."""
-    return quoted.replace("'", "")
+    return kinds.replace("'", "")
 
 
 def _describe(value: Any) -> str:

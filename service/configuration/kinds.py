@@ -34,20 +34,20 @@ class Options(Strict):
     loader: ClassVar[str]
     """The module and the class of the model, as "module:class"."""
     kind: str
-    _written: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _source: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="wrap")
     @classmethod
     def _keep_what_is_written(cls, data: Any, handler: ModelWrapValidatorHandler[Options]) -> Options:
         options = handler(data)
         if isinstance(data, Mapping):
-            options._written = dict(data)
+            options._source = dict(data)
         return options
 
     @model_serializer
     def _as_written(self) -> dict[str, Any]:
         """The options as written in the file: runs and reports record what was chosen."""
-        return self._written
+        return self._source
 
     def given(self) -> dict[str, Any]:
         """The checked options that were given, by name, without the kind."""
@@ -84,8 +84,8 @@ class _EncoderKind(Options):
 class _GeneratorKind(Options):
     def build(self, reranker: Reranker | None = None) -> Generator:
         """Load the generator; `reranker` is the one that its options name."""
-        given = self.given() | ({"reranker": reranker} if reranker else {})
-        return cast(Generator, self.model_class()(**given))
+        arguments = self.given() | ({"reranker": reranker} if reranker else {})
+        return cast(Generator, self.model_class()(**arguments))
 
 
 class _ShippedKind(Options):

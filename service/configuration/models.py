@@ -65,10 +65,10 @@ class Models:
 
     def names(self) -> dict[str, str]:
         """Which model, with which weights, each name stands for."""
-        named: dict[str, Reranker | Judge | Encoder | Generator] = {
+        models: dict[str, Reranker | Judge | Encoder | Generator] = {
             **self.rerankers, **self.judges, **self.encoders, **self.generators,
         }  # fmt: skip
-        return {role: named[role].name for role in sorted(named)}
+        return {role: models[role].name for role in sorted(models)}
 
 
 def load_models(config: GroundingConfig, profile: Profile) -> Models:
@@ -82,14 +82,14 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
     return _load(needs, profile, Models(profile, {}, {}))
 
 
-def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | None = None) -> Models:
-    """Load what an answer variant names; a model that is in `loaded` under the same name is reused."""
+def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:
+    """Load what an answer variant names; a model that is in `stock` under the same name is reused."""
     needs = Needs(
         rerankers=frozenset({config.rerank.model} if config.rerank else ()),
         judges=frozenset({config.attribute.model}),
         generators=frozenset({config.generate.generator}),
     )
-    models = _load(needs, profile, loaded or Models(profile, {}, {}))
+    models = _load(needs, profile, stock or Models(profile, {}, {}))
     if config.generate.fallback and not models.generators[config.generate.generator].extractive:
         from generation.generators.extractive import ExtractiveGenerator
 
@@ -97,24 +97,24 @@ def load_answer_models(config: AnswerConfig, profile: Profile, loaded: Models | 
     return models
 
 
-def _load(needs: Needs, profile: Profile, had: Models) -> Models:
+def _load(needs: Needs, profile: Profile, stock: Models) -> Models:
     rerankers: dict[str, Reranker] = {
-        name: had.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
+        name: stock.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
     }
     judges: dict[str, Judge] = {}
     for name in sorted(needs.judges, reverse=True):  # "stance" before "sentences", which may stand for it
-        known = had.judges.get(name) or judges.get(judge_name(name, profile))
-        judges[name] = known or load_judge(name, profile)
-    encoders = {name: had.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
-    generators = {name: _load_generator(name, profile, {**had.rerankers, **rerankers}) for name in sorted(needs.generators)}
+        model = stock.judges.get(name) or judges.get(judge_name(name, profile))
+        judges[name] = model or load_judge(name, profile)
+    encoders = {name: stock.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
+    generators = {name: _load_generator(name, profile, {**stock.rerankers, **rerankers}) for name in sorted(needs.generators)}
     return Models(profile, rerankers, judges, encoders, generators)
 
 
 def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:
     """Load the generator of this name, and the profile's reranker that its option `reranker` names, if not yet loaded."""
     options = _options(name, profile.generators, "generator", profile)
-    chosen = options.reranker if isinstance(options, ExtractiveOptions) else None
-    return options.build((rerankers.get(chosen) or load_reranker(chosen, profile)) if chosen else None)
+    choice = options.reranker if isinstance(options, ExtractiveOptions) else None
+    return options.build((rerankers.get(choice) or load_reranker(choice, profile)) if choice else None)
 
 
 def load_reranker(name: str, profile: Profile) -> Reranker:
@@ -133,9 +133,9 @@ def load_judge(name: str, profile: Profile) -> Judge:
     Raises `BadConfig` if the profile has none.
     """
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
-    loaded = options.build()
+    model = options.build()
     verdicts = open_cache("verdicts") if options.alone else None
-    return judge.cache_verdicts_on_disk(loaded, verdicts) if verdicts else loaded
+    return judge.cache_verdicts_on_disk(model, verdicts) if verdicts else model
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:
@@ -153,8 +153,8 @@ def _judges_of(branch: Branch) -> set[str]:
 _Options = TypeVar("_Options", bound=Options)
 
 
-def _options(name: str, listed: Mapping[str, _Options], what: str, profile: Profile) -> _Options:
-    if name not in listed:
-        known = ", ".join(sorted(listed)) or "none"
-        raise BadConfig(f"The profile {profile.name} has no {what} called {name!r}; it has {known}.")
-    return listed[name]
+def _options(name: str, options: Mapping[str, _Options], what: str, profile: Profile) -> _Options:
+    if name not in options:
+        names = ", ".join(sorted(options)) or "none"
+        raise BadConfig(f"The profile {profile.name} has no {what} called {name!r}; it has {names}.")
+    return options[name]

@@ -31,19 +31,19 @@ class Examples:
 
 def find_examples(grounder: Grounder, ground: Callable[[Claim], Grounding] | None = None) -> Examples:
     """Find the examples of the grounder's index, always the same ones; `ground` grounds a claim the way the service does."""
-    stated = list(islice(find_statements(grounder.index.store.sample(SAMPLED)), GROUNDED + KEPT))
-    found: list[tuple[float, Statement, Grounding]] = []
-    for one in stated[:GROUNDED]:
+    statements = list(islice(find_statements(grounder.index.store.sample(SAMPLED)), GROUNDED + KEPT))
+    candidates: list[tuple[float, Statement, Grounding]] = []
+    for one in statements[:GROUNDED]:
         grounding = (ground or grounder.ground)(Claim(one.claim))
-        found.append((_measure_interest(grounding), one, grounding))
-        if found[-1][0] >= BOTH:
+        candidates.append((_measure_interest(grounding), one, grounding))
+        if candidates[-1][0] >= BOTH:
             break  # the first with both sides: the rest would only cost time
-    if not found:
+    if not candidates:
         return Examples()
-    found.sort(key=lambda one: -one[0])
-    _, best, first = found[0]
-    paper = next((one.document for one in (*first.contradicting, *first.supporting)), best.document)
-    return Examples((best, *(one for one in stated if one != best))[:KEPT], first, paper)
+    candidates.sort(key=lambda one: -one[0])
+    _, best, best_grounding = candidates[0]
+    paper = next((one.document for one in (*best_grounding.contradicting, *best_grounding.supporting)), best.document)
+    return Examples((best, *(one for one in statements if one != best))[:KEPT], best_grounding, paper)
 
 
 def _measure_interest(grounding: Grounding) -> float:

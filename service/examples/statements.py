@@ -21,12 +21,12 @@ _UNCLEAR = re.compile(
     r"|expected|assigned|but|than)\b",
     re.IGNORECASE,
 )
-_ABBREVIATED = re.compile(r"\b(?!HDL|LDL|HIV|DNA|RNA|BMI)[A-Z]{2,}")
-_POINTING = re.compile(
+_ABBREVIATION = re.compile(r"\b(?!HDL|LDL|HIV|DNA|RNA|BMI)[A-Z]{2,}")
+_POINTER = re.compile(
     r"^(?:the|these|those|this|that|such|it|they|most|some|many|few|all|no|neither|only|in|among|after|at|new|further)\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:not?|neither|nor|without|failed|fails)\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not?|neither|nor|without|failed|fails)\b", re.IGNORECASE)
 _EFFECT = re.compile(
     r"\b(?:reduc|increas|decreas|improv|prevent|lower|rais|protect|reliev|prolong|shorten|worsen|inhibit|suppress|enhanc|caus|induc)"
     r"(?:es|s|ed|d)\b|\b(?:is|are|was|were) (?:\w+ly )?(?:associated with|effective|harmful|safe|superior)\b",
@@ -49,9 +49,9 @@ def find_statements(entries: Iterable[Entry]) -> Iterator[Statement]:
         document = entry.document
         if document.retracted or not has_findings(document):
             continue
-        found = next(filter(None, (_read(text, document) for text in _candidates(entry))), None)
-        if found:
-            yield found
+        statement = next(filter(None, (_read(text, document) for text in _candidates(entry))), None)
+        if statement:
+            yield statement
 
 
 def _candidates(entry: Entry) -> list[str]:
@@ -65,7 +65,7 @@ def _read(text: str, document: Document) -> Statement | None:
     words = len(text.split())
     if not FEWEST_WORDS <= words <= MOST_WORDS or not _EFFECT.search(text):
         return None
-    if any(pattern.search(text) for pattern in (_UNCLEAR, _ABBREVIATED, _POINTING, _DENIED)):
+    if any(pattern.search(text) for pattern in (_UNCLEAR, _ABBREVIATION, _POINTER, _DENIAL)):
         return None
     claim, reason = claim_in(text)
     question = write_question(claim) if not reason else None

@@ -18,11 +18,11 @@ def check_claim(text: str, question: str = "", known_pmids: Iterable[str | int] 
 
     Raises `BadInput` for any other.
     """
-    known = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
-    if len(known) > MAX_KNOWN:
-        raise BadInput(f"{len(known):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")
+    pmids = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
+    if len(pmids) > MAX_KNOWN:
+        raise BadInput(f"{len(pmids):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")
     claim = _check(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
-    return Claim(text=claim, question=_check(question, "question"), known_pmids=known, id=id)
+    return Claim(text=claim, question=_check(question, "question"), known_pmids=pmids, id=id)
 
 
 def check_hypothesis(text: str) -> str:
@@ -32,8 +32,8 @@ def check_hypothesis(text: str) -> str:
 
 def check_topic(question: str, topic: str = "", narrative: str = "", id: str = "") -> Topic:
     """A topic that can be answered: a question, not empty, and its other parts, each at most 2,000 characters."""
-    asked = _check(question, "question", required="give the question to answer, such as “Does aspirin reduce fever?”")
-    return Topic(id=id, question=asked, topic=_check(topic, "topic"), narrative=_check(narrative, "narrative"))
+    clean_question = _check(question, "question", required="give the question to answer, such as “Does aspirin reduce fever?”")
+    return Topic(id=id, question=clean_question, topic=_check(topic, "topic"), narrative=_check(narrative, "narrative"))
 
 
 def check_query(text: str) -> str:

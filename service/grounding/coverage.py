@@ -12,27 +12,27 @@ def summary(grounding: Grounding) -> str:
     counts = grounding.checked["contradict"]
     if not counts.documents and not grounding.checked["support"].documents:
         return "No document of the index shares a word with this claim, so nothing could be checked."
-    judged, candidates = format_count(counts.judged, "sentence"), format_count(counts.candidates, "candidate sentence")
-    where = f"{judged} checked" if counts.judged else candidates
+    sentences, candidates = format_count(counts.judged, "sentence"), format_count(counts.candidates, "candidate sentence")
+    where = f"{sentences} checked" if counts.judged else candidates
     against = len(grounding.contradicting)
-    first = (
+    opening = (
         f"{format_count(against, 'document')} found that may contradict the claim; {where}"
         if against
         else f"No contradiction found among {where}"
     )
-    first += f" in {_read(counts)}."
-    for_it, among = len(grounding.supporting), _read(grounding.checked["support"], grounding.supporting)
-    found = f"{format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
+    opening += f" in {_describe_documents(counts)}."
+    for_it, among = len(grounding.supporting), _describe_documents(grounding.checked["support"], grounding.supporting)
+    support = f"{format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
     close = len(grounding.uncertain)
     third = (
         f" {format_count(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
     )
-    return f"{first} {found} among {among}.{third}"
+    return f"{opening} {support} among {among}.{third}"
 
 
-def _read(counts: BranchCounts, shown: Sequence[Evidence] = ()) -> str:
-    """The documents looked at, "n of m" if not all were read; a judge that only chose the sentences `shown` read none."""
-    some = f"{counts.read:,} of " if len(shown) < counts.read < counts.documents else ""
+def _describe_documents(counts: BranchCounts, evidence: Sequence[Evidence] = ()) -> str:
+    """The documents looked at, "n of m" if not all were read; a judge that only chose the sentences `evidence` read none."""
+    some = f"{counts.read:,} of " if len(evidence) < counts.read < counts.documents else ""
     return some + format_count(counts.documents, "document")
 
 

@@ -25,22 +25,22 @@ def decide_alone(request: Request, entry: Entry) -> Decided:
     return decide_from_sentences(request, tuple(request.ask(request.judge, texts)))
 
 
-def decide_from_sentences(request: Request, own: tuple[JudgedText, ...]) -> Decided:
+def decide_from_sentences(request: Request, texts: tuple[JudgedText, ...]) -> Decided:
     """The judge's decision from the verdicts on one document's sentences, of which there is at least one."""
-    candidate = own[0].candidate
+    candidate = texts[0].candidate
     decision = request.judge.decision
-    return Decided(candidate, own, decision([one.verdict for one in own], *measure_relevance(request, candidate)))
+    return Decided(candidate, texts, decision([one.verdict for one in texts], *measure_relevance(request, candidate)))
 
 
 def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> Decided:
     """The reader's decision from its reading of one document; every sentence that it read counts as judged."""
-    judged = tuple(
+    texts = tuple(
         JudgedText(candidate, sentence, verdict)
         for sentence, verdict in zip(candidate.entry.sentences(), reading.sentences, strict=True)
         if verdict is not None
     )
-    request.count(candidate, len(judged))
-    return Decided(candidate, judged, decide(reader.decision, reading, *measure_relevance(request, candidate)))
+    request.count(candidate, len(texts))
+    return Decided(candidate, texts, decide(reader.decision, reading, *measure_relevance(request, candidate)))
 
 
 def measure_relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:

@@ -40,10 +40,12 @@ class Grounder:
         # Both sides read much the same: the models cache their results while this claim is grounded.
         models, tell = self.models.with_caches(), on_stage or tell_nobody
         against = run(Request(claim, "contradict", self.index, self.config, models, tell, only=only))
-        taken, close = _pmids(against.evidence), _pmids(against.uncertain)
-        for_it = run(Request(claim, "support", self.index, self.config, models, tell, without=taken, close=close, only=only))
-        listed = [*against.evidence, *for_it.evidence, *against.uncertain, *for_it.uncertain]
-        more = _drop_listed(listed, [*against.more, *for_it.more])
+        against_pmids, close = _pmids(against.evidence), _pmids(against.uncertain)
+        for_it = run(
+            Request(claim, "support", self.index, self.config, models, tell, without=against_pmids, close=close, only=only)
+        )
+        evidence = [*against.evidence, *for_it.evidence, *against.uncertain, *for_it.uncertain]
+        more = _drop_listed(evidence, [*against.more, *for_it.more])
         return Grounding(
             claim,
             against.evidence,
@@ -51,7 +53,7 @@ class Grounder:
             checked={"contradict": against.counts, "support": for_it.counts},
             uncertain=against.uncertain + for_it.uncertain,
             more=more,
-            silent=_drop_listed([*listed, *more], [*against.silent, *for_it.silent]),
+            silent=_drop_listed([*evidence, *more], [*against.silent, *for_it.silent]),
         )
 
     def run_branch(
@@ -65,37 +67,37 @@ def run(request: Request) -> Side:
     """One side of a claim, by the steps of its branch."""
     branch = request.branch
     request.begin("retrieve", request.index.manifest.counts.documents)
-    found = find(request)
+    documents = find(request)
     if branch.rerank:
-        request.begin("rerank", len(found))
-    ranked = rank(request, found)
+        request.begin("rerank", len(documents))
+    ranking = rank(request, documents)
     if branch.judge:
-        request.begin("judge", len(ranked), sum(len(one.entry) for one in ranked))
-    selection = _select(request, ranked)
+        request.begin("judge", len(ranking), sum(len(one.entry) for one in ranking))
+    selection = _select(request, ranking)
     evidence, uncertain = show(request, selection.chosen), show(request, selection.uncertain)
     more, silent = show(request, selection.more, first=len(evidence) + 1), show(request, selection.silent)
-    return Side(evidence, uncertain, more, silent, request.finish(found, len(evidence)))
+    return Side(evidence, uncertain, more, silent, request.finish(documents, len(evidence)))
 
 
-def _select(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
+def _select(request: Request, ranking: Sequence[RankedDocument]) -> Selection:
     """What the branch's rule chooses; filter and judge read lazily, only as far as the rule needs."""
     match request.branch.select.rule:
         case "top":
-            return rules.choose_top(request, ranked)
+            return rules.choose_top(request, ranking)
         case "first":
-            return rules.choose_first(request, judge_texts(request, ranked))
+            return rules.choose_first(request, judge_texts(request, ranking))
         case "likeliest":
-            return rules.choose_likeliest(request, decide_documents(request, ranked))
+            return rules.choose_likeliest(request, decide_documents(request, ranking))
         case "penalised":
-            return rules.choose_penalised(request, ranked, judge_texts(request, ranked))
+            return rules.choose_penalised(request, ranking, judge_texts(request, ranking))
 
 
-def _drop_listed(listed: Iterable[Evidence], found: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def _drop_listed(evidence: Iterable[Evidence], candidates: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Each document that is not listed yet, once, from the side that it leans to, in the order found."""
-    seen, best = _pmids(listed), dict[str, Evidence]()
-    for one in found:
+    pmids, best = _pmids(evidence), dict[str, Evidence]()
+    for one in candidates:
         pmid = one.document.pmid
-        if pmid not in seen and (pmid not in best or one.score > best[pmid].score):
+        if pmid not in pmids and (pmid not in best or one.score > best[pmid].score):
             best[pmid] = one
     return tuple(best.values())
 

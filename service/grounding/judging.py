@@ -23,27 +23,27 @@ ON_SUBJECT = 0.1
 claim contains more, and "We thank our colleagues" is about no claim (docs/experiments.md)."""
 
 
-def judge_texts(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[JudgedText]:
+def judge_texts(request: Request, ranking: Sequence[RankedDocument]) -> Iterator[JudgedText]:
     """The judge's verdicts on sentences or whole abstracts past the filter, in ranking order; lazily, unless it is frugal."""
     step = request.judging
-    first = ranked[: step.documents]
+    candidates = ranking[: step.documents]
     if step.frugal:
-        return iter(_judge_frugally(request, _drop_out_of_reach(request, request.judge.decision, first)))
-    texts = _abstracts(request, first) if step.level == "document" else _sentences(request, first)
+        return iter(_judge_frugally(request, _drop_out_of_reach(request, request.judge.decision, candidates)))
+    texts = _abstracts(request, candidates) if step.level == "document" else _sentences(request, candidates)
     return request.ask(request.judge, _skim(request, texts))
 
 
-def decide_documents(request: Request, ranked: Sequence[RankedDocument]) -> Iterator[Decided]:
+def decide_documents(request: Request, ranking: Sequence[RankedDocument]) -> Iterator[Decided]:
     """The judge's decision on each document that it read, in ranking order.
 
     Protocols, which have no findings yet, and papers on another subject are not read.
     """
     reader, step = request.reader, request.judging
-    first = list(islice((one for one in ranked if _can_answer(request, one)), step.documents))
+    candidates = list(islice((one for one in ranking if _can_answer(request, one)), step.documents))
     if reader:
-        return _read(request, reader, _drop_out_of_reach(request, reader.decision, first) if step.frugal else first)
-    by_document = groupby(judge_texts(request, first), key=lambda one: one.candidate.position)
-    return (decide_from_sentences(request, tuple(own)) for _, own in by_document)
+        return _read(request, reader, _drop_out_of_reach(request, reader.decision, candidates) if step.frugal else candidates)
+    by_document = groupby(judge_texts(request, candidates), key=lambda one: one.candidate.position)
+    return (decide_from_sentences(request, tuple(texts)) for _, texts in by_document)
 
 
 def texts_of(request: Request, candidate: RankedDocument) -> Iterator[Text]:
@@ -66,38 +66,38 @@ def _abstracts(request: Request, candidates: Sequence[RankedDocument]) -> Iterat
 
 def _skim(request: Request, texts: Iterator[Text]) -> Iterator[Text]:
     """The texts most worth a slow judge's time, if the branch allows skimming and the profile sets a limit; else all."""
-    most = request.models.profile.skim
-    if not (request.judging.skim and most):
+    limit = request.models.profile.skim
+    if not (request.judging.skim and limit):
         return texts
     every = list(texts)
-    kept = choose_most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], most)
-    return iter([every[place] for place in kept])
+    places = choose_most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], limit)
+    return iter([every[place] for place in places])
 
 
 def _judge_frugally(request: Request, candidates: Sequence[RankedDocument]) -> list[JudgedText]:
     """The verdicts that can matter: first on each document's most telling sentences, then, if these are promising, the rest."""
     texts = list(_sentences(request, candidates))
-    first = [
+    probes = [
         place
-        for _, own in groupby(range(len(texts)), key=lambda place: texts[place].candidate.position)
-        for place in find_telling(request.claim.text, [(place, texts[place].premise) for place in own])
+        for _, group in groupby(range(len(texts)), key=lambda place: texts[place].candidate.position)
+        for place in find_telling(request.claim.text, [(place, texts[place].premise) for place in group])
     ]
     judge, least = request.judge, min(HOPE, _compute_least(request, request.judge.decision))
-    judged = dict(zip(first, request.ask(judge, iter([texts[place] for place in first])), strict=True))
+    results = dict(zip(probes, request.ask(judge, iter([texts[place] for place in probes])), strict=True))
     hopeful = set()
-    for position, own in groupby(judged.values(), key=lambda one: one.candidate.position):
-        whole = decide_from_sentences(request, tuple(own)).verdict
-        if max(whole.support, whole.contradict) >= least:
+    for position, group in groupby(results.values(), key=lambda one: one.candidate.position):
+        verdict = decide_from_sentences(request, tuple(group)).verdict
+        if max(verdict.support, verdict.contradict) >= least:
             hopeful.add(position)
-    rest = [place for place, one in enumerate(texts) if one.candidate.position in hopeful and place not in judged]
-    judged.update(zip(rest, request.ask(judge, iter([texts[place] for place in rest])), strict=True))
-    return [judged[place] for place in sorted(judged)]
+    rest = [place for place, one in enumerate(texts) if one.candidate.position in hopeful and place not in results]
+    results.update(zip(rest, request.ask(judge, iter([texts[place] for place in rest])), strict=True))
+    return [results[place] for place in sorted(results)]
 
 
 def _drop_out_of_reach(request: Request, decision: Decision, candidates: Sequence[RankedDocument]) -> Sequence[RankedDocument]:
     """The candidates that could still be listed; the best match is always kept, so that something is read."""
-    enough = _compute_least(request, decision)
-    rest = [one for one in candidates[1:] if decision.reach(*measure_relevance(request, one)) >= enough]
+    least = _compute_least(request, decision)
+    rest = [one for one in candidates[1:] if decision.reach(*measure_relevance(request, one)) >= least]
     return [*candidates[:1], *rest]
 
 
@@ -109,9 +109,9 @@ def _compute_least(request: Request, decision: Decision) -> float:
 
 def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]) -> Iterator[Decided]:
     """Read each abstract in one pass."""
-    within = [one for one in candidates if len(one.entry)]
-    readings = reader.read_abstracts(request.claim.text, [make_abstract(one.entry) for one in within])
-    for candidate, reading in zip(within, readings, strict=True):
+    documents = [one for one in candidates if len(one.entry)]
+    readings = reader.read_abstracts(request.claim.text, [make_abstract(one.entry) for one in documents])
+    for candidate, reading in zip(documents, readings, strict=True):
         yield decide_from_reading(request, reader, candidate, reading)
 
 

@@ -33,52 +33,52 @@ def find(request: Request) -> list[RankedDocument]:
     return _retrieve(request, request.known, without)
 
 
-def rank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
+def rank(request: Request, documents: list[RankedDocument]) -> list[RankedDocument]:
     """The documents in the reranker's order, each with its distance from the best match; as found if there is no reranker."""
-    if request.branch.rerank is None or not found:
-        return found
-    ranked = _rerank(request, found)
+    if request.branch.rerank is None or not documents:
+        return documents
+    ranking = _rerank(request, documents)
     others = _rerank(request, _retrieve(replace(request, only=None))) if _another_may_lead(request) else []
-    best = max(one.score for one in (*ranked[:1], *others[:1]))
-    return [replace(one, behind=best - one.score) for one in ranked]
+    best = max(one.score for one in (*ranking[:1], *others[:1]))
+    return [replace(one, behind=best - one.score) for one in ranking]
 
 
 def _another_may_lead(request: Request) -> bool:
     """Whether the best match may be a document that cannot be chosen, and the decision uses the distance from it."""
-    hidden = bool(request.known) or request.only is not None
-    return request.branch.select.rule == "likeliest" and hidden and request.judge.decision.gap != 0.0
+    is_restricted = bool(request.known) or request.only is not None
+    return request.branch.select.rule == "likeliest" and is_restricted and request.judge.decision.gap != 0.0
 
 
 def _retrieve(
     request: Request,
-    known: frozenset[str] = frozenset(),
+    known_pmids: frozenset[str] = frozenset(),
     without: frozenset[str] = frozenset(),
     step: Retrieve | None = None,
 ) -> list[RankedDocument]:
-    """The ranking of the first step: other documents replace the `known`, none replace those in `without`."""
+    """The ranking of the first step: other documents replace the `known_pmids`, none replace those in `without`."""
     step, claim, encoders = step or request.branch.retrieve, request.claim, request.models.encoders
     texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
     queries = [_query(replace(claim, text=text), step.query) for text in texts]
-    hits = [hit for hit in retrieve(step, queries, request.index, encoders, known) if hit.pmid not in without]
+    hits = [hit for hit in retrieve(step, queries, request.index, encoders, known_pmids) if hit.pmid not in without]
     if request.only:
-        left = request.only([hit.pmid for hit in hits])
-        hits = [hit for hit in hits if hit.pmid in left]
+        pmids = request.only([hit.pmid for hit in hits])
+        hits = [hit for hit in hits if hit.pmid in pmids]
     entries, scored_by = request.index.entries([hit.pmid for hit in hits]), describe_ranking(step, encoders)
     papers = [(hit, entry) for hit, entry in zip(hits, entries, strict=True) if not is_notice(entry.document)]
     return [RankedDocument(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(papers)]
 
 
-def _rerank(request: Request, found: list[RankedDocument]) -> list[RankedDocument]:
+def _rerank(request: Request, documents: list[RankedDocument]) -> list[RankedDocument]:
     step = request.branch.rerank
     assert step is not None
     reranker, query = request.models.rerankers[step.model], _query(request.claim, step.query)
-    texts = [make_passage(one.entry.document) for one in found]
+    texts = [make_passage(one.entry.document) for one in documents]
     if step.first:
-        kept = find_most_alike(query, texts, step.first)
-        found, texts = [found[place] for place in kept], [texts[place] for place in kept]
+        places = find_most_alike(query, texts, step.first)
+        documents, texts = [documents[place] for place in places], [texts[place] for place in places]
     # sorted() is stable: of two equal scores, the better earlier rank comes first.
-    ranked = sorted(zip(found, reranker(query, texts), strict=True), key=lambda pair: -pair[1])
-    return [RankedDocument(i, score, reranker.name, one.entry) for i, (one, score) in enumerate(ranked)]
+    ranking = sorted(zip(documents, reranker(query, texts), strict=True), key=lambda pair: -pair[1])
+    return [RankedDocument(i, score, reranker.name, one.entry) for i, (one, score) in enumerate(ranking)]
 
 
 def _query(claim: Claim, parts: str) -> str:

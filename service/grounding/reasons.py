@@ -30,8 +30,8 @@ def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[D
     if sentence is None or stance != "contradict":
         return ()
     return tuple(
-        Direction(own, sentence.text[start:end], sentence.start + start, sentence.start + end)
-        for own, start, end in find_opposed(claim, sentence.text)
+        Direction(word, sentence.text[start:end], sentence.start + start, sentence.start + end)
+        for word, start, end in find_opposed(claim, sentence.text)
     )
 
 
@@ -41,7 +41,7 @@ def why(
     sentence: Sentence | None,
     verdict: Verdict | None,
     scopes: Sequence[NegationScope],
-    reserved: Sequence[Qualifier],
+    qualifiers: Sequence[Qualifier],
     scored_by: str,
 ) -> str:
     """One line: the judge's verdict, or that none was asked, and what the sentence negates, reverses or qualifies."""
@@ -61,17 +61,17 @@ def why(
         if stance == "contradict":
             parts += _differences(claim, sentence.text)
         for scope in scopes:
-            negated = _words(sentence, scope.scope_start, scope.scope_end).strip(" .,;:")
-            parts.append(f"“{_words(sentence, scope.cue.start, scope.cue.end)}” negates “{negated}”")
-        parts += [f"{one.kind}: “{_words(sentence, one.start, one.end)}”" for one in reserved]
+            words = _words(sentence, scope.scope_start, scope.scope_end).strip(" .,;:")
+            parts.append(f"“{_words(sentence, scope.cue.start, scope.cue.end)}” negates “{words}”")
+        parts += [f"{one.kind}: “{_words(sentence, one.start, one.end)}”" for one in qualifiers]
     return "; ".join(parts)
 
 
 def _differences(claim: str, sentence: str) -> list[str]:
-    own, other = find_other_numbers(claim, sentence)
+    numbers, others = find_other_numbers(claim, sentence)
     return [
         *(f"opposite words: “{word}” / “{against}”" for word, against in list_opposites(claim, sentence)),
-        *([f"different numbers: {', '.join(own)} / {', '.join(other)}"] if own else []),
+        *([f"different numbers: {', '.join(numbers)} / {', '.join(others)}"] if numbers else []),
     ]
 
 

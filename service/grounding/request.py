@@ -82,14 +82,14 @@ class Request:
     @property
     def judge(self) -> Judge:
         """The judge that the step names, reading in both directions if it says so."""
-        named = self.models.judges[self.judging.model]
-        return BothWays(named) if self.judging.directions == 2 else named
+        model = self.models.judges[self.judging.model]
+        return BothWays(model) if self.judging.directions == 2 else model
 
     @property
     def reader(self) -> Reader | None:
         """The judge if it reads whole abstracts in one pass, else None."""
-        named = self.models.judges[self.judging.model]
-        return named if self.judging.level == "abstract" and isinstance(named, Reader) else None
+        model = self.models.judges[self.judging.model]
+        return model if self.judging.level == "abstract" and isinstance(model, Reader) else None
 
     def sentences(self, candidate: RankedDocument) -> tuple[Sentence, ...]:
         """The candidate's sentences that pass the branch's filter."""
@@ -103,28 +103,28 @@ class Request:
 
     def ask(self, judge: Judge, texts: Iterator[Text]) -> Iterator[JudgedText]:
         """Verdicts in the order of the texts, lazily, each counted as it is used; the judge itself reads a window ahead."""
-        texts, asked = tee(texts)
-        for verdict, text in zip(judge(self.claim.text, (one.premise for one in asked)), texts, strict=True):
+        texts, lookahead = tee(texts)
+        for verdict, text in zip(judge(self.claim.text, (one.premise for one in lookahead)), texts, strict=True):
             self.count(text.candidate)
             yield JudgedText(text.candidate, text.sentence, verdict)
 
-    def count(self, candidate: RankedDocument, judged: int = 1) -> None:
-        """Record that `judged` more texts of the candidate were judged."""
-        self.judged += judged
+    def count(self, candidate: RankedDocument, number: int = 1) -> None:
+        """Record that `number` more texts of the candidate were judged."""
+        self.judged += number
         self.read.add(candidate.position)
 
     def begin(self, step: Literal["retrieve", "rerank", "judge"], documents: int, sentences: int = 0) -> None:
         """Report that a step begins, with the numbers of documents and of their sentences."""
         self.tell(GroundStage(step, self.stance, documents, sentences))
 
-    def finish(self, found: Sequence[RankedDocument], chosen: int) -> BranchCounts:
-        """Report that the side is decided, with the number of `found` documents chosen; return how much was looked at."""
+    def finish(self, documents: Sequence[RankedDocument], number: int) -> BranchCounts:
+        """Report that the side is decided, with the `number` of its `documents` chosen; return how much was looked at."""
         counts = BranchCounts(
-            documents=len(found),
-            sentences=sum(len(one.entry) for one in found),
-            candidates=sum(self.sentence_count(one) for one in found),
+            documents=len(documents),
+            sentences=sum(len(one.entry) for one in documents),
+            candidates=sum(self.sentence_count(one) for one in documents),
             judged=self.judged,
             read=len(self.read),
         )
-        self.tell(GroundStage("decided", self.stance, counts.documents, counts.sentences, counts.judged, chosen))
+        self.tell(GroundStage("decided", self.stance, counts.documents, counts.sentences, counts.judged, number))
         return counts

@@ -17,7 +17,7 @@ def retrieve(
     step: Retrieve, queries: Sequence[str], index: Index, encoders: Mapping[str, Encoder], without: Collection[str] = ()
 ) -> list[Hit]:
     """The best `k` documents for the queries, best first, except those in `without`; as many more are fetched in their place."""
-    depth, most = (step.each or step.k) + len(without), step.k + len(without)
+    depth, limit = (step.each or step.k) + len(without), step.k + len(without)
     rankings: list[list[Hit]] = []
     for source in step.sources:
         if source == "bm25":
@@ -28,8 +28,8 @@ def retrieve(
         else:
             encoder = encoders[step.encoder]
             rankings += index.dense(encoder.name).search(encoder.queries(queries), depth)
-    ranked = reciprocal_rank_fusion(rankings, step.rrf)[:most] if step.fused else rankings[0]
-    return [hit for hit in ranked if hit.pmid not in without][: step.k]
+    ranking = reciprocal_rank_fusion(rankings, step.rrf)[:limit] if step.fused else rankings[0]
+    return [hit for hit in ranking if hit.pmid not in without][: step.k]
 
 
 def describe_ranking(step: Retrieve, encoders: Mapping[str, Encoder]) -> str:

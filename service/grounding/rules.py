@@ -19,13 +19,13 @@ UNASKED = Verdict(0.0, 1.0, 0.0)
 """The verdict on a text that the judge was not asked about."""
 
 
-def choose_top(request: Request, ranked: Sequence[RankedDocument]) -> Selection:
+def choose_top(request: Request, ranking: Sequence[RankedDocument]) -> Selection:
     """The top of the ranking, among the documents that pass the filter."""
-    passing = [one for one in ranked if request.branch.filter is None or request.sentence_count(one)]
-    return Selection([ChosenDocument(one, None, None, one.score, one.scored_by) for one in passing[: request.branch.select.n]])
+    candidates = [one for one in ranking if request.branch.filter is None or request.sentence_count(one)]
+    return Selection([ChosenDocument(one, None, None, one.score, one.scored_by) for one in candidates[: request.branch.select.n]])
 
 
-def choose_first(request: Request, judged: Iterable[JudgedText]) -> Selection:
+def choose_first(request: Request, texts: Iterable[JudgedText]) -> Selection:
     """The first documents of the ranking with a text that the judge gives the label, each with its most probable such text.
 
     The paper's rule for contradictions (arXiv 2603.17580, V5). It reads up to the first verdict on the document after the last
@@ -33,60 +33,62 @@ def choose_first(request: Request, judged: Iterable[JudgedText]) -> Selection:
     """
     label, scored_by = request.label, request.judge.name
 
-    def labelled() -> Iterator[JudgedText]:
-        for _, of_document in groupby(judged, key=lambda one: one.candidate.position):
-            own = [one for one in of_document if one.verdict.label == label]
-            if own:
-                yield max(own, key=lambda one: get_probability(one.verdict, label))
+    def find_labelled() -> Iterator[JudgedText]:
+        for _, of_document in groupby(texts, key=lambda one: one.candidate.position):
+            matches = [one for one in of_document if one.verdict.label == label]
+            if matches:
+                yield max(matches, key=lambda one: get_probability(one.verdict, label))
 
-    found = islice(labelled(), request.branch.select.n)
+    choices = islice(find_labelled(), request.branch.select.n)
     return Selection(
         [
             ChosenDocument(one.candidate, one.sentence, one.verdict, get_probability(one.verdict, label), scored_by)
-            for one in found
+            for one in choices
         ]
     )
 
 
-def choose_likeliest(request: Request, decided: Iterable[Decided]) -> Selection:
+def choose_likeliest(request: Request, decisions: Iterable[Decided]) -> Selection:
     """The documents that the judge's decision gives the label, most probable first, each with its strongest sentence.
 
     A neutral document came close if the label has at least the rule's `uncertain` probability, and no less than its opposite.
     The other neutral documents are silent.
     """
-    called: list[ChosenDocument] = []
+    choices: list[ChosenDocument] = []
     close: list[ChosenDocument] = []
     silent: list[ChosenDocument] = []
-    for one in decided:
+    for one in decisions:
         doubtful = _doubtful(request, one.verdict)
         # A document that is equally probable on both sides comes close on both, but is listed once.
         left_out = request.without | request.close if doubtful else request.without
         if one.candidate.entry.pmid not in left_out and (doubtful or one.verdict.label == request.label):
-            (close if doubtful else called).append(_by_strongest(request, one))
+            (close if doubtful else choices).append(_by_strongest(request, one))
         elif one.verdict.label == "neutral":
             silent.append(_by_strongest(request, one))
-    called, close, most = _order_likeliest(request, called), _order_likeliest(request, close), request.branch.select.n
-    return Selection(called[:most], close[:most], [*called[most:], *close[most:]], _order_likeliest(request, silent))
+    choices, close, limit = _order_likeliest(request, choices), _order_likeliest(request, close), request.branch.select.n
+    return Selection(choices[:limit], close[:limit], [*choices[limit:], *close[limit:]], _order_likeliest(request, silent))
 
 
-def choose_penalised(request: Request, ranked: Sequence[RankedDocument], judged: Iterable[JudgedText]) -> Selection:
+def choose_penalised(request: Request, ranking: Sequence[RankedDocument], texts: Iterable[JudgedText]) -> Selection:
     """The documents with the best penalised score (arXiv 2603.17580, appendix B); what was not judged counts as neutral."""
-    verdicts = {one.candidate.position: one.verdict for one in judged}
-    passing = [one for one in ranked if request.sentence_count(one)]
+    verdicts = {one.candidate.position: one.verdict for one in texts}
+    candidates = [one for one in ranking if request.sentence_count(one)]
     step = request.branch.select
     penalty = Penalty(**step.penalty.model_dump())
-    order = penalty.order([verdicts.get(one.position, UNASKED) for one in passing], [one.entry.cue_count() for one in passing])
-    best = [(passing[place], score) for place, score in order[: step.n]]
+    order = penalty.order(
+        [verdicts.get(one.position, UNASKED) for one in candidates], [one.entry.cue_count() for one in candidates]
+    )
+    best = [(candidates[place], score) for place, score in order[: step.n]]
     scored_by = f"S(d) by {request.judge.name}"
     return Selection([ChosenDocument(one, None, verdicts.get(one.position), score, scored_by) for one, score in best])
 
 
-def _doubtful(request: Request, whole: Verdict) -> bool:
+def _doubtful(request: Request, verdict: Verdict) -> bool:
     """Whether a document is neutral, but only just."""
     at_least, label = request.branch.select.uncertain, request.label
-    if at_least is None or whole.label != "neutral":
+    if at_least is None or verdict.label != "neutral":
         return False
-    return get_probability(whole, label) >= max(at_least, get_probability(whole, OPPOSITE[label]))
+    return get_probability(verdict, label) >= max(at_least, get_probability(verdict, OPPOSITE[label]))
 
 
 def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
@@ -101,16 +103,16 @@ def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
 def find_strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
     """The sentence that speaks for the label: the most probable, weighted by findings if the paper was read as a whole."""
     if one.verdict.of == "sentence":
-        return max(one.sentences, key=lambda own: get_probability(own.verdict, label))
+        return max(one.sentences, key=lambda text: get_probability(text.verdict, label))
     shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
 
-    def fitness(own: JudgedText) -> float:
-        return get_probability(own.verdict, label) * float(shares[own.sentence.index] if own.sentence else 0.0)
+    def fitness(text: JudgedText) -> float:
+        return get_probability(text.verdict, label) * float(shares[text.sentence.index] if text.sentence else 0.0)
 
     return max(one.sentences, key=fitness)
 
 
-def _order_likeliest(request: Request, found: list[ChosenDocument]) -> list[ChosenDocument]:
+def _order_likeliest(request: Request, documents: list[ChosenDocument]) -> list[ChosenDocument]:
     """The most probable first; retracted papers come last, and of near equals the newer comes first."""
     step = request.branch.select.recency
 
@@ -118,4 +120,4 @@ def _order_likeliest(request: Request, found: list[ChosenDocument]) -> list[Chos
         document = one.candidate.entry.document
         return document.retracted, -floor(one.score / step) if step else -one.score, -(document.year or 0), -one.score
 
-    return sorted(found, key=place)
+    return sorted(documents, key=place)

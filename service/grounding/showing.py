@@ -18,14 +18,14 @@ from service.grounding.values import ChosenDocument
 _WORD = re.compile(r"\w+")
 
 
-def show(request: Request, chosen: Sequence[ChosenDocument], first: int = 1) -> tuple[Evidence, ...]:
+def show(request: Request, choices: Sequence[ChosenDocument], first: int = 1) -> tuple[Evidence, ...]:
     """The chosen documents as evidence, in order, each with a sentence if it has any; ranks begin at `first`."""
     return tuple(
         evidence_for(
             request.claim.text, request.stance, one.candidate.entry.document, one.sentence, one.verdict, rank, one.score,
             scored_by=one.scored_by,
         )
-        for rank, one in enumerate((_with_sentence(request, one) for one in chosen), first)
+        for rank, one in enumerate((_with_sentence(request, one) for one in choices), first)
     )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def evidence_for(
 ) -> Evidence:
     """A document on one side of a claim, with the sentence that says so, its negations and its qualifiers."""
     scopes = negation_scopes(sentence) if sentence else ()
-    reserved = find_qualifiers(claim, sentence) if sentence else ()
+    qualifiers = find_qualifiers(claim, sentence) if sentence else ()
     return Evidence(
         document=document,
         stance=stance,
@@ -51,25 +51,25 @@ def evidence_for(
         scored_by=scored_by,
         verdict=verdict,
         negations=scopes,
-        qualifiers=reserved,
-        why=why(claim, stance, sentence, verdict, scopes, reserved, scored_by),
+        qualifiers=qualifiers,
+        why=why(claim, stance, sentence, verdict, scopes, qualifiers, scored_by),
     )
 
 
-def _with_sentence(request: Request, chosen: ChosenDocument) -> ChosenDocument:
+def _with_sentence(request: Request, choice: ChosenDocument) -> ChosenDocument:
     """The document with a sentence to show, if its rule named none.
 
     The sentence is chosen by a judge's verdict, or by the words that it shares with the claim.
     """
-    sentences = request.sentences(chosen.candidate) if chosen.sentence is None else ()
+    sentences = request.sentences(choice.candidate) if choice.sentence is None else ()
     if not sentences:
-        return chosen
+        return choice
     step = request.branch.evidence
     if step is None or step.by == "overlap":
-        return replace(chosen, sentence=max(sentences, key=_overlap(request.claim.text)))
-    judged = request.ask(request.models.judges[step.by], texts_of(request, chosen.candidate))
-    best = max(judged, key=lambda one: get_probability(one.verdict, request.stance))
-    return replace(chosen, sentence=best.sentence, verdict=best.verdict)
+        return replace(choice, sentence=max(sentences, key=_overlap(request.claim.text)))
+    texts = request.ask(request.models.judges[step.by], texts_of(request, choice.candidate))
+    best = max(texts, key=lambda one: get_probability(one.verdict, request.stance))
+    return replace(choice, sentence=best.sentence, verdict=best.verdict)
 
 
 def _overlap(claim: str) -> Callable[[Sentence], float]:

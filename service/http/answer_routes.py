@@ -21,11 +21,11 @@ from service.operating.work import Job, while_there
 
 router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
-_answered = describe_formats(AnswerResponse, "answer") | problems.responses(*problems.OF_WORK, 502)
+_answer_responses = describe_formats(AnswerResponse, "answer") | problems.responses(*problems.OF_WORK, 502)
 
 
-@router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answered)
-@router.post("/v1/answer", response_model=AnswerResponse, responses=_answered)
+@router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answer_responses)
+@router.post("/v1/answer", response_model=AnswerResponse, responses=_answer_responses)
 async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "json") -> Response:
     """A short answer to a question, each sentence with checked citations, and the papers that contradict it."""
     parts = parts_of(request)
@@ -33,10 +33,10 @@ async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "j
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            made = run_answer(parts, serving, topic, job.check)
-            response = AnswerResponse.of(made, serving.answering())
+            result = run_answer(parts, serving, topic, job.check)
+            response = AnswerResponse.of(result, serving.answering())
             remember(request, parts, lambda: entry_of_question(response))
-            return write_response(response, made, format)
+            return write_response(response, result, format)
 
     return await while_there(request, parts.workers.run(work))
 
@@ -59,8 +59,8 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
 
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
-            made = run_answer(parts, serving, topic, lambda event: tell(*event_out(event)))
-            response = AnswerResponse.of(made, serving.answering())
+            result = run_answer(parts, serving, topic, lambda event: tell(*event_out(event)))
+            response = AnswerResponse.of(result, serving.answering())
             remember(request, parts, lambda: entry_of_question(response))
             return "answer", response
 

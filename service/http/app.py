@@ -59,7 +59,7 @@ _BODIES: dict[str, type[BaseModel]] = {
 
 def create_app(
     load: Callable[[], Grounder],
-    answering: Callable[[Grounder], Answerer] | None = None,
+    load_answerer: Callable[[Grounder], Answerer] | None = None,
     settings: Settings | None = None,
     when_loaded: Callable[[], None] | None = None,
 ) -> FastAPI:
@@ -68,21 +68,21 @@ def create_app(
     With `when_loaded` it takes no connections until loading is done, and then calls it: while one of several workers is loading,
     the others take them.
 
-    `answering` makes the part that answers questions from the same index and models. If it fails, the rest is still served and
-    /answer says why.
+    `load_answerer` makes the part that answers questions from the same index and models. If it fails, the rest is still served
+    and /answer says why.
     """
-    chosen = settings or Settings()
+    options = settings or Settings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        live, workers = CurrentService(load, answering), Workers(chosen.limits())
-        memory = await asyncio.to_thread(open_memory, chosen.state_folder(), chosen.history, chosen.watch)
-        app.state.parts = Parts(live, workers, metrics.TokenMeter(), chosen.log_claims, memory)
-        watcher = Watcher(memory.saved, live) if memory and chosen.watch else None
+        live, workers = CurrentService(load, load_answerer), Workers(options.limits())
+        memory = await asyncio.to_thread(open_memory, options.state_folder(), options.history, options.watch)
+        app.state.parts = Parts(live, workers, metrics.TokenMeter(), options.log_claims, memory)
+        watcher = Watcher(memory.saved, live) if memory and options.watch else None
         if when_loaded:
             await asyncio.to_thread(live.load)
             when_loaded()
-        task = asyncio.create_task(_keep_up_to_date(live, chosen.reload_seconds, watcher, loaded=when_loaded is not None))
+        task = asyncio.create_task(_keep_up_to_date(live, options.reload_seconds, watcher, loaded=when_loaded is not None))
         yield
         task.cancel()
         if watcher:
@@ -96,9 +96,9 @@ def create_app(
         docs_url=None, redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
-    app.state.gate = AccessControl(chosen)
-    larger = dict.fromkeys(text_routes.PATHS, chosen.file_bytes)
-    app.add_middleware(OuterMiddleware, body_bytes=chosen.body_bytes, body_seconds=chosen.body_seconds, larger=larger)
+    app.state.gate = AccessControl(options)
+    larger = dict.fromkeys(text_routes.PATHS, options.file_bytes)
+    app.add_middleware(OuterMiddleware, body_bytes=options.body_bytes, body_seconds=options.body_seconds, larger=larger)
     problems.install(app, _BODIES)
     for routes in (claim_routes, answer_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)
@@ -143,8 +143,8 @@ def _add_routes(app: FastAPI) -> None:
         except NotReady as error:
             status = live.failure or ("waiting for the index" if live.waiting else "loading")
             body = Health(status=status, engine=live.waiting, documents=0, index="", config="", profile="", models={})
-            later = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
-            return JSONResponse(body.model_dump(), status_code=503, headers=later)
+            headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+            return JSONResponse(body.model_dump(), status_code=503, headers=headers)
         engine = await asyncio.to_thread(look_at_engine, grounder.index.folder)
         status = "ready" if engine.answers else "the index cannot be searched completely now"
         body = Health(status=status, engine=engine.says, **Provenance.of(grounder).model_dump())

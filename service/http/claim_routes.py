@@ -39,9 +39,9 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            response, found = ground_claim(parts, serving, claim, job.check)
+            response, grounding = ground_claim(parts, serving, claim, job.check)
             remember(request, parts, lambda: entry_of_claim(response))
-            return write_response(response, found, format)
+            return write_response(response, grounding, format)
 
     return await while_there(request, parts.workers.run(work))
 
@@ -51,15 +51,15 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
     """Up to 100 claims, with one result each, in order; an invalid claim gets a `problem` and does not affect the others."""
     parts = parts_of(request)
     parts.live.ready()
-    asked: list[Any] = list(body.claims)
-    note(request, parts, claims=len(asked))
+    claims: list[Any] = list(body.claims)
+    note(request, parts, claims=len(claims))
     gate: AccessControl = request.app.state.gate
-    gate.spend(request, len(asked) - 1)
+    gate.spend(request, len(claims) - 1)
 
     def one(job: Job[Response], serving: Serving, index: int) -> BatchResult:
         try:
-            read = GroundRequest.model_validate(asked[index])
-            claim = check_claim(read.claim, read.question, read.known_pmids)
+            item = GroundRequest.model_validate(claims[index])
+            claim = check_claim(item.claim, item.question, item.known_pmids)
             response, _ = ground_claim(parts, serving, claim, job.check)
             return BatchResult(index=index, status=200, response=response)
         except ValidationError as error:
@@ -70,10 +70,10 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            results = [one(job, serving, index) for index in range(len(asked))]
+            results = [one(job, serving, index) for index in range(len(claims))]
         return write_json(BatchResponse(results=results))
 
-    return await while_there(request, parts.workers.run(work, pieces=len(asked)))
+    return await while_there(request, parts.workers.run(work, pieces=len(claims)))
 
 
 @router.post(

@@ -70,13 +70,13 @@ def list_history(
     before: Annotated[str, Query(max_length=64, description="`next_before` of the previous page.")] = "",
 ) -> HistoryPage:
     """The claims and questions that you asked, newest first."""
-    return _memory(request).history.find(holder_of(request), limit, before, _now(request))
+    return _memory(request).history.find(holder_of(request), limit, before, _current_provenances(request))
 
 
 @router.get("/v1/history/{id}", response_model=HistoryOut)
 def read_history(id: Id, request: Request) -> HistoryOut:
     """One entry of the history: what was asked, what was listed, and what has changed since."""
-    return _memory(request).history.get(holder_of(request), id, _now(request))
+    return _memory(request).history.get(holder_of(request), id, _current_provenances(request))
 
 
 @router.delete("/v1/history/{id}", status_code=204, response_class=Response)
@@ -112,13 +112,13 @@ async def save_claim(body: SaveRequest, request: Request) -> Response:
 @router.get("/v1/saved", response_model=SavedList)
 def list_saved(request: Request) -> SavedList:
     """Your saved claims, newest first."""
-    return _memory(request).saved.find(holder_of(request), _now(request))
+    return _memory(request).saved.find(holder_of(request), _current_provenances(request))
 
 
 @router.get("/v1/saved/{id}", response_model=SavedOut)
 def read_saved(id: Id, request: Request) -> SavedOut:
     """One saved claim, with the papers now listed for and against it."""
-    return _memory(request).saved.get(holder_of(request), id, _now(request))
+    return _memory(request).saved.get(holder_of(request), id, _current_provenances(request))
 
 
 @router.delete("/v1/saved/{id}", status_code=204, response_class=Response)
@@ -137,9 +137,9 @@ async def give_feedback(body: FeedbackRequest, request: Request) -> Response:
     def work(_job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             _check_held(serving, body.pmid, body.sentence)
-            made = body.provenance or Provenance.of(serving.grounder)
-        said = body.model_dump(include={"pmid", "sentence", "shown", "right", "comment"})
-        opinion = Opinion(claim=claim.text, question=claim.question, provenance=made, **said)
+            provenance = body.provenance or Provenance.of(serving.grounder)
+        fields = body.model_dump(include={"pmid", "sentence", "shown", "right", "comment"})
+        opinion = Opinion(claim=claim.text, question=claim.question, provenance=provenance, **fields)
         return write_json(memory.feedback.add(holder, opinion))
 
     return await while_there(request, parts.workers.run(work))
@@ -185,10 +185,10 @@ def alerts_feed(
     """Your alerts as an Atom feed. Feed readers send no key, so /v1/memory gives you a feed address that needs none."""
     memory = _memory(request)
     if token:
-        found = memory.alerts.holder_of(token)
-        if found is None:
+        owner = memory.alerts.holder_of(token)
+        if owner is None:
             raise problems.Refused("This feed's address is not valid; /v1/memory gives the address of your own.", 404)
-        holder = found
+        holder = owner
     else:
         request.app.state.gate.know(request, bearer.credentials if bearer else header or "")
         holder = holder_of(request)
@@ -205,17 +205,17 @@ def _memory(request: Request) -> Memory:
     return memory
 
 
-def _now(request: Request) -> Now:
+def _current_provenances(request: Request) -> Now:
     """The provenance of results made now, to compare stored ones with; empty while the service is loading."""
     parts: Parts = parts_of(request)
     try:
         serving = parts.live.ready()
     except NotReady:
         return {}
-    now = {"claim": Provenance.of(serving.grounder)}
+    provenances = {"claim": Provenance.of(serving.grounder)}
     if serving.answerer:
-        now["question"] = Provenance.of(serving.answerer)
-    return now
+        provenances["question"] = Provenance.of(serving.answerer)
+    return provenances
 
 
 def _check_held(serving: Serving, pmid: str, sentence: str) -> None:

@@ -40,10 +40,10 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
         with parts.live.lease() as serving:
             finder = serving.finding()
             try:
-                found = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
+                result = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
             finally:
                 parts.tokens.read([finder.chats])
-        return write_json(EvidenceResponse.of(found))
+        return write_json(EvidenceResponse.of(result))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -83,10 +83,10 @@ async def search(
             manifest = serving.index.manifest
             begin = Cursor.read(cursor, f"{manifest.id} {manifest.version}").offset if cursor else 0
             end = min(begin + limit, MOST_HITS)
-            found = search_words(serving.index, query, min(end + 1, MOST_HITS), begin)
+            hits = search_words(serving.index, query, min(end + 1, MOST_HITS), begin)
             job.check()
-            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(found) > end - begin else None
-            return write_json(SearchResponse.of(query, begin + 1, found[: end - begin], more, manifest.id))
+            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(hits) > end - begin else None
+            return write_json(SearchResponse.of(query, begin + 1, hits[: end - begin], more, manifest.id))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -96,10 +96,10 @@ async def typed(body: TypedRequest, request: Request) -> Response:
     """What kind of input this is (claim, question, keywords, paper, text or another language) and what can be done with it."""
     parts = parts_of(request)
     parts.live.ready()
-    written = check_written(body.text)
+    text = check_written(body.text)
 
     def work(_job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            return write_json(look_at(serving.index, written))
+            return write_json(look_at(serving.index, text))
 
     return await while_there(request, parts.workers.run(work))

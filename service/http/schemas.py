@@ -23,11 +23,11 @@ MOST_HITS = 1000
 """The most hits that a search can be paged through."""
 
 
-def _unread(value: Any, _read: object) -> Any:
+def _keep_value(value: Any, _handler: object) -> Any:
     return value
 
 
-Unread = Annotated[GroundRequest, WrapValidator(_unread)]
+Unread = Annotated[GroundRequest, WrapValidator(_keep_value)]
 """A request kept as it came but described by the name of what it should be, so that a generated client has one class for both."""
 
 

@@ -35,10 +35,10 @@ _FORMATS: dict[str, Any] = {
     "application/json": {"example": examples.example("text")},
     **{media.partition(";")[0]: {"schema": {"type": "string"}} for name, media in MEDIA_TYPES.items() if name != "json"},
 }
-_checked: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "content": _FORMATS}}
+_RESULT: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "content": _FORMATS}}
 
 
-@router.post(PATHS[0], response_model=CheckedText, responses=_checked | _FAULTS)
+@router.post(PATHS[0], response_model=CheckedText, responses=_RESULT | _FAULTS)
 async def text(
     body: TextRequest,
     request: Request,
@@ -52,12 +52,12 @@ async def text(
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            checked = Checker(serving.grounder, _grounding(parts, serving, job.check)).check_claims(reading, job.check)
+            result = Checker(serving.grounder, _grounding(parts, serving, job.check)).check_claims(reading, job.check)
         if format == "json":
-            return write_json(checked)
+            return write_json(result)
         name = f'attachment; filename="counterpoint{ENDINGS[format]}"'
         return Response(
-            written(checked, format, body.name or "Checked text"),
+            written(result, format, body.name or "Checked text"),
             media_type=MEDIA_TYPES[format],
             headers={"Content-Disposition": name},
         )
@@ -78,11 +78,11 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
     def work(tell: Tell) -> Event:
         tell("plan", reading.plan)
 
-        def done(one: ClaimDone) -> None:
+        def report(one: ClaimDone) -> None:
             tell("claim", one)
 
         with parts.live.lease() as serving:
-            return "text", Checker(serving.grounder, _grounding(parts, serving)).check_claims(reading, done)
+            return "text", Checker(serving.grounder, _grounding(parts, serving)).check_claims(reading, report)
 
     return await while_there(request, stream_events(parts.workers, work, pieces=_pieces(reading)))
 
@@ -91,8 +91,8 @@ async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
     """Read the text and split it into sentences; its claims count against the sender's limits."""
     parts.live.ready()
     # Reading a file may take as long as checking a claim, so it waits in the same queue.
-    queued = parts.workers.run(lambda _job: _read_body(body)) if body.file else asyncio.to_thread(_read_body, body)
-    reading = await while_there(request, queued)
+    task = parts.workers.run(lambda _job: _read_body(body)) if body.file else asyncio.to_thread(_read_body, body)
+    reading = await while_there(request, task)
     note(request, parts, claims=len(reading.claims))
     gate: AccessControl = request.app.state.gate
     gate.spend(request, len(reading.claims) - 1)

@@ -23,9 +23,9 @@ def read_since(text: str) -> str:
     if not text:
         return ""
     try:
-        whole = datetime.fromisoformat(text) if "T" in text or " " in text else None
-        found = whole or datetime.combine(date.fromisoformat(text), datetime.min.time())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="microseconds")
+        instant = datetime.fromisoformat(text) if "T" in text or " " in text else None
+        moment = instant or datetime.combine(date.fromisoformat(text), datetime.min.time())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="microseconds")
     except (ValueError, OverflowError):
         raise BadInput(f"{text[:40]!r} is no date; give one such as 2026-11-22 or 2026-11-22T10:00.") from None
 

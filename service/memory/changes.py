@@ -16,36 +16,36 @@ from service.grounding.request import Only
 from service.memory.saved import Seen, hash_sources
 
 
-def find_changes(index: Index, seen: Seen) -> Only | None:
-    """Return a function that finds which of some documents are new or have changed texts since `seen`.
+def find_changes(index: Index, state: Seen) -> Only | None:
+    """Return a function that finds which of some documents are new or have changed texts since `state`.
 
     None if that cannot be known, so that all must be treated as changed.
     """
-    if seen.index == index.manifest.id:
+    if state.index == index.manifest.id:
         return _nothing
-    if _is_update(index, seen):
-        return lambda pmids: [one for one, at in index.store.written(pmids).items() if at > seen.version]
-    if (before := _open_version(index, seen)) is None:
+    if _is_update(index, state):
+        return lambda pmids: [one for one, at in index.store.written(pmids).items() if at > state.version]
+    if (store := _open_version(index, state)) is None:
         return None
-    before.close()
-    return lambda pmids: _find_rewritten(index, seen, pmids)
+    store.close()
+    return lambda pmids: _find_rewritten(index, state, pmids)
 
 
 def _nothing(_pmids: Sequence[str]) -> Collection[str]:
     return ()
 
 
-def _is_update(index: Index, seen: Seen) -> bool:
+def _is_update(index: Index, state: Seen) -> bool:
     """Whether only updates lead from the state seen to the index: they add to its sources, while a build starts afresh."""
-    number = int(seen.sources.partition(":")[0])
+    number = int(state.sources.partition(":")[0])
     manifest = index.manifest
-    return manifest.version > seen.version and len(manifest.sources) > number and hash_sources(manifest, number) == seen.sources
+    return manifest.version > state.version and len(manifest.sources) > number and hash_sources(manifest, number) == state.sources
 
 
-def _open_version(index: Index, seen: Seen) -> Store | None:
+def _open_version(index: Index, state: Seen) -> Store | None:
     """Open the documents of an earlier version, which stay on disk until the next one."""
-    folder = index.folder / f"v{seen.version:04d}"
-    if seen.version == index.manifest.version or not (folder / STORE).is_file():
+    folder = index.folder / f"v{state.version:04d}"
+    if state.version == index.manifest.version or not (folder / STORE).is_file():
         return None
     try:
         return Store(folder / STORE)
@@ -53,17 +53,17 @@ def _open_version(index: Index, seen: Seen) -> Store | None:
         return None
 
 
-def _find_rewritten(index: Index, seen: Seen, pmids: Sequence[str]) -> list[str]:
+def _find_rewritten(index: Index, state: Seen, pmids: Sequence[str]) -> list[str]:
     """Find the documents that the earlier version lacks or has with another title or abstract."""
-    before = _open_version(index, seen)
-    if before is None:  # it was removed meanwhile
+    store = _open_version(index, state)
+    if store is None:  # it was removed meanwhile
         return list(pmids)
     try:
-        held = before.holds(pmids)
-        old = {one.pmid: _text(one.document) for one in before.entries([pmid for pmid in pmids if pmid in held])}
+        stored_pmids = store.holds(pmids)
+        old = {one.pmid: _text(one.document) for one in store.entries([pmid for pmid in pmids if pmid in stored_pmids])}
         return [one.pmid for one in index.entries(pmids) if old.get(one.pmid) != _text(one.document)]
     finally:
-        before.close()
+        store.close()
 
 
 def _text(document: Document) -> tuple[str, str]:

@@ -60,8 +60,8 @@ class Database:
             self.path.touch(mode=0o600)
             with closing(self._open()) as connection:
                 connection.execute("BEGIN IMMEDIATE")
-                found = int(connection.execute("PRAGMA user_version").fetchone()[0])
-                if found > _VERSION:
+                version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+                if version > _VERSION:
                     raise MemoryUnusable(
                         f"{self.path} was written by a newer Counterpoint; install that, or name another folder."
                     )
@@ -84,10 +84,13 @@ class Database:
     def change(self) -> Iterator[sqlite3.Connection]:
         """A transaction: the changes in the block are kept when it ends, and none of them if it raises or the process dies."""
         try:
-            with translate_write_errors("what is remembered", self.path.parent, "free some space"), closing(self._open()) as open:
-                open.execute("BEGIN IMMEDIATE")
-                yield open
-                open.execute("COMMIT")
+            with (
+                translate_write_errors("what is remembered", self.path.parent, "free some space"),
+                closing(self._open()) as connection,
+            ):
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 

@@ -32,13 +32,13 @@ def write_feed(alerts: Sequence[AlertOut], base: str, name: str, id: str) -> byt
         ET.SubElement(entry, _tag("link"), href=f"{base}{alert.link}")
         ET.SubElement(entry, _tag("category"), term=alert.kind)
         _add(entry, "summary", _describe(alert))
-    written: bytes = ET.tostring(feed, "utf-8", xml_declaration=True)
-    return written
+    document: bytes = ET.tostring(feed, "utf-8", xml_declaration=True)
+    return document
 
 
 def _describe(alert: AlertOut) -> str:
-    quoted = f" “{alert.paper.sentence}”" if alert.paper.sentence else ""
-    return f"{alert.detail}{quoted} (document {alert.paper.pmid}, index {alert.index})"
+    quote = f" “{alert.paper.sentence}”" if alert.paper.sentence else ""
+    return f"{alert.detail}{quote} (document {alert.paper.pmid}, index {alert.index})"
 
 
 def _add(parent: ET.Element, name: str, text: str) -> None:

@@ -32,12 +32,12 @@ class Feedback:
                 raise BadInput(f"{MOST:,} pieces of feedback are stored, which is the most; delete some first.")
             row = (make_id(), holder, tell_time(), opinion.claim, opinion.pmid, opinion.model_dump_json())
             change.execute("INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?)", row)
-        return _out(row[0], row[2], row[5])
+        return _read_row(row[0], row[2], row[5])
 
     def find(self, holder: str) -> FeedbackList:
         """All feedback of a holder, newest first."""
         rows = self._database.rows("SELECT id, at, data FROM feedback WHERE holder = ? ORDER BY at DESC, id", (holder,))
-        return FeedbackList(feedback=[_out(*row) for row in rows])
+        return FeedbackList(feedback=[_read_row(*row) for row in rows])
 
     def delete(self, holder: str, id: str) -> None:
         """Delete one piece; raises `NoSuch`."""
@@ -48,7 +48,7 @@ class Feedback:
     def every(self) -> list[tuple[str, FeedbackOut]]:
         """All feedback of all holders, oldest first, each piece with its holder."""
         rows = self._database.rows("SELECT holder, id, at, data FROM feedback ORDER BY at, id")
-        return [(holder, _out(*row)) for holder, *row in rows]
+        return [(holder, _read_row(*row)) for holder, *row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +64,22 @@ class Labelled:
 
 def find_agreed(every: Iterable[FeedbackOut]) -> tuple[list[FeedbackOut], int]:
     """The last opinion on each paper of a claim on which all readers agree, and the number of papers on which they do not."""
-    said: dict[tuple[str, str], list[FeedbackOut]] = defaultdict(list)
+    opinions: dict[tuple[str, str], list[FeedbackOut]] = defaultdict(list)
     for one in every:
-        said[one.pmid, one.claim].append(one)
-    agreed = [own[-1] for own in said.values() if len({one.right for one in own}) == 1]
-    return agreed, len(said) - len(agreed)
+        opinions[one.pmid, one.claim].append(one)
+    agreements = [group[-1] for group in opinions.values() if len({one.right for one in group}) == 1]
+    return agreements, len(opinions) - len(agreements)
 
 
 def write_csv(every: Iterable[FeedbackOut]) -> Labelled:
     """Write one row per claim and paper: pmid, claim, the stance that the readers say is right, and the side it was shown on."""
-    agreed, disputed = find_agreed(every)
-    sided = [one for one in agreed if one.right != "neutral"]
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
+    agreements, disputes = find_agreed(every)
+    labels = [one for one in agreements if one.right != "neutral"]
+    buffer = io.StringIO()
+    table = csv.writer(buffer, lineterminator="\n")
     table.writerow(["pmid", "claim", "stance", "kind"])
-    table.writerows([one.pmid, one.claim, one.right, f"shown as {one.shown}"] for one in sided)
-    return Labelled(out.getvalue(), len(sided), len(agreed) - len(sided), disputed)
+    table.writerows([one.pmid, one.claim, one.right, f"shown as {one.shown}"] for one in labels)
+    return Labelled(buffer.getvalue(), len(labels), len(agreements) - len(labels), disputes)
 
 
 def write_jsonl(every: Sequence[tuple[str, FeedbackOut]]) -> str:
@@ -88,5 +88,5 @@ def write_jsonl(every: Sequence[tuple[str, FeedbackOut]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def _out(id: str, at: str, data: str) -> FeedbackOut:
+def _read_row(id: str, at: str, data: str) -> FeedbackOut:
     return FeedbackOut(**dict(Opinion.model_validate_json(data)), id=id, at=at)

@@ -53,12 +53,12 @@ def entry_of_claim(response: GroundResponse) -> Entry:
 
 def entry_of_question(response: AnswerResponse) -> Entry:
     """Make an entry of a question and the answer's first sentence."""
-    first = response.sentences[0].text if response.sentences else response.note
+    opening = response.sentences[0].text if response.sentences else response.note
     return Entry(
         mode="question",
         text=response.topic.question,
         narrative=response.topic.narrative,
-        summary=first,
+        summary=opening,
         provenance=response.provenance,
     )
 
@@ -84,7 +84,7 @@ class History:
         """The newest entries, or the newest of those before a time; `now` is what they are compared with."""
         statement = "SELECT id, at, data FROM history WHERE holder = ? AND (? = '' OR at < ?) ORDER BY at DESC, id DESC LIMIT ?"
         rows = self._database.rows(statement, (holder, before, before, limit + 1))
-        entries = [_out(row, now) for row in rows[:limit]]
+        entries = [_read_row(row, now) for row in rows[:limit]]
         return HistoryPage(entries=entries, next_before=entries[-1].at if len(rows) > limit else None)
 
     def get(self, holder: str, id: str, now: Now = NOTHING) -> HistoryOut:
@@ -92,7 +92,7 @@ class History:
         rows = self._database.rows("SELECT id, at, data FROM history WHERE holder = ? AND id = ?", (holder, id))
         if not rows:
             raise NoSuch("The history has no entry with this id.")
-        return _out(rows[0], now)
+        return _read_row(rows[0], now)
 
     def delete(self, holder: str, id: str) -> None:
         """Delete one entry; raises `NoSuch`."""
@@ -106,7 +106,7 @@ class History:
             return change.execute("DELETE FROM history WHERE holder = ?", (holder,)).rowcount
 
 
-def _out(row: tuple[str, str, str], now: Now) -> HistoryOut:
+def _read_row(row: tuple[str, str, str], now: Now) -> HistoryOut:
     id, at, data = row
     entry = Entry.model_validate_json(data)
     return HistoryOut(

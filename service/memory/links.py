@@ -16,27 +16,27 @@ def make_link(entry: Entry) -> str:
         parts += [("question", entry.question), ("known", ",".join(entry.known_pmids))]
     else:
         parts.append(("narrative", entry.narrative))
-    made = entry.provenance
-    parts += [("config", made.config), ("profile", made.profile), ("index", made.index)]
-    parts += [("model", f"{role}:{name}") for role, name in made.models.items()]
+    source = entry.provenance
+    parts += [("config", source.config), ("profile", source.profile), ("index", source.index)]
+    parts += [("model", f"{role}:{name}") for role, name in source.models.items()]
     return "#" + "&".join(f"{name}={quote(value, safe='')}" for name, value in parts if value)
 
 
-def list_changes(made: Provenance, now: Provenance | None) -> list[str]:
+def list_changes(source: Provenance, now: Provenance | None) -> list[str]:
     """List how the present service differs from what made a result, one sentence each; empty if that is unknown."""
     if now is None:
         return []
-    told = []
-    if made.index != now.index:
-        told.append(f"The index has changed since: it was {made.index}, it is {now.index} now.")
-    if (made.config, made.profile) != (now.config, now.profile):
-        told.append(
-            f"The configuration has changed since: it was {made.config} with the profile {made.profile}, it is {now.config} with "
-            f"{now.profile} now."
+    changes = []
+    if source.index != now.index:
+        changes.append(f"The index has changed since: it was {source.index}, it is {now.index} now.")
+    if (source.config, source.profile) != (now.config, now.profile):
+        changes.append(
+            f"The configuration has changed since: it was {source.config} with the profile {source.profile}, it is {now.config} "
+            f"with {now.profile} now."
         )
-    if made.models != now.models:
-        told.append(f"The models have changed since: {_describe(made.models)} then, {_describe(now.models)} now.")
-    return told
+    if source.models != now.models:
+        changes.append(f"The models have changed since: {_describe(source.models)} then, {_describe(now.models)} now.")
+    return changes
 
 
 def _describe(models: Mapping[str, str]) -> str:

@@ -38,9 +38,9 @@ class Seen:
         return cls(manifest.version, manifest.id, hash_sources(manifest, len(manifest.sources)))
 
 
-def hash_sources(manifest: Manifest, first: int) -> str:
+def hash_sources(manifest: Manifest, number: int) -> str:
     """The number and the hash of an index's first sources: an update adds to them, a new build starts afresh."""
-    return f"{first}:{hash_json([[one.path, one.bytes, one.records] for one in manifest.sources[:first]])[:16]}"
+    return f"{number}:{hash_json([[one.path, one.bytes, one.records] for one in manifest.sources[:number]])[:16]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +78,34 @@ class SavedClaims:
 
         Raises `BadInput` beyond `MOST`.
         """
-        saved = Saved(**dict(entry_of_claim(response)), note=note)
-        asked = json.dumps([saved.text, saved.question, saved.known_pmids])
-        seen, where = Seen.of(manifest), name_place(folder)
+        entry = Saved(**dict(entry_of_claim(response)), note=note)
+        key = json.dumps([entry.text, entry.question, entry.known_pmids])
+        state, where = Seen.of(manifest), name_place(folder)
         with self._database.change() as change:
-            same = (holder, where, asked)
-            found = change.execute("SELECT id FROM saved WHERE holder = ? AND folder = ? AND asked = ?", same).fetchone()
+            same = (holder, where, key)
+            row = change.execute("SELECT id FROM saved WHERE holder = ? AND folder = ? AND asked = ?", same).fetchone()
             count = change.execute("SELECT count(*) FROM saved WHERE holder = ?", (holder,)).fetchone()[0]
-            if not found and count >= MOST:
+            if not row and count >= MOST:
                 raise BadInput(f"{MOST:,} claims are saved, which is the most; delete one first.")
-            id = found[0] if found else make_id()
+            id = row[0] if row else make_id()
             change.execute(
                 "INSERT INTO saved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, version = "
                 "excluded.version, index_id = excluded.index_id, sources = excluded.sources, data = excluded.data",
-                (id, holder, tell_time(), where, asked, seen.version, seen.index, seen.sources, saved.model_dump_json()),
+                (id, holder, tell_time(), where, key, state.version, state.index, state.sources, entry.model_dump_json()),
             )
         return self.get(holder, id)
 
     def find(self, holder: str, now: Now = NOTHING) -> SavedList:
         """All saved claims of a holder, newest first."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? ORDER BY at DESC, id", (holder,))
-        return SavedList(saved=[_out(row, now) for row in rows])
+        return SavedList(saved=[_read_row(row, now) for row in rows])
 
     def get(self, holder: str, id: str, now: Now = NOTHING) -> SavedOut:
         """One saved claim; raises `NoSuch`."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? AND id = ?", (holder, id))
         if not rows:
             raise NoSuch("There is no saved claim with this id.")
-        return _out(rows[0], now)
+        return _read_row(rows[0], now)
 
     def delete(self, holder: str, id: str) -> None:
         """Delete a saved claim with its alerts; raises `NoSuch`."""
@@ -125,29 +125,29 @@ class SavedClaims:
 
     def count(self, folder: Path) -> tuple[int, int]:
         """How many claims were saved on the index in this folder, and how many on others."""
-        here = "sum(folder = ?), sum(folder != ?)"
-        [(own, others)] = self._database.rows(f"SELECT {here} FROM saved", (name_place(folder),) * 2)
-        return own or 0, others or 0
+        sums = "sum(folder = ?), sum(folder != ?)"
+        [(ours, others)] = self._database.rows(f"SELECT {sums} FROM saved", (name_place(folder),) * 2)
+        return ours or 0, others or 0
 
-    def move_on(self, one: Watched, to: Seen, saved: Saved, turns: Sequence[Turn]) -> int:
+    def move_on(self, one: Watched, to: Seen, entry: Saved, turns: Sequence[Turn]) -> int:
         """Store the alerts and the state on which the claim was grounded, both or neither; return how many alerts are new.
 
         If another process was faster, or the claim was deleted meanwhile, nothing is done.
         """
-        told = 0
+        count = 0
         with self._database.change() as change:
-            moved = change.execute(
+            row_count = change.execute(
                 "UPDATE saved SET version = ?, index_id = ?, sources = ?, data = ? WHERE id = ? AND version = ? AND index_id = ?",
-                (to.version, to.index, to.sources, saved.model_dump_json(), one.id, one.seen.version, one.seen.index),
+                (to.version, to.index, to.sources, entry.model_dump_json(), one.id, one.seen.version, one.seen.index),
             ).rowcount
-            for turn in turns if moved else ():
+            for turn in turns if row_count else ():
                 row = (make_id(), one.holder, tell_time(), one.id, turn.kind, turn.data.paper.pmid, turn.data.model_dump_json())
-                told += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)", row).rowcount
-        return told
+                count += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)", row).rowcount
+        return count
 
 
-def _out(row: tuple[str, str, str, int, str, str, str], now: Now) -> SavedOut:
+def _read_row(row: tuple[str, str, str, int, str, str, str], now: Now) -> SavedOut:
     id, _holder, at, version, _index, _sources, data = row
-    saved = Saved.model_validate_json(data)
-    changed = list_changes(saved.provenance, now.get("claim"))
-    return SavedOut(**dict(saved), id=id, at=at, index_version=version, link=make_link(saved), changed=changed)
+    entry = Saved.model_validate_json(data)
+    changes = list_changes(entry.provenance, now.get("claim"))
+    return SavedOut(**dict(entry), id=id, at=at, index_version=version, link=make_link(entry), changed=changes)

@@ -26,60 +26,60 @@ class Watcher:
     def __init__(self, claims: SavedClaims, live: CurrentService) -> None:
         self._claims, self._live = claims, live
         self._thread: threading.Thread | None = None
-        self._stopped = threading.Event()
+        self._stop_event = threading.Event()
         # A claim that cannot be grounded is skipped until the index changes again or the service is restarted.
-        self._failed: set[tuple[str, int]] = set()
+        self._failures: set[tuple[str, int]] = set()
 
     def begin(self) -> None:
         """Start a thread that looks for claims to ground; if one is still running, leave it to go on."""
-        if not self._stopped.is_set() and not (self._thread and self._thread.is_alive()):
+        if not self._stop_event.is_set() and not (self._thread and self._thread.is_alive()):
             self._thread = threading.Thread(target=self.run, name="watch", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
         """Stop after the claim that is being grounded, and wait for that."""
-        self._stopped.set()
+        self._stop_event.set()
         if self._thread:
             self._thread.join()
 
     def run(self) -> int:
         """Ground the claims that are due, and return how many alerts resulted."""
-        told = 0
+        alerts = 0
         try:
             with suppress(Timeout, NotReady), _make_lock(self._claims.folder):
-                while due := self._find_due():
-                    for one in due:
-                        if self._stopped.is_set():
-                            return told
-                        told += self._ground(one)
+                while claims := self._find_due():
+                    for one in claims:
+                        if self._stop_event.is_set():
+                            return alerts
+                        alerts += self._ground(one)
         except CounterpointError as error:
             _log.warning("saved claims were not checked: %s", error)
         except Exception:
             _log.exception("watching saved claims failed")
-        return told
+        return alerts
 
     def _find_due(self) -> list[Watched]:
         """The claims that lag behind the index; none while the index on disk is newer than the one being served."""
-        with self._live.lease() as serving:
-            folder, manifest = serving.index.folder, serving.index.manifest
+        with self._live.lease() as service:
+            folder, manifest = service.index.folder, service.index.manifest
         if read_index_manifest(folder) != manifest:
             return []
-        return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failed]
+        return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failures]
 
     def _ground(self, one: Watched) -> int:
         """Ground a claim on the index being served, and return how many alerts are new."""
-        with self._live.lease() as serving:
+        with self._live.lease() as service:
             try:
-                alerts = watch_claim(self._claims, one, serving.grounder)
+                alerts = watch_claim(self._claims, one, service.grounder)
             except Exception as error:
-                self._note_failure(one, serving.index.manifest.version, error)
+                self._note_failure(one, service.index.manifest.version, error)
                 return 0
         metrics.WATCHED.inc()
         metrics.ALERTS.inc(alerts)
         return alerts
 
     def _note_failure(self, one: Watched, version: int, error: Exception) -> None:
-        self._failed.add((one.id, version))
+        self._failures.add((one.id, version))
         if isinstance(error, CounterpointError):
             _log.warning("the saved claim %s was not checked: %s", one.id, error)
         else:

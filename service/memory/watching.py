@@ -48,93 +48,93 @@ def watch(claims: SavedClaims, grounder: Grounder, on_claim: Callable[[Watched],
     resumes with that claim.
     """
     folder, manifest = grounder.index.folder, grounder.index.manifest
-    alerts, due = 0, claims.due(folder, manifest)
-    for one in due:
+    alerts, backlog = 0, claims.due(folder, manifest)
+    for one in backlog:
         on_claim(one)
         alerts += watch_claim(claims, one, grounder)
-    here, elsewhere = claims.count(folder)
-    return WatchReport(len(due), alerts, max(0, here - len(due)), elsewhere)
+    total, others = claims.count(folder)
+    return WatchReport(len(backlog), alerts, max(0, total - len(backlog)), others)
 
 
 def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
     """Ground one claim on the present state of the index, store its alerts, and return how many are new."""
-    only = find_changes(grounder.index, one.seen)
-    found = grounder.ground(one.claim, only=only)
-    standing = _bring_up_to_date(one.saved.papers, grounder.index)
-    turns = [*_retractions(one.saved.papers, standing), *_contradictions(standing, found)]
-    papers = _join(standing, found, only)
+    changes = find_changes(grounder.index, one.seen)
+    grounding = grounder.ground(one.claim, only=changes)
+    old_papers = _bring_up_to_date(one.saved.papers, grounder.index)
+    turns = [*_retractions(one.saved.papers, old_papers), *_contradictions(old_papers, grounding)]
+    papers = _join(old_papers, grounding, changes)
     provenance = Provenance.of(grounder)
     summary = _summarise(papers) if papers != one.saved.papers else one.saved.summary
-    saved = one.saved.model_copy(update={"papers": papers, "provenance": provenance, "summary": summary})
-    told = [_turn(kind, paper, saved, grounder) for kind, paper in turns]
-    return claims.move_on(one, Seen.of(grounder.index.manifest), saved, told)
+    entry = one.saved.model_copy(update={"papers": papers, "provenance": provenance, "summary": summary})
+    alerts = [_turn(kind, paper, entry, grounder) for kind, paper in turns]
+    return claims.move_on(one, Seen.of(grounder.index.manifest), entry, alerts)
 
 
 def _bring_up_to_date(papers: Iterable[KeptPaper], index: Index) -> list[KeptPaper]:
     """The papers that the index still holds, each marked as retracted if it is by now."""
-    now = []
+    result = []
     for paper in papers:
         if entry := index.store.get(paper.pmid):
-            now.append(paper.model_copy(update={"retracted": entry.document.retracted}))
-    return now
+            result.append(paper.model_copy(update={"retracted": entry.document.retracted}))
+    return result
 
 
-def _retractions(before: Iterable[KeptPaper], now: Iterable[KeptPaper]) -> list[tuple[Kind, KeptPaper]]:
+def _retractions(old_papers: Iterable[KeptPaper], new_papers: Iterable[KeptPaper]) -> list[tuple[Kind, KeptPaper]]:
     """The supporting papers that were not retracted before and are now."""
-    sound = {one.pmid for one in before if one.stance == "support" and not one.retracted}
-    return [("support retracted", one) for one in now if one.retracted and one.pmid in sound]
+    sound = {one.pmid for one in old_papers if one.stance == "support" and not one.retracted}
+    return [("support retracted", one) for one in new_papers if one.retracted and one.pmid in sound]
 
 
-def _contradictions(standing: Sequence[KeptPaper], found: Grounding) -> list[tuple[Kind, KeptPaper]]:
+def _contradictions(old_papers: Sequence[KeptPaper], grounding: Grounding) -> list[tuple[Kind, KeptPaper]]:
     """The papers that contradict the claim now and did not before: the first one, and further ones that are strong."""
-    known = {one.pmid for one in standing if one.stance == "contradict"}
-    some = any(one.stance == "contradict" and not one.retracted for one in standing)
-    turned: list[tuple[Kind, KeptPaper]] = []
-    for evidence in found.contradicting:
-        if not _is_sound(evidence) or evidence.document.pmid in known:
+    pmids = {one.pmid for one in old_papers if one.stance == "contradict"}
+    some = any(one.stance == "contradict" and not one.retracted for one in old_papers)
+    turns: list[tuple[Kind, KeptPaper]] = []
+    for evidence in grounding.contradicting:
+        if not _is_sound(evidence) or evidence.document.pmid in pmids:
             continue
         if some and evidence.score < STRONG:
             continue
-        turned.append(("new contradiction" if some else "first contradiction", _paper(evidence, found)))
+        turns.append(("new contradiction" if some else "first contradiction", _paper(evidence, grounding)))
         some = True
-    return turned
+    return turns
 
 
 def _is_sound(evidence: Evidence) -> bool:
     """Whether a model judged that the paper contradicts the claim, and the paper is not retracted."""
-    judged = evidence.verdict is not None and evidence.verdict.label == "contradict"
-    return judged and not evidence.document.retracted
+    is_contradiction = evidence.verdict is not None and evidence.verdict.label == "contradict"
+    return is_contradiction and not evidence.document.retracted
 
 
-def _join(standing: Sequence[KeptPaper], found: Grounding, only: Only | None) -> list[KeptPaper]:
+def _join(old_papers: Sequence[KeptPaper], grounding: Grounding, changes: Only | None) -> list[KeptPaper]:
     """The papers on the claim's sides now: those found, and those from before that were not read again."""
-    new = [_paper(one, found) for one in (*found.contradicting, *found.supporting) if one.verdict]
-    if only is None:
+    new = [_paper(one, grounding) for one in (*grounding.contradicting, *grounding.supporting) if one.verdict]
+    if changes is None:
         return new
-    reread = {*only([one.pmid for one in standing]), *(one.pmid for one in new)}
-    kept = [*new, *(one for one in standing if one.pmid not in reread)]
-    return sorted(kept, key=lambda one: one.stance != "contradict")
+    reread = {*changes([one.pmid for one in old_papers]), *(one.pmid for one in new)}
+    papers = [*new, *(one for one in old_papers if one.pmid not in reread)]
+    return sorted(papers, key=lambda one: one.stance != "contradict")
 
 
 def _summarise(papers: Sequence[KeptPaper]) -> str:
-    against, retracted = sum(one.stance == "contradict" for one in papers), sum(one.retracted for one in papers)
+    against, retractions = sum(one.stance == "contradict" for one in papers), sum(one.retracted for one in papers)
     count = format_count(len(papers) - against, "document")
     sides = f"{format_count(against, 'document')} may contradict the claim, {count} may support it"
-    return f"{sides}{f'; retracted: {retracted:,}' if retracted else ''}."
+    return f"{sides}{f'; retracted: {retractions:,}' if retractions else ''}."
 
 
-def _paper(evidence: Evidence, found: Grounding) -> KeptPaper:
-    return KeptPaper.of(EvidenceOut.of(evidence, found.claim.text))
+def _paper(evidence: Evidence, grounding: Grounding) -> KeptPaper:
+    return KeptPaper.of(EvidenceOut.of(evidence, grounding.claim.text))
 
 
-def _turn(kind: Kind, paper: KeptPaper, saved: Saved, grounder: Grounder) -> Turn:
+def _turn(kind: Kind, paper: KeptPaper, entry: Saved, grounder: Grounder) -> Turn:
     where = ", ".join(str(one) for one in (paper.journal, paper.year) if one)
     detail = f"{_SAYS[kind]}: {paper.title or paper.pmid}{f' ({where})' if where else ''}"
     data = AlertData(
-        claim=saved.text,
+        claim=entry.text,
         detail=detail if detail.endswith(".") else f"{detail}.",
         paper=paper,
-        link=make_link(saved),
+        link=make_link(entry),
         index=grounder.index.manifest.id,
         index_version=grounder.index.manifest.version,
         models=grounder.models.names(),

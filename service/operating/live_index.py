@@ -66,25 +66,26 @@ class Serving:
 
 
 class CurrentService:
-    """Holds what serves now. `load` assembles the grounder; `answering` and the evidence finder are added to it, and if either
-    fails, the rest still serves. `failure` says why nothing ever will, `waiting` why the index cannot be opened yet."""
+    """Holds what serves now. `load` assembles the grounder; an answerer from `load_answerer` and the evidence finder are added to
+    it, and if either fails, the rest still serves. `failure` says why nothing ever will, `waiting` why the index cannot be
+    opened yet."""
 
-    def __init__(self, load: Callable[[], Grounder], answering: Callable[[Grounder], Answerer] | None) -> None:
-        self._load, self._answering = load, answering
-        self._now: Serving | None = None
+    def __init__(self, load: Callable[[], Grounder], load_answerer: Callable[[Grounder], Answerer] | None) -> None:
+        self._load, self._load_answerer = load, load_answerer
+        self._service: Serving | None = None
         self._lock = threading.Lock()
         self._looked_at: Hashable | None = None
         self.failure = self.waiting = ""
 
     def load(self) -> None:
         """Assemble the first service; an error is kept in `failure`, or in `waiting` if a retry may succeed soon."""
-        waiting = ""
+        reason = ""
         try:
-            self._now = self._assemble()
+            self._service = self._assemble()
             if self.waiting:
                 _log.info("the index is there")
         except ClusterBusy as error:
-            waiting = str(error)
+            reason = str(error)
             if not self.waiting:
                 _log.warning("waiting for the index: %s", error)
         except CounterpointError as error:
@@ -92,15 +93,15 @@ class CurrentService:
         except Exception:
             self.failure = "The service could not be loaded; see its log."
             _log.exception("loading failed")
-        self.waiting = waiting
+        self.waiting = reason
 
     def _assemble(self) -> Serving:
         grounder = self._load()
         answerer, why_not = None, NO_ANSWERS
         finder, why_none = None, ""
-        if self._answering:
+        if self._load_answerer:
             try:
-                answerer = self._answering(grounder)
+                answerer = self._load_answerer(grounder)
             except ClusterBusy:
                 raise
             except CounterpointError as error:
@@ -113,11 +114,11 @@ class CurrentService:
 
     def ready(self) -> Serving:
         """What serves now; raises `NotReady`. It may be replaced at any moment, so work on it under a `lease`."""
-        if self._now is None:
+        if self._service is None:
             error = NotReady(self.failure or self.waiting or "The service is still loading; try again in a few seconds.")
             error.retry_after = None if self.failure else RETRY_SECONDS if self.waiting else 3
             raise error
-        return self._now
+        return self._service
 
     @contextmanager
     def lease(self) -> Iterator[Serving]:
@@ -134,38 +135,38 @@ class CurrentService:
 
     def refresh(self) -> bool:
         """If the index changed on disk, open it and let it serve; return whether it does. A failure changes nothing."""
-        old = self._now
-        if old is None or (seen := look_at_index(old.index.folder)) in (None, self._looked_at):
+        old = self._service
+        if old is None or (fingerprint := look_at_index(old.index.folder)) in (None, self._looked_at):
             return False
-        opened: Index | None = None
+        index: Index | None = None
         try:
             if read_index_manifest(old.index.folder) == old.index.manifest:
-                self._looked_at = seen
+                self._looked_at = fingerprint
                 return False
-            opened = Index(old.index.folder)
-            answerer = old.answerer and old.answerer.over(opened)
-            new = Serving(old.grounder.over(opened), answerer, old.finder, old.no_answers, old.no_evidence)
+            index = Index(old.index.folder)
+            answerer = old.answerer and old.answerer.over(index)
+            new = Serving(old.grounder.over(index), answerer, old.finder, old.no_answers, old.no_evidence)
         except Exception as error:
             metrics.RELOADS.labels(outcome="failed").inc()
-            if opened:
-                opened.close()
+            if index:
+                index.close()
             if not isinstance(error, CounterpointError):
                 raise  # the next check tries again: an unforeseen error may pass
-            self._looked_at = seen
+            self._looked_at = fingerprint
             _log.warning("the changed index was not loaded: %s", error)
             return False
-        self._looked_at = seen
+        self._looked_at = fingerprint
         with self._lock:
-            self._now, old.retired = new, True
+            self._service, old.retired = new, True
         self._close_if_done(old)
         metrics.RELOADS.labels(outcome="swapped").inc()
-        _log.info("serving version %d of the index", opened.manifest.version)
+        _log.info("serving version %d of the index", index.manifest.version)
         return True
 
     def close(self) -> None:
         """Close the index; no request is in progress any more."""
         with self._lock:
-            serving, self._now = self._now, None
+            serving, self._service = self._service, None
             self.failure = "The service is stopping."
         if serving:
             serving.retired = True
@@ -173,8 +174,8 @@ class CurrentService:
 
     def _close_if_done(self, serving: Serving) -> None:
         with self._lock:
-            done = serving.retired and serving.leases == 0
-            if done:
+            idle = serving.retired and serving.leases == 0
+            if idle:
                 serving.retired = False  # once only
-        if done:
+        if idle:
             serving.index.close()

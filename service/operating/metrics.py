@@ -66,7 +66,7 @@ class StageClock:
         self._stage, self._since = stage, now
 
 
-class _Counted(Protocol):
+class _Usage(Protocol):
     requests: int
     prompt_tokens: int
     completion_tokens: int
@@ -76,19 +76,19 @@ class TokenMeter:
     """Passes on the running counts of language models: each token once, whichever request used it."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[int, int, int]] = {}
+        self._totals: dict[int, tuple[int, int, int]] = {}
         self._lock = threading.Lock()
 
     def read(self, models: Iterable[Mapping[str, object]]) -> None:
         """Count what the models were asked since the last call."""
         counts = [getattr(model, "usage", None) for group in models for model in group.values()]
         with self._lock:
-            for usage in {id(one): cast(_Counted, one) for one in counts if one is not None}.values():
-                now = (usage.requests, usage.prompt_tokens, usage.completion_tokens)
-                asked, prompt, completion = (
-                    max(0, a - b) for a, b in zip(now, self._seen.get(id(usage), (0, 0, 0)), strict=True)
+            for usage in {id(one): cast(_Usage, one) for one in counts if one is not None}.values():
+                totals = (usage.requests, usage.prompt_tokens, usage.completion_tokens)
+                requests, prompt, completion = (
+                    max(0, a - b) for a, b in zip(totals, self._totals.get(id(usage), (0, 0, 0)), strict=True)
                 )
-                self._seen[id(usage)] = now
-                LLM_REQUESTS.inc(asked)
+                self._totals[id(usage)] = totals
+                LLM_REQUESTS.inc(requests)
                 LLM_TOKENS.labels(kind="prompt").inc(prompt)
                 LLM_TOKENS.labels(kind="completion").inc(completion)

@@ -166,7 +166,7 @@ class Settings(BaseSettings):
         return {name: _digest(key.get_secret_value()) for name, key in self.keys.items()}
 
 
-def load_settings(**given: Any) -> Settings:
+def load_settings(**options: Any) -> Settings:
     """Load the settings, with the values from the command line (None: not given).
 
     Raises `BadConfig` for anything wrong, in one sentence that contains no secret.
@@ -175,13 +175,13 @@ def load_settings(**given: Any) -> Settings:
     if file and not file.is_file():
         raise BadConfig(f"There is no settings file at {file} (named by {FILE_VARIABLE}).")
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return Settings(**{name: value for name, value in options.items() if value is not None})
     except ValidationError as error:
         fault = error.errors(include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in fault["loc"][:1])
         hint = f" (known settings: {', '.join(Settings.model_fields)})" if fault["type"] == "extra_forbidden" else ""
         wrong = fault["msg"].removeprefix("Value error, ")
-        raise BadConfig(f"The setting {place}, from the {find_origins(given).get(place, 'file')}: {wrong}{hint}.") from None
+        raise BadConfig(f"The setting {place}, from the {find_origins(options).get(place, 'file')}: {wrong}{hint}.") from None
     except SettingsError as error:
         raise BadConfig(f"The environment's settings cannot be read ({error}); give keys as JSON.") from None
     except Exception as error:  # YAML's own errors, and those for a file that is not a mapping
@@ -190,17 +190,17 @@ def load_settings(**given: Any) -> Settings:
         ) from None
 
 
-def find_origins(given: dict[str, Any]) -> dict[str, Origin]:
+def find_origins(options: dict[str, Any]) -> dict[str, Origin]:
     """Find where the value of each setting comes from."""
-    command = {name for name, value in given.items() if value is not None}
+    command = {name for name, value in options.items() if value is not None}
     environment = set(EnvSettingsSource(Settings)())
     file = set(YamlConfigSettingsSource(Settings, _file())())
-    named: dict[str, Origin] = {}
+    origins: dict[str, Origin] = {}
     for name in (*Settings.model_fields, *sorted(file - set(Settings.model_fields))):
-        named[name] = (
+        origins[name] = (
             "command line" if name in command else "environment" if name in environment else "file" if name in file else "default"
         )
-    return named
+    return origins
 
 
 def show_settings(settings: Settings) -> dict[str, str]:
@@ -236,8 +236,8 @@ def hand_down_access(settings: Settings) -> None:
 
 
 def _file() -> Path | None:
-    named = os.environ.get(FILE_VARIABLE)
-    return Path(named) if named else None
+    path = os.environ.get(FILE_VARIABLE)
+    return Path(path) if path else None
 
 
 def _digest(key: str) -> bytes:

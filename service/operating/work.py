@@ -54,15 +54,15 @@ class Job(Generic[_T]):
 
     def __init__(self, result: asyncio.Future[_T]) -> None:
         self.result = result
-        self._left = threading.Event()
+        self._departure = threading.Event()
 
     def leave(self) -> None:
         """Note that nobody waits for the result any more."""
-        self._left.set()
+        self._departure.set()
 
     def check(self, *_: object) -> None:
         """Raises `Gone` once nobody waits for the result."""
-        if self._left.is_set():
+        if self._departure.is_set():
             raise Gone
 
 
@@ -72,7 +72,7 @@ class Workers:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._slots = asyncio.Semaphore(limits.threads)
-        self._waiting = 0
+        self._queue_length = 0
         self._pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="work")
 
     async def start(self, work: Callable[[Job[_T]], _T]) -> Job[_T]:
@@ -111,10 +111,10 @@ class Workers:
 
     async def _slot(self) -> None:
         retry_after = max(1, round(self.limits.wait / 2))
-        if self._slots.locked() and self._waiting >= self.limits.waiting:
+        if self._slots.locked() and self._queue_length >= self.limits.waiting:
             metrics.REFUSED.labels(reason="queue full").inc()
-            raise Busy(f"{self._waiting} requests are already waiting; try again in {retry_after} seconds.", retry_after)
-        self._waiting += 1
+            raise Busy(f"{self._queue_length} requests are already waiting; try again in {retry_after} seconds.", retry_after)
+        self._queue_length += 1
         metrics.WAITING.inc()
         try:
             async with asyncio.timeout(self.limits.wait):
@@ -125,7 +125,7 @@ class Workers:
                 f"No thread was free for {self.limits.wait:g} seconds; try again in {retry_after} seconds.", retry_after
             ) from None
         finally:
-            self._waiting -= 1
+            self._queue_length -= 1
             metrics.WAITING.dec()
 
     def _free(self) -> None:
@@ -135,10 +135,10 @@ class Workers:
     def _do(self, job: Job[_T], work: Callable[[Job[_T]], _T], loop: asyncio.AbstractEventLoop) -> None:
         """Run on a thread of the pool: do the work, hand its outcome to the loop, and free the slot whatever happens."""
 
-        def settle(how: Callable[[], object]) -> None:
+        def settle(resolve: Callable[[], object]) -> None:
             self._free()
             if not job.result.done():
-                how()
+                resolve()
 
         outcome: Callable[[], object]
         try:
@@ -160,7 +160,7 @@ class Workers:
 
 async def while_there(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
     """Await `work`, and cancel it as soon as the client leaves; then raises `Gone`. The request's body must be read already."""
-    task, watch = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(request))
+    task, watch = asyncio.ensure_future(work), asyncio.ensure_future(_await_disconnection(request))
     try:
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -171,6 +171,6 @@ async def while_there(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
             one.cancel()
 
 
-async def _disconnected(request: Request) -> None:
+async def _await_disconnection(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

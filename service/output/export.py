@@ -23,33 +23,34 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
 _LINE_START = re.compile(r"^(\d+)([.)])|^([-+=])")
 
 
-def documents(found: Answer | Grounding) -> tuple[Document, ...]:
+def documents(result: Answer | Grounding) -> tuple[Document, ...]:
     """Every document that an answer cites, or that is evidence for or against a claim or an answer, once each, in that order."""
-    if isinstance(found, Grounding):
-        shown = [one.document for one in (*found.contradicting, *found.supporting)]
+    if isinstance(result, Grounding):
+        papers = [one.document for one in (*result.contradicting, *result.supporting)]
     else:
-        shown = [cited.document for sentence in found.sentences for cited in sentence.citations]
-        shown += [conflict.evidence.document for conflict in found.conflicts]
-    return tuple({document.pmid: document for document in shown}.values())
+        papers = [citation.document for sentence in result.sentences for citation in sentence.citations]
+        papers += [conflict.evidence.document for conflict in result.conflicts]
+    return tuple({document.pmid: document for document in papers}.values())
 
 
-def markdown(found: Answer | Grounding) -> str:
+def markdown(result: Answer | Grounding) -> str:
     """Write the result as CommonMark, with numbered references and the sentences for and against."""
-    blocks = _answer_blocks(found) if isinstance(found, Answer) else _grounding_blocks(found)
+    blocks = _answer_blocks(result) if isinstance(result, Answer) else _grounding_blocks(result)
     return "\n\n".join(blocks) + "\n"
 
 
-def export_text(found: Answer | Grounding, format: Format) -> str:
+def export_text(result: Answer | Grounding, format: Format) -> str:
     """Write the result in one of these formats; reference managers get the documents that it shows."""
     if format == "markdown":
-        return markdown(found)
-    return ris(documents(found)) if format == "ris" else bibtex(documents(found))
+        return markdown(result)
+    return ris(documents(result)) if format == "ris" else bibtex(documents(result))
 
 
 def _answer_blocks(answer: Answer) -> list[str]:
     numbers = {document.pmid: number for number, document in enumerate(documents(answer), 1)}
     sentences = [
-        f"{escaped(one.text)} {_marks([cited.document for cited in one.citations], numbers)}".strip() for one in answer.sentences
+        f"{escaped(one.text)} {_marks([citation.document for citation in one.citations], numbers)}".strip()
+        for one in answer.sentences
     ]
     blocks = [f"# {escaped(answer.topic.question)}"]
     if sentences:
@@ -65,12 +66,12 @@ def _answer_blocks(answer: Answer) -> list[str]:
         ]
         blocks += ["## Conflicting evidence", "\n".join(against)]
     if numbers:
-        cited = [cited for one in answer.sentences for cited in one.citations]
-        listed = [
-            f"{numbers[document.pmid]}. {_reference(document)}{_list_borne_out(document, cited)}"
+        citations = [citation for one in answer.sentences for citation in one.citations]
+        lines = [
+            f"{numbers[document.pmid]}. {_reference(document)}{_list_borne_out(document, citations)}"
             for document in documents(answer)
         ]
-        blocks += ["## References", "\n".join(listed)]
+        blocks += ["## References", "\n".join(lines)]
     if answer.removed:
         blocks += [
             "## Removed by the check",
@@ -82,10 +83,12 @@ def _answer_blocks(answer: Answer) -> list[str]:
 
 def _describe_checks(answer: Answer) -> str:
     """Say how the citations were checked: that the quotes are there word for word, or what a judge says about the paper."""
-    cited = [cited for one in answer.sentences for cited in one.citations]
-    quoted = sum(one.verbatim for one in cited)
-    judged = len(cited) - quoted
-    return f"of {len(cited)} citations {quoted} are word for word in the abstract, {judged} are supported according to the judge"
+    citations = [citation for one in answer.sentences for citation in one.citations]
+    quotes = sum(one.verbatim for one in citations)
+    others = len(citations) - quotes
+    return (
+        f"of {len(citations)} citations {quotes} are word for word in the abstract, {others} are supported according to the judge"
+    )
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
@@ -95,13 +98,13 @@ def _grounding_blocks(grounding: Grounding) -> list[str]:
     if grounding.uncertain:
         sides.append(("Uncertain", grounding.uncertain))
     for heading, evidence in sides:
-        listed = [f"{one.rank}. {_reference(one.document)}\n   - {_quote(one)}\n   - {escaped(one.why)}" for one in evidence]
-        blocks += [f"## {heading}: {len(evidence) or 'none'}", *(["\n".join(listed)] if listed else [])]
+        lines = [f"{one.rank}. {_reference(one.document)}\n   - {_quote(one)}\n   - {escaped(one.why)}" for one in evidence]
+        blocks += [f"## {heading}: {len(evidence) or 'none'}", *(["\n".join(lines)] if lines else [])]
     return blocks
 
 
-def _marks(cited: Sequence[Document], numbers: dict[str, int]) -> str:
-    return f"\\[{', '.join(str(numbers[document.pmid]) for document in cited)}\\]" if cited else ""
+def _marks(papers: Sequence[Document], numbers: dict[str, int]) -> str:
+    return f"\\[{', '.join(str(numbers[document.pmid]) for document in papers)}\\]" if papers else ""
 
 
 def _quote(evidence: Evidence) -> str:
@@ -115,9 +118,9 @@ def _reference(document: Document) -> str:
     return ". ".join(fact for fact in facts if fact) + "."
 
 
-def _list_borne_out(document: Document, cited: Sequence[Citation]) -> str:
+def _list_borne_out(document: Document, citations: Sequence[Citation]) -> str:
     """List the sentences of a document that support the answer's sentences, each once, as points below it."""
-    texts = dict.fromkeys(one.sentence.text for one in cited if one.document.pmid == document.pmid)
+    texts = dict.fromkeys(one.sentence.text for one in citations if one.document.pmid == document.pmid)
     return "".join(f"\n   - “{escaped(text)}”" for text in texts)
 
 
@@ -133,4 +136,4 @@ def escaped(text: str) -> str:
 
 
 def _start(text: str) -> str:
-    return _LINE_START.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", text)
+    return _LINE_START.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", text)

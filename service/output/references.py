@@ -27,9 +27,9 @@ _LATEX = {
 _KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
 RETRACTED = "Retracted publication"
 """What a reference says about a retracted paper."""
-_NAMED = 3
+_MOST_AUTHORS = 3
 # What BibTeX would take as the end of a name.
-_SEPARATING = re.compile(r",|\band\b", re.IGNORECASE)
+_SEPARATOR = re.compile(r",|\band\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,18 @@ def _find_entry(document: Document) -> _Entry:
 
 def shorten_authors(authors: Sequence[Author]) -> str:
     """Write the first three authors with family name and initials, as in a list of references; "" if none is known."""
-    names = [f"{one.family} {_find_initials(one.given)}".strip() for one in authors[:_NAMED]]
-    return ", ".join([*names, *(["et al"] if len(authors) > _NAMED else [])])
+    names = [f"{one.family} {_find_initials(one.given)}".strip() for one in authors[:_MOST_AUTHORS]]
+    return ", ".join([*names, *(["et al"] if len(authors) > _MOST_AUTHORS else [])])
 
 
-def _find_initials(given: str) -> str:
+def _find_initials(given_names: str) -> str:
     """Reduce full given names to initials; initials stay as they are."""
-    if given.isupper() and len(given) <= _NAMED:
-        return given
-    return "".join(part[0] for part in re.split(r"[\s.-]+", given) if part and part[0].isupper())
+    if given_names.isupper() and len(given_names) <= _MOST_AUTHORS:
+        return given_names
+    return "".join(part[0] for part in re.split(r"[\s.-]+", given_names) if part and part[0].isupper())
 
 
-def ris(listed: Iterable[Document]) -> str:
+def ris(documents: Iterable[Document]) -> str:
     """Write the documents as RIS with rispy, one record each."""
     import rispy
 
@@ -81,22 +81,22 @@ def ris(listed: Iterable[Document]) -> str:
         def set_header(self, count: int) -> str:
             return ""
 
-    written: str = rispy.dumps([_ris_record(document) for document in listed], implementation=Writer)
-    return written
+    text: str = rispy.dumps([_ris_record(document) for document in documents], implementation=Writer)
+    return text
 
 
-def bibtex(listed: Iterable[Document]) -> str:
+def bibtex(documents: Iterable[Document]) -> str:
     """Write the documents as BibTeX in UTF-8 with bibtexparser, one entry each."""
     from bibtexparser.entrypoint import write_string
     from bibtexparser.library import Library
     from bibtexparser.model import Entry, Field
 
-    library, taken = Library(), set[str]()
-    for document in listed:
+    library, keys = Library(), set[str]()
+    for document in documents:
         fields = [Field(name, value) for name, value in _bibtex_fields(document).items()]
-        library.add(Entry(_find_entry(document).bibtex, _bibtex_key(document.pmid, taken), fields))
-    written: str = write_string(library)
-    return written
+        library.add(Entry(_find_entry(document).bibtex, _bibtex_key(document.pmid, keys), fields))
+    text: str = write_string(library)
+    return text
 
 
 def _ris_record(document: Document) -> dict[str, Any]:
@@ -121,12 +121,12 @@ def _ris_record(document: Document) -> dict[str, Any]:
     return {name: to_one_line(value) if isinstance(value, str) else value for name, value in fields.items() if value}
 
 
-def _bibtex_key(pmid: str, taken: set[str]) -> str:
+def _bibtex_key(pmid: str, earlier_keys: set[str]) -> str:
     """Make a key that no entry has yet, from characters that every reader accepts; BibTeX ignores the case of keys."""
-    wanted = f"pmid{pmid}" if is_pmid(pmid) else _KEY.sub("-", pmid).strip("-") or "document"
-    keys = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
-    key = next(key for key in keys if key.lower() not in taken)
-    taken.add(key.lower())
+    base = f"pmid{pmid}" if is_pmid(pmid) else _KEY.sub("-", pmid).strip("-") or "document"
+    keys = (base if number == 1 else f"{base}-{number}" for number in count(1))
+    key = next(key for key in keys if key.lower() not in earlier_keys)
+    earlier_keys.add(key.lower())
     return key
 
 
@@ -143,12 +143,12 @@ def _bibtex_fields(document: Document) -> dict[str, str]:
         "keywords": ", ".join(document.mesh),
         "abstract": document.abstract,
     }
-    written = {name: _encode(value) for name, value in fields.items() if value}
-    if "title" in written:
+    values = {name: _encode(value) for name, value in fields.items() if value}
+    if "title" in values:
         # A second pair of braces keeps the title's capitals, which BibTeX styles would turn into lower case.
-        written["title"] = f"{{{written['title']}}}"
+        values["title"] = f"{{{values['title']}}}"
     authors = " and ".join(map(_name_author, document.authors))
-    return {"author": authors, **written} if authors else written
+    return {"author": authors, **values} if authors else values
 
 
 def _name_author(author: Author) -> str:
@@ -156,12 +156,12 @@ def _name_author(author: Author) -> str:
     if not author.given:
         return f"{{{_encode(author.family)}}}"
     parts = [author.family, author.suffix, author.given] if author.suffix else [author.family, author.given]
-    return ", ".join(f"{{{_encode(part)}}}" if _SEPARATING.search(part) else _encode(part) for part in parts)
+    return ", ".join(f"{{{_encode(part)}}}" if _SEPARATOR.search(part) else _encode(part) for part in parts)
 
 
 def _encode(text: str) -> str:
-    encoded: str = _latex().unicode_to_latex(to_one_line(text))
-    return encoded
+    latex: str = _latex().unicode_to_latex(to_one_line(text))
+    return latex
 
 
 @cache

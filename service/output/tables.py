@@ -20,10 +20,10 @@ def grounding_csv(response: GroundResponse) -> str:
     """Write one paper per row, contradictions first."""
     rows = [
         (
-            response.claim.text, said, one.rank, one.score, one.pmid, one.title, one.year or "", one.journal,
+            response.claim.text, side, one.rank, one.score, one.pmid, one.title, one.year or "", one.journal,
             "yes" if one.retracted else "no", one.standing, one.sentence.text if one.sentence else "", one.why,
         )
-        for said, one, _ in _list_sides(response)
+        for side, one, _ in _list_sides(response)
     ]  # fmt: skip
     return write_csv(GROUNDING_COLUMNS, rows)
 
@@ -32,11 +32,11 @@ def print_grounding_table(response: GroundResponse) -> None:
     """Print one paper per line: side, score, PMID, year, title; then how much was checked."""
     console = Console(highlight=False)
     table = Table("side", "score", "PMID", "year", "title", title=escape(response.claim.text), title_justify="left")
-    for said, one, colour in _list_sides(response):
+    for side, one, colour in _list_sides(response):
         title = Text(one.title or "(no title)")
         if one.retracted:
             title.append(" RETRACTED", style="bold red")
-        table.add_row(Text(said, style=colour), f"{one.score:.2f}", Text(one.pmid), str(one.year or ""), title)
+        table.add_row(Text(side, style=colour), f"{one.score:.2f}", Text(one.pmid), str(one.year or ""), title)
     if table.row_count:
         console.print(table)
     else:
@@ -45,4 +45,4 @@ def print_grounding_table(response: GroundResponse) -> None:
 
 
 def _list_sides(response: GroundResponse) -> list[tuple[str, EvidenceOut, str]]:
-    return [(said, one, colour) for field, said, colour in _SIDES for one in getattr(response, field)]
+    return [(side, one, colour) for field, side, colour in _SIDES for one in getattr(response, field)]

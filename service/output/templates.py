@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-_SHARED = "head.html"
+_HEAD = "head.html"
 
 
 @cache
@@ -16,7 +16,7 @@ def load_templates(package: str, autoescape: bool = True, **options: Any) -> Env
     """Load the templates of a package by name; a variable that a template uses but is not given raises an error."""
 
     def read(name: str) -> str:
-        return files("service.output" if name == _SHARED else package).joinpath(name).read_text("utf-8")
+        return files("service.output" if name == _HEAD else package).joinpath(name).read_text("utf-8")
 
     return Environment(
         loader=FunctionLoader(read),

@@ -87,8 +87,8 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
 
 
 def _first_author(authors: list[str]) -> str:
-    first = authors[0].partition(",")[0] if authors else ""
-    return f"{first} et al." if len(authors) > 1 else first
+    author = authors[0].partition(",")[0] if authors else ""
+    return f"{author} et al." if len(authors) > 1 else author
 
 
 def _reason(evidence: EvidenceOut) -> str:
@@ -133,9 +133,9 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
     ]
     for source in manifest.sources:
         left_out = {"bad": source.bad, "without abstract": source.without_abstract, "repeated": source.repeated}
-        listed = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
+        reasons = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
         lines.append(
-            f"    {source.path} ({source.format}, {source.records:,} records{f'; left out: {listed}' if listed else ''})"
+            f"    {source.path} ({source.format}, {source.records:,} records{f'; left out: {reasons}' if reasons else ''})"
         )
     return lines
 
@@ -148,7 +148,7 @@ def _vectors(folder: Path, manifest: Manifest) -> str:
     if part is None:
         return f"none (`counterpoint index dense {folder}` makes them)"
     size = (manifest.files[part.vectors] + manifest.files[part.ids]) / 1e6
-    made = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, by {part.encoder}"
+    description = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, by {part.encoder}"
     if manifest.vectors_fit:
-        return made
-    return f"{made}; for an earlier version (`counterpoint index dense {folder}` updates them)"
+        return description
+    return f"{description}; for an earlier version (`counterpoint index dense {folder}` updates them)"

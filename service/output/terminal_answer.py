@@ -41,16 +41,16 @@ def print_answer(response: AnswerResponse) -> None:
             one = conflict.evidence
             console.print(Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
             console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
-    cited = [document for document in response.documents if document.cited]
-    if cited:
+    documents = [document for document in response.documents if document.cited]
+    if documents:
         console.print(Text("\nDocuments", style="bold"))
-        for document in cited:
+        for document in documents:
             facts = " · ".join(str(fact) for fact in (document.pmid, document.year, document.journal) if fact)
             console.print(Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
     if response.removed:
         console.print(Text(f"\n{len(response.removed)} sentences were removed by the check", style="bold"))
-        for removed in response.removed:
-            console.print(Padding(Text(f"“{removed.text}” ({removed.reason})", style="dim"), (0, 0, 0, 3)))
+        for removal in response.removed:
+            console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
     console.print(Text(f"\n{_facts(response)}", style="dim"))
 
 
@@ -61,10 +61,10 @@ def _print_evidence(sentence: AnswerSentenceOut, console: Console) -> None:
 
 
 def _facts(response: AnswerResponse) -> str:
-    used, source = response.usage, response.provenance
-    spent = f" {used.requests} requests, {used.prompt_tokens:,} + {used.completion_tokens:,} tokens" if used.requests else ""
-    cost = f", {used.cost:.4f} US dollars" if used.cost is not None else ""
+    usage, source = response.usage, response.provenance
+    amount = f" {usage.requests} requests, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.requests else ""
+    cost = f", {usage.cost:.4f} US dollars" if usage.cost is not None else ""
     return (
-        f"{response.words} words by {response.generated_by};{spent}{cost}{';' if spent else ''} configuration {source.config}, "
+        f"{response.words} words by {response.generated_by};{amount}{cost}{';' if amount else ''} configuration {source.config}, "
         f"profile {source.profile}, index {source.index}."
     )

@@ -12,22 +12,22 @@ def entry_line(entry: HistoryOut) -> str:
     return f"{entry.id}  {_minute(entry.at)}  {entry.text}"
 
 
-def saved_line(saved: SavedOut) -> str:
+def saved_line(claim: SavedOut) -> str:
     """A saved claim in one line, with how many papers stand on each side."""
-    against = sum(one.stance == "contradict" for one in saved.papers)
-    sides = f"{against} against, {len(saved.papers) - against} for"
-    return f"{saved.id}  {_minute(saved.at)}  {sides}  {saved.text}{f'  ({saved.note})' if saved.note else ''}"
+    against = sum(one.stance == "contradict" for one in claim.papers)
+    sides = f"{against} against, {len(claim.papers) - against} for"
+    return f"{claim.id}  {_minute(claim.at)}  {sides}  {claim.text}{f'  ({claim.note})' if claim.note else ''}"
 
 
 def entry_lines(entry: HistoryOut | SavedOut) -> list[str]:
     """A whole entry: what was asked, what was listed, where that came from, and how to ask it again."""
-    made = entry.provenance
+    source = entry.provenance
     lines = [entry.text]
     if isinstance(entry, SavedOut) and entry.note:
         lines.append(f"Note: {entry.note}")
     lines += [entry.summary, *map(_paper_line, entry.papers)]
-    lines += [f"Asked {_minute(entry.at)} (UTC), index {made.index}, {made.config} with the profile {made.profile}"]
-    lines += [f"Model {role}: {name}" for role, name in made.models.items()]
+    lines += [f"Asked {_minute(entry.at)} (UTC), index {source.index}, {source.config} with the profile {source.profile}"]
+    lines += [f"Model {role}: {name}" for role, name in source.models.items()]
     return [*lines, f"Again: {_command(entry)}", f"On the page: /{entry.link}", *entry.changed]
 
 
@@ -46,10 +46,10 @@ def _paper_line(paper: KeptPaper) -> str:
 
 
 def _command(entry: HistoryOut | SavedOut) -> str:
-    made = entry.provenance
+    source = entry.provenance
     name = "ground" if entry.mode == "claim" else "answer"
-    words = ["counterpoint", name, entry.text, "--index", "DIR", "--profile", made.profile]
-    words += ["--config" if entry.mode == "claim" else "--answers", made.config]
+    words = ["counterpoint", name, entry.text, "--index", "DIR", "--profile", source.profile]
+    words += ["--config" if entry.mode == "claim" else "--answers", source.config]
     if entry.mode == "claim" and entry.question:
         words += ["--question", entry.question]
     if entry.known_pmids:

@@ -18,12 +18,12 @@ def conclude(evidence: Sequence[EvidenceSentence]) -> str:
         f"{for_it} {_verb('support', for_it)} it."
     )
     if against and for_it:
-        more = (
+        direction = (
             "points both ways"
             if against == for_it
             else f"mostly {'contradicts' if against > for_it else 'supports'} the hypothesis"
         )
-        return f"What this paper says {more}: {counts}"
+        return f"What this paper says {direction}: {counts}"
     return f"This paper {'contradicts' if against else 'supports'} the hypothesis: {counts}"
 
 

@@ -44,7 +44,7 @@ def _continue() -> None:
     """Never stop the work."""
 
 
-class _Checked:
+class _CheckingReranker:
     """A reranker that checks before each call whether anyone is still waiting for the result."""
 
     def __init__(self, reranker: Reranker, check: Callable[[], None]) -> None:
@@ -80,21 +80,21 @@ class EvidenceFinder:
         `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis
         or a `k` that the paper does not allow.
         """
-        asked = check_hypothesis(hypothesis)
+        statement = check_hypothesis(hypothesis)
         check_count(paper, k)
         chat = self._chat() if how != "embedded" else None
         reranker, judge, encoder = self._models
-        reading = EvidenceReader(_Checked(reranker, check), judge, encoder).read(asked, paper)
+        reading = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder).read(statement, paper)
         models = self.reader.name
         if chat is None or how == "embedded":
-            chosen = choose_sentences(paper, reading, k, results_only)
+            sentences = choose_sentences(paper, reading, k, results_only)
         else:
-            chosen = describe_chosen(
-                paper, reading, ask_for_evidence(chat, how, asked, paper, k, results_only).indices, results_only
+            sentences = describe_chosen(
+                paper, reading, ask_for_evidence(chat, how, statement, paper, k, results_only).indices, results_only
             )
             models = f"{chat.model} ({how}), {models}"
-        judged = sum(verdict is not None for verdict in reading.verdicts)
-        return PaperEvidence(asked, paper, tuple(chosen), how, results_only, models, len(paper.body), judged)
+        judged_count = sum(verdict is not None for verdict in reading.verdicts)
+        return PaperEvidence(statement, paper, tuple(sentences), how, results_only, models, len(paper.body), judged_count)
 
     def _chat(self) -> Chat:
         """One chat client for all requests, so that they share its pace and its budget."""
@@ -109,12 +109,12 @@ def make_finder_beside(grounding: Models, answering: Models | None = None) -> Ev
     return load_finder(grounding.profile, Models(grounding.profile, rerankers, judges, grounding.encoders))
 
 
-def load_finder(profile: Profile, loaded: Models | None = None) -> EvidenceFinder:
-    """A finder with the profile's models; those in `loaded` are taken from there."""
-    had = loaded or Models(profile, {}, {})
-    reranker = had.rerankers.get(RERANKER) or load_reranker(RERANKER, profile)
-    judge = had.judges.get(judge_name(JUDGE, profile)) or load_judge(JUDGE, profile)
-    return EvidenceFinder(Models(profile, {RERANKER: reranker}, {JUDGE: judge}, had.encoders))
+def load_finder(profile: Profile, models: Models | None = None) -> EvidenceFinder:
+    """A finder with the profile's models; those in `models` are taken from there."""
+    stock = models or Models(profile, {}, {})
+    reranker = stock.rerankers.get(RERANKER) or load_reranker(RERANKER, profile)
+    judge = stock.judges.get(judge_name(JUDGE, profile)) or load_judge(JUDGE, profile)
+    return EvidenceFinder(Models(profile, {RERANKER: reranker}, {JUDGE: judge}, stock.encoders))
 
 
 def chat_of(profile: Profile) -> Chat:

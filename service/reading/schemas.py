@@ -47,10 +47,10 @@ class EvidenceRequest(BaseModel):
 
     @model_validator(mode="after")
     def _one_paper(self) -> Self:
-        given = sum(one is not None for one in (self.sentences, self.text, self.jats))
-        if given != 1:
-            came = "is missing" if not given else f"is given {given} times"
-            raise ValueError(f"The paper {came}; give the paper once: as sentences, as text or as jats")
+        count = sum(one is not None for one in (self.sentences, self.text, self.jats))
+        if count != 1:
+            fault = "is missing" if not count else f"is given {count} times"
+            raise ValueError(f"The paper {fault}; give the paper once: as sentences, as text or as jats")
         return self
 
     def paper(self) -> Paper:
@@ -112,11 +112,11 @@ class EvidenceResponse(BaseModel):
     evidence: list[EvidenceSentenceOut]
 
     @classmethod
-    def of(cls, found: PaperEvidence) -> EvidenceResponse:
+    def of(cls, result: PaperEvidence) -> EvidenceResponse:
         """From the value."""
         return cls(
-            hypothesis=found.hypothesis, says=conclude(found.evidence), title=found.paper.title,
-            results_only=found.results_only, how=found.how,
-            models=found.models, read=found.read, judged=found.judged,
-            evidence=[EvidenceSentenceOut.of(one) for one in found.evidence],
+            hypothesis=result.hypothesis, says=conclude(result.evidence), title=result.paper.title,
+            results_only=result.results_only, how=result.how,
+            models=result.models, read=result.read, judged=result.judged,
+            evidence=[EvidenceSentenceOut.of(one) for one in result.evidence],
         )  # fmt: skip

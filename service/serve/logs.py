@@ -26,7 +26,7 @@ class JsonLines(logging.Formatter):
 
     def told(self, record: logging.LogRecord) -> dict[str, Any]:
         """The record's parts."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -36,11 +36,11 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
-            told["exception"] = type(error).__name__
-            told["frames"] = [f"{one.filename}:{one.lineno} {one.name}" for one in traceback.extract_tb(error.__traceback__)]
+            fields["exception"] = type(error).__name__
+            fields["frames"] = [f"{one.filename}:{one.lineno} {one.name}" for one in traceback.extract_tb(error.__traceback__)]
             if self._with_texts:
-                told["text"] = str(error)
-        return told
+                fields["text"] = str(error)
+        return fields
 
 
 class TextLines(JsonLines):
@@ -48,10 +48,10 @@ class TextLines(JsonLines):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
-        told = self.told(record)
-        first = f"{told.pop('time')} {told.pop('level')} {json.dumps(told.pop('message'))[1:-1]}"
-        told.pop("logger")
-        return " ".join([first, *(f"{name}={json.dumps(value, default=str)}" for name, value in told.items())])
+        fields = self.told(record)
+        first = f"{fields.pop('time')} {fields.pop('level')} {json.dumps(fields.pop('message'))[1:-1]}"
+        fields.pop("logger")
+        return " ".join([first, *(f"{name}={json.dumps(value, default=str)}" for name, value in fields.items())])
 
 
 def configure(settings: Settings) -> None:

@@ -62,7 +62,7 @@ def run(settings: Settings) -> None:
     """Serve until asked to stop; requests already accepted are answered first."""
     import uvicorn
 
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "host": settings.host,
         "port": settings.port,
         "log_config": None,
@@ -72,7 +72,7 @@ def run(settings: Settings) -> None:
         "timeout_graceful_shutdown": settings.shutdown_seconds,
     }
     if settings.workers == 1:
-        uvicorn.run(create_service(settings), **how)
+        uvicorn.run(create_service(settings), **options)
         return
     from service.serve.supervise import supervise
 
@@ -84,9 +84,9 @@ def run(settings: Settings) -> None:
     counts = os.environ[_COUNTS] = tempfile.mkdtemp(prefix="counterpoint-metrics-", dir=place)
     try:
         # A process that loads models on a busy machine may be silent for a long time without being dead.
-        how |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
+        options |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
         # The workers are fresh processes (a Java machine does not survive a fork), each given these settings.
-        supervise(uvicorn.Config(partial(create_service, settings), **how), lambda pid: _name_loaded_file(pid).exists())
+        supervise(uvicorn.Config(partial(create_service, settings), **options), lambda pid: _name_loaded_file(pid).exists())
     finally:
         shutil.rmtree(counts, ignore_errors=True)
 

@@ -23,24 +23,24 @@ class _Supervisor(Multiprocess):
         super().keep_subprocess_alive()
 
 
-def supervise(config: Config, loaded: Callable[[int], bool]) -> None:
-    """Run the workers until asked to stop, as `uvicorn.run` does; `loaded` says by process id whether a worker has loaded."""
+def supervise(config: Config, has_loaded: Callable[[int], bool]) -> None:
+    """Run the workers until asked to stop, as `uvicorn.run` does; `has_loaded` says by process id whether a worker has loaded."""
     listener = config.bind_socket()
     supervisor = _Supervisor(config, sockets=[listener])
 
-    def attended() -> bool:
+    def is_attended() -> bool:
         """Whether any worker takes connections: one that is loaded and has not died."""
-        return any(one.pid and loaded(one.pid) and not wait([one.process.sentinel], 0) for one in list(supervisor.processes))
+        return any(one.pid and has_loaded(one.pid) and not wait([one.process.sentinel], 0) for one in list(supervisor.processes))
 
-    door = LoadingResponder(listener, attended)
+    door = LoadingResponder(listener, is_attended)
 
     def shut() -> None:
         # Workers that are stopping accept no connections any more; this process holds the socket too.
         supervisor.should_exit.wait()
         door.shut()
 
-    closing = Thread(target=shut, name="closing", daemon=True)
+    closer = Thread(target=shut, name="closing", daemon=True)
     door.open()
-    closing.start()
+    closer.start()
     supervisor.run()
-    closing.join()
+    closer.join()

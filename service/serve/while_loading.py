@@ -26,11 +26,11 @@ _LOOK_SECONDS = 0.2
 
 
 class LoadingResponder:
-    """Takes connections to `listener` while `attended` says that no worker does; runs in its own thread from `open` to `shut`."""
+    """Takes connections to `listener` while `is_attended` says that no worker does; runs in a thread from `open` to `shut`."""
 
-    def __init__(self, listener: socket.socket, attended: Callable[[], bool]) -> None:
-        self._listener, self._attended = listener, attended
-        self._shut = Event()
+    def __init__(self, listener: socket.socket, is_attended: Callable[[], bool]) -> None:
+        self._listener, self._is_attended = listener, is_attended
+        self._stop = Event()
         self._thread = Thread(target=self._keep, name="door", daemon=True)
 
     def open(self) -> None:
@@ -41,21 +41,21 @@ class LoadingResponder:
 
     def shut(self) -> None:
         """Stop accepting connections in this process; once the workers have closed their sockets too, connections are refused."""
-        self._shut.set()
+        self._stop.set()
         self._thread.join()
         self._listener.close()
 
     def _keep(self) -> None:
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="door") as answering:
-            while not self._shut.is_set():
-                if self._attended():
-                    self._shut.wait(_LOOK_SECONDS)
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="door") as pool:
+            while not self._stop.is_set():
+                if self._is_attended():
+                    self._stop.wait(_LOOK_SECONDS)
                     continue
-                waiting, _, _ = select([self._listener], [], [], _LOOK_SECONDS)
+                connections, _, _ = select([self._listener], [], [], _LOOK_SECONDS)
                 # A worker may have become ready since: do not turn away what it can answer.
-                if waiting and not self._attended():
+                if connections and not self._is_attended():
                     with suppress(OSError):  # a worker took it, or the client left
-                        answering.submit(_answer, self._listener.accept()[0])
+                        pool.submit(_answer, self._listener.accept()[0])
 
 
 def _answer(client: socket.socket) -> None:
@@ -77,12 +77,12 @@ def _response(head: bytes) -> bytes:
     method, _, rest = head.partition(b" ")
     path = rest.partition(b" ")[0].partition(b"?")[0]
     if path == b"/health":
-        told = Health(status="starting", documents=0, index="", config="", profile="", models={}).model_dump()
+        content = Health(status="starting", documents=0, index="", config="", profile="", models={}).model_dump()
         media_type = "application/json"
     else:
-        told = problem(503, f"The service is starting; try again in {RETRY_AFTER} seconds.").model_dump()
+        content = problem(503, f"The service is starting; try again in {RETRY_AFTER} seconds.").model_dump()
         media_type = MEDIA_TYPE
-    body = json.dumps(told).encode()
+    body = json.dumps(content).encode()
     lines = [
         "HTTP/1.1 503 Service Unavailable",
         f"Content-Type: {media_type}",

@@ -21,11 +21,11 @@ class Shape:
 
 
 def record_faults(
-    records: Sequence[Any], shape: Shape, wanted: Collection[str], within: Callable[[str, str, dict[str, Any]], Iterator[str]]
+    records: Sequence[Any], shape: Shape, ids: Collection[str], faults_in: Callable[[str, str, dict[str, Any]], Iterator[str]]
 ) -> Iterator[str]:
-    """The faults of a run whose input holds the ids `wanted`; `within` yields those in one record (its place, its id, itself)."""
+    """The faults of a run whose input holds these `ids`; `faults_in` yields those in one record (its place, its id, itself)."""
     noun = shape.noun
-    seen: set[str] = set()
+    keys: set[str] = set()
     idents: set[tuple[Any, Any]] = set()
     for number, record in enumerate(records, 1):
         metadata = record.get("metadata") if isinstance(record, dict) else None
@@ -38,15 +38,15 @@ def record_faults(
             if not isinstance(metadata.get(name), str) or not metadata[name].strip():
                 yield f"{place}: metadata.{name} is missing"
         idents.add((str(metadata.get("team_id")), str(metadata.get("run_id"))))
-        if key not in wanted:
+        if key not in ids:
             yield f"{place}: the input has no {noun} with this {shape.id}"
-        elif key in seen:
+        elif key in keys:
             yield f"{place}: it appears more than once"
         else:
-            yield from within(place, key, record)
-        seen.add(key)
-    for key in wanted:
-        if key not in seen:
+            yield from faults_in(place, key, record)
+        keys.add(key)
+    for key in ids:
+        if key not in keys:
             yield f"{noun} {key}: it is missing"
     if len(idents) > 1:
         yield f"the run: its {noun}s name {len(idents)} different teams or runs; expected one"
@@ -58,7 +58,7 @@ def citation_faults(place: str, name: str, pmids: Sequence[str], store: Document
         yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"
     for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):
         yield f"{place}: {name} repeats {pmid}"
-    held = store.holds(pmids)
+    index_pmids = store.holds(pmids)
     for pmid in dict.fromkeys(pmids):
-        if pmid not in held:
+        if pmid not in index_pmids:
             yield f"{place}: {name} contains {pmid}, which is not in the index"

@@ -132,49 +132,49 @@ def journal(out: Path, facts: Mapping[str, Any]) -> Iterator[RunJournal]:
 
 
 def work(
-    kept: RunJournal, jobs: Sequence[Job], doing: str, unit: str, survived: tuple[type[CounterpointError], ...] = ()
+    run_journal: RunJournal, jobs: Sequence[Job], label: str, unit: str, survived: tuple[type[CounterpointError], ...] = ()
 ) -> dict[str, CounterpointError]:
     """Do the jobs that are not done yet, a few at once, and keep each; return the `survived` errors by the key of the failed job.
 
     Any other error ends the work; what was finished is kept. Raises `Interrupted` if the user stops it.
     """
-    waiting = iter([job for job in jobs if job.key not in kept.records])
-    running: dict[Future[str], Job] = {}
-    failed: dict[str, CounterpointError] = {}
+    queue = iter([job for job in jobs if job.key not in run_journal.records])
+    tasks: dict[Future[str], Job] = {}
+    errors: dict[str, CounterpointError] = {}
     in_a_row = 0
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="run")
     try:
-        with tqdm(total=sum(job.size for job in jobs), desc=doing, unit=f" {unit}", disable=None) as bar:
-            bar.update(sum(job.size for job in jobs if job.key in kept.records))
+        with tqdm(total=sum(job.size for job in jobs), desc=label, unit=f" {unit}", disable=None) as bar:
+            bar.update(sum(job.size for job in jobs if job.key in run_journal.records))
             while True:
-                room = 2 * _WORKERS - len(running) if in_a_row < _IN_A_ROW else 0
-                running.update((pool.submit(job.make), job) for job in islice(waiting, room))
-                if not running:
+                room = 2 * _WORKERS - len(tasks) if in_a_row < _IN_A_ROW else 0
+                tasks.update((pool.submit(job.make), job) for job in islice(queue, room))
+                if not tasks:
                     break
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    job = running.pop(future)
+                for future in wait(tasks, return_when=FIRST_COMPLETED).done:
+                    job = tasks.pop(future)
                     try:
-                        kept.add(job.key, future.result())
+                        run_journal.add(job.key, future.result())
                     except survived as error:
-                        failed[job.key] = error
+                        errors[job.key] = error
                         in_a_row += 1
                     else:
                         in_a_row = 0
                         bar.update(job.size)
     except KeyboardInterrupt:
         pool.shutdown(wait=True, cancel_futures=True)
-        _keep_finished(kept, running)
+        _keep_finished(run_journal, tasks)
         raise Interrupted(
-            f"Stopped after {len(kept.records):,} of {len(jobs):,} items; they are saved, "
+            f"Stopped after {len(run_journal.records):,} of {len(jobs):,} items; they are saved, "
             "and the same command resumes from there."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return failed
+    return errors
 
 
-def _keep_finished(kept: RunJournal, running: Mapping[Future[str], Job]) -> None:
+def _keep_finished(run_journal: RunJournal, tasks: Mapping[Future[str], Job]) -> None:
     """Keep the jobs that were still running when the user stopped the work and have ended since."""
-    for future, job in running.items():
-        if job.key not in kept.records and not future.cancelled() and future.exception() is None:
-            kept.add(job.key, future.result())
+    for future, job in tasks.items():
+        if job.key not in run_journal.records and not future.cancelled() and future.exception() is None:
+            run_journal.add(job.key, future.result())

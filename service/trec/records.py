@@ -24,10 +24,10 @@ def read_json_or_lines(path: Path) -> list[Any]:
     if not text.strip():
         raise BadInput(f"{path} is empty; expected a JSON file.")
     try:
-        whole = json.loads(text)
-        return whole if isinstance(whole, list) else [whole]
+        data = json.loads(text)
+        return data if isinstance(data, list) else [data]
     except json.JSONDecodeError as error:
-        first = error
+        list_error = error
     except RecursionError:
         raise BadInput(f"{path} is nested too deeply to be read; expected a JSON file of records.") from None
     records = []
@@ -38,7 +38,7 @@ def read_json_or_lines(path: Path) -> list[Any]:
                 records.append(json.loads(line))
             except json.JSONDecodeError:
                 # For a list that breaks off, report the fault of the list and not that of its first line.
-                where = f"line {first.lineno}: {first.msg}" if text.lstrip()[0] == "[" else f"line {number} is not JSON"
+                where = f"line {list_error.lineno}: {list_error.msg}" if text.lstrip()[0] == "[" else f"line {number} is not JSON"
                 raise BadInput(f"{path}, {where}; expected one JSON list or one JSON object per line.") from None
     return records
 
@@ -55,11 +55,11 @@ def keys(record: dict[str, Any]) -> str:
     return ", ".join(record) or "no keys"
 
 
-def refuse_unknown(path: Path, place: str, record: dict[str, Any], known: Sequence[str]) -> None:
-    """Raise `BadRecord` for a key that is not one of the `known`: otherwise a misspelt key would count as left out."""
+def refuse_unknown(path: Path, place: str, record: dict[str, Any], names: Sequence[str]) -> None:
+    """Raise `BadRecord` for a key that is not one of `names`: otherwise a misspelt key would count as left out."""
     for key in record:
-        if key not in known:
-            raise BadRecord(path, place, f"the key {key!r} is unknown; expected {', '.join(known)}; correct it or leave it out")
+        if key not in names:
+            raise BadRecord(path, place, f"the key {key!r} is unknown; expected {', '.join(names)}; correct it or leave it out")
 
 
 def is_id(value: Any) -> bool:
@@ -69,11 +69,11 @@ def is_id(value: Any) -> bool:
 
 def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None:
     """Raise `BadRecord` for the first record, called a `noun`, whose id an earlier one has too; `name` is the id's key."""
-    seen: set[str] = set()
+    known_ids: set[str] = set()
     for number, id in enumerate(ids, 1):
-        if id in seen:
+        if id in known_ids:
             raise BadRecord(path, f"{noun} {number}", f"{name} {id!r} is repeated; every {noun} needs its own id")
-        seen.add(id)
+        known_ids.add(id)
 
 
 def is_id_list(value: Any) -> bool:

@@ -33,10 +33,10 @@ class Shard:
 
 def parse_shard(text: str) -> Shard:
     """Parse a shard written as i/n; raises `BadInput`."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise BadInput(f"--shard should be i/n, such as 2/8, with i from 1 to n, not {text!r}.")
-    return Shard(int(found[1]), int(found[2]))
+    return Shard(int(match[1]), int(match[2]))
 
 
 def places(sizes: Sequence[int], shard: Shard) -> list[int]:
@@ -81,10 +81,10 @@ class _FinishedShard:
     def lines(self, name: str) -> list[str]:
         """The lines of one of its files."""
         # Not splitlines(): a line separator of Unicode may stand within a text.
-        found = beside(self.path, name).read_text("utf-8").split("\n")[:-1]
-        if len(found) != len(self.places):
-            raise BadInput(f"{beside(self.path, name)} has {len(found)} lines for {len(self.places)} items; run the shard again.")
-        return found
+        texts = beside(self.path, name).read_text("utf-8").split("\n")[:-1]
+        if len(texts) != len(self.places):
+            raise BadInput(f"{beside(self.path, name)} has {len(texts)} lines for {len(self.places)} items; run the shard again.")
+        return texts
 
 
 def merge(shards: Sequence[Path], out: Path) -> int:
@@ -94,14 +94,14 @@ def merge(shards: Sequence[Path], out: Path) -> int:
     """
     if out.resolve() in {path.resolve() for path in shards}:
         raise BadInput(f"{out} is one of the shards; name another file for the whole run.")
-    made = [_read_shard(path) for path in shards]
-    for other in made[1:]:
-        _refuse_difference(made[0], other)
-    _refuse_doubled_or_missing(made)
-    texts = {name: _join(made, name) for name in made[0].manifest[FILES]}
+    parts = [_read_shard(path) for path in shards]
+    for other in parts[1:]:
+        _refuse_difference(parts[0], other)
+    _refuse_doubled_or_missing(parts)
+    texts = {name: _join(parts, name) for name in parts[0].manifest[FILES]}
     with translate_write_errors("the run", out):
-        publish(out, made[0].facts(), texts)
-    return made[0].items
+        publish(out, parts[0].facts(), texts)
+    return parts[0].items
 
 
 def _read_shard(path: Path) -> _FinishedShard:
@@ -110,29 +110,31 @@ def _read_shard(path: Path) -> _FinishedShard:
         if path.with_name(f"{path.name}.partial").exists():
             raise BadInput(f"{path} is not finished; run its command again, which resumes where it stopped.")
         raise BadInput(f"There is no shard at {path}; write it with `counterpoint run … --shard i/n --out {path}`.")
-    described = manifest_path(path)
-    if not described.exists():
-        raise BadInput(f"{path} has no manifest beside it; copy {described.name} here too.")
+    manifest_file = manifest_path(path)
+    if not manifest_file.exists():
+        raise BadInput(f"{path} has no manifest beside it; copy {manifest_file.name} here too.")
     try:
-        manifest = json.loads(described.read_text("utf-8"))
+        manifest = json.loads(manifest_file.read_text("utf-8"))
         files = {str(name): str(sha256) for name, sha256 in manifest[FILES].items()}
         part = manifest.get(SHARD)
-        told = part or {"number": 0, "of": 0, "items": 0, "places": []}
-        number, of, items = (int(told[key]) for key in ("number", "of", "items"))
-        made = _FinishedShard(path, manifest, number=number, of=of, items=items, places=[int(place) for place in told["places"]])
+        description = part or {"number": 0, "of": 0, "items": 0, "places": []}
+        number, of, items = (int(description[key]) for key in ("number", "of", "items"))
+        shard = _FinishedShard(
+            path, manifest, number=number, of=of, items=items, places=[int(place) for place in description["places"]]
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise BadInput(f"{described} cannot be read as the manifest of a run; run the shard again.") from None
+        raise BadInput(f"{manifest_file} cannot be read as the manifest of a run; run the shard again.") from None
     if part is None:
         raise BadInput(f"{path} is a whole run, not a shard; merge takes what `counterpoint run … --shard i/n` wrote.")
     if not {RUN} <= files.keys() <= {RUN, ANSWERS}:
-        raise BadInput(f"{described} lists the wrong files for a run; run the shard again.")
+        raise BadInput(f"{manifest_file} lists the wrong files for a run; run the shard again.")
     for name, sha256 in files.items():
         file = beside(path, name)
         if not file.is_file():
             raise BadInput(f"{path} lacks {file.name}, which belongs to it; copy it here too.")
         if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
             raise BadInput(f"{file} is not what its run wrote (its manifest has a different hash); copy or run the shard again.")
-    return made
+    return shard
 
 
 def _refuse_difference(first: _FinishedShard, other: _FinishedShard) -> None:
@@ -146,22 +148,22 @@ def _refuse_difference(first: _FinishedShard, other: _FinishedShard) -> None:
         )
 
 
-def _refuse_doubled_or_missing(made: Sequence[_FinishedShard]) -> None:
+def _refuse_doubled_or_missing(parts: Sequence[_FinishedShard]) -> None:
     by_number: dict[int, Path] = {}
-    for one in made:
+    for one in parts:
         if one.number in by_number:
             raise BadInput(f"{by_number[one.number]} and {one.path} are both shard {one.number}; give each shard once.")
         by_number[one.number] = one.path
-    of, items = made[0].of, made[0].items
-    missing = [str(number) for number in range(1, of + 1) if number not in by_number]
-    if missing:
-        few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
-        raise BadInput(f"{len(missing)} of the {of} shards are missing ({few}); name every shard of the run.")
-    if sorted(place for one in made for place in one.places) != list(range(items)):
+    of, items = parts[0].of, parts[0].items
+    gaps = [str(number) for number in range(1, of + 1) if number not in by_number]
+    if gaps:
+        few = ", ".join(gaps[:5]) + (", …" if len(gaps) > 5 else "")
+        raise BadInput(f"{len(gaps)} of the {of} shards are missing ({few}); name every shard of the run.")
+    if sorted(place for one in parts for place in one.places) != list(range(items)):
         raise BadInput(f"The shards do not contain each of the {items} items once, as their manifests require; run them again.")
 
 
-def _join(made: Sequence[_FinishedShard], name: str) -> str:
+def _join(parts: Sequence[_FinishedShard], name: str) -> str:
     """Join one of the run's files, with its lines in the order of the input."""
-    lines = {place: line for one in made for place, line in zip(one.places, one.lines(name), strict=True)}
+    lines = {place: line for one in parts for place, line in zip(one.places, one.lines(name), strict=True)}
     return "".join(f"{lines[place]}\n" for place in sorted(lines))

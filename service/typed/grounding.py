@@ -29,14 +29,14 @@ def check_written(text: str) -> str:
     return text
 
 
-def look_at(index: Index, written: str) -> TypedOut:
+def look_at(index: Index, text: str) -> TypedOut:
     """What the input is taken for on an index; raises `BadInput` for a paper that the index does not hold."""
-    typed = read_typed(written, index.store)
+    typed = read_typed(text, index.store)
     if typed.cited:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
-        found = find_finding(entry)
-        sentence = SentenceOut.model_validate(found[0]) if found else None
-        return TypedOut.of(typed, found[1] if found else "", entry.document, sentence, ())
+        finding = find_finding(entry)
+        sentence = SentenceOut.model_validate(finding[0]) if finding else None
+        return TypedOut.of(typed, finding[1] if finding else "", entry.document, sentence, ())
     suggestions = suggest_words(index, typed.text) if _is_short(typed) else ()
     return TypedOut.of(typed, typed.claim, None, None, suggestions)
 
@@ -48,12 +48,12 @@ def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None)
     does not hold, or that has no abstract.
     """
     typed = look_at(grounder.index, claim.text)
-    meant = _mean(claim, typed)
-    found = (ground or grounder.ground)(meant)
+    statement = _mean(claim, typed)
+    grounding = (ground or grounder.ground)(statement)
     if typed.paper:
-        found = _leave_out(found, typed.paper.pmid)
-    response = GroundResponse.of(found, Provenance.of(grounder))
-    return TypedGroundResponse(**dict(response), typed=typed), found
+        grounding = _leave_out(grounding, typed.paper.pmid)
+    response = GroundResponse.of(grounding, Provenance.of(grounder))
+    return TypedGroundResponse(**dict(response), typed=typed), grounding
 
 
 def _mean(claim: Claim, typed: TypedOut) -> Claim:
@@ -67,15 +67,18 @@ def _mean(claim: Claim, typed: TypedOut) -> Claim:
     return claim
 
 
-def _leave_out(found: Grounding, pmid: str) -> Grounding:
+def _leave_out(grounding: Grounding, pmid: str) -> Grounding:
     """The grounding without the paper itself, which is no evidence for or against its own finding."""
 
-    def others(listed: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-        kept = [one for one in listed if one.document.pmid != pmid]
-        return tuple(replace(one, rank=rank) for rank, one in enumerate(kept, 1)) if len(kept) < len(listed) else listed
+    def others(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        rest = [one for one in evidence if one.document.pmid != pmid]
+        return tuple(replace(one, rank=rank) for rank, one in enumerate(rest, 1)) if len(rest) < len(evidence) else evidence
 
     return replace(
-        found, contradicting=others(found.contradicting), supporting=others(found.supporting), uncertain=others(found.uncertain)
+        grounding,
+        contradicting=others(grounding.contradicting),
+        supporting=others(grounding.supporting),
+        uncertain=others(grounding.uncertain),
     )
 
 

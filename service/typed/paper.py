@@ -15,20 +15,20 @@ from service.checking.citations import Cited, find_cited
 from service.typed.typed import read_typed
 
 
-def open_paper(store: Documents, cited: Cited, documents: int) -> Entry:
+def open_paper(store: Documents, citation: Cited, documents: int) -> Entry:
     """The paper that is meant; raises `BadInput` if the index, which has `documents` documents, does not hold it."""
-    entry = find_cited(store, cited)
+    entry = find_cited(store, citation)
     if entry is None:
-        name = "PMID" if cited.kind == "pmid" else "DOI"
+        name = "PMID" if citation.kind == "pmid" else "DOI"
         raise BadInput(
-            f"{name} {cited.id} is not among the {documents:,} documents of this index; type a claim, or add the paper to it."
+            f"{name} {citation.id} is not among the {documents:,} documents of this index; type a claim, or add the paper to it."
         )
     return entry
 
 
-def find_paper(store: Documents, written: str, documents: int) -> Entry:
+def find_paper(store: Documents, text: str, documents: int) -> Entry:
     """The paper that a PMID, a DOI or a document's id names; raises `BadInput` if the index has none of that name."""
-    typed = read_typed(written, store)
+    typed = read_typed(text, store)
     if typed.cited:
         return open_paper(store, typed.cited, documents)
     if entry := store.get(typed.text):

@@ -98,8 +98,8 @@ def describe(typed: Typed, claim: str, document: Document | None) -> str:
         case "claim":
             return "This is a claim."
         case "question":
-            turned = f", or check the claim “{claim}”" if claim != typed.text else ""
-            return f"This is a question. It can be answered{turned}."
+            alternative = f", or check the claim “{claim}”" if claim != typed.text else ""
+            return f"This is a question. It can be answered{alternative}."
         case "keywords":
             return "These are keywords. A claim is one sentence that can be true or false; keywords can be searched for."
         case "text":

@@ -7,8 +7,8 @@ from retrieval.index import Index
 from retrieval.words.forms import add_other_forms
 
 
-def search_words(index: Index, query: str, most: int, begin: int = 0) -> list[tuple[Hit, Document]]:
-    """The documents from place `begin` (from 0) up to place `most` that match the query's words, best first."""
-    hits = index.search(add_other_forms(query), most)[begin:]
+def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[tuple[Hit, Document]]:
+    """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first."""
+    hits = index.search(add_other_forms(query), end)[begin:]
     entries = index.entries([hit.pmid for hit in hits])
     return [(hit, entry.document) for hit, entry in zip(hits, entries, strict=True)]

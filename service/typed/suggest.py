@@ -24,7 +24,7 @@ _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 3
 _RARE = 8.0
 """From this weight (retrieval.words.lexical), a word does not occur in PubMed's usual texts. The table is hashed, so one
 misspelling in ten passes for a word that does."""
-_OPPOSED = (
+_OPPOSITES = (
     ("hypo", "hyper"), ("intra", "inter"), ("pre", "post"), ("anti", "ante"), ("ab", "ad"), ("in", "un"), ("macro", "micro"),
     ("endo", "ecto"), ("hemi", "semi"), ("super", "supra"), ("uni", "bi"),
 )  # fmt: skip
@@ -42,9 +42,9 @@ def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
     """A suggestion for each word of a text that no document contains, if the index has a similar one."""
     words = [word for word in dict.fromkeys(_WORD.findall(text)) if _is_word(word)][:_MOST_WORDS]
     forms = [(word, (word.lower(), (low := unify_text(word.lower())), *list_british_forms(low))) for word in words]
-    stems = index.vocabulary.stem([form for _, own in forms for form in own])
-    held = iter(index.vocabulary.count_documents(stems))
-    unknown = [word for word, own in forms if not sum([next(held) for _ in own]) and _is_rare(word)]
+    stems = index.vocabulary.stem([form for _, spellings in forms for form in spellings])
+    counts = iter(index.vocabulary.count_documents(stems))
+    unknown = [word for word, spellings in forms if not sum([next(counts) for _ in spellings]) and _is_rare(word)]
     offers = ((word, _find_offer(index, word.lower())) for word in unknown)
     return tuple(Suggestion(word, _like(word, offer)) for word, offer in offers if offer)
 
@@ -65,11 +65,11 @@ def _find_offer(index: Index, word: str) -> str:
     if not stem:
         return ""
     edits = 2 if len(word) >= _LONG else 1
-    for near in index.vocabulary.find_similar(stem, edits)[:_MOST_TRIED]:
-        if near.term.isalpha() and not _are_opposed(stem, near.term):
-            found = _find_written(index, near.term)
-            if found and not _are_opposed(word, found) and OSA.distance(word, found) <= edits:
-                return found
+    for neighbour in index.vocabulary.find_similar(stem, edits)[:_MOST_TRIED]:
+        if neighbour.term.isalpha() and not _are_opposed(stem, neighbour.term):
+            candidate = _find_written(index, neighbour.term)
+            if candidate and not _are_opposed(word, candidate) and OSA.distance(word, candidate) <= edits:
+                return candidate
     return ""
 
 
@@ -80,16 +80,16 @@ def _find_written(index: Index, term: str) -> str:
         for word in _WORD.findall(f"{entry.document.title} {entry.document.abstract}".lower()):
             if word[:2] == term[:2] and abs(len(word) - len(term)) < 6:
                 counts[word] = counts.get(word, 0) + 1
-    likely = sorted(counts, key=lambda word: (-counts[word], word))
-    stems = index.vocabulary.stem(likely)
-    return next((word for word, stem in zip(likely, stems, strict=True) if stem == term), "")
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    stems = index.vocabulary.stem(words)
+    return next((word for word, stem in zip(words, stems, strict=True) if stem == term), "")
 
 
 def _are_opposed(one: str, other: str) -> bool:
     """Whether two words differ by prefixes that say opposite or different things."""
     return any(
         (one.startswith(first) and other.startswith(second)) or (one.startswith(second) and other.startswith(first))
-        for first, second in _OPPOSED
+        for first, second in _OPPOSITES
         if not (one.startswith(first) and other.startswith(first)) and not (one.startswith(second) and other.startswith(second))
     )
 

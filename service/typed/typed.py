@@ -20,10 +20,10 @@ Kind = Literal["claim", "question", "keywords", "paper", "text", "language"]
 
 _NUMBER = re.compile(r"\d{4,9}")
 _OWN_ID = re.compile(r"[A-Za-z][\w.:-]*\d[\w.:-]*")
-_STOPPED = re.compile(r"[.!…][\"'”’»)\]\s]*$")
+_STOP = re.compile(r"[.!…][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"[?？؟;]?[?？؟][\"'”’»)\]\s]*$")
 _DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)"
-_INVERTED = re.compile(rf"^(?:{_DO}(?:n['’]t)?|cannot)\s+\w", re.IGNORECASE)
+_INVERSION = re.compile(rf"^(?:{_DO}(?:n['’]t)?|cannot)\s+\w", re.IGNORECASE)
 _WH = re.compile(rf"^(?:what|which|who|whom|whose|why|how|when|where)(?:\s+[\w-]+){{0,3}}?\s+{_DO}\b", re.IGNORECASE)
 _SUBORDINATE = re.compile(r"^(?:when|where|how)\b[^,]*,", re.IGNORECASE)
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b|\[\w[\w /]*\]")
@@ -47,12 +47,12 @@ class Typed:
     sentences: int = 1
 
 
-def read_typed(written: str, store: Documents | None = None) -> Typed:
+def read_typed(raw: str, store: Documents | None = None) -> Typed:
     """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
-    text = " ".join(written.split())
-    if cited := _name_paper(text, store):
-        return Typed("paper", text, cited=cited)
-    count = len(sentence_spans(written, 0, len(written))) if len(text) > _LONGER_THAN_CLAIM else 1
+    text = " ".join(raw.split())
+    if citation := _name_paper(text, store):
+        return Typed("paper", text, cited=citation)
+    count = len(sentence_spans(raw, 0, len(raw))) if len(text) > _LONGER_THAN_CLAIM else 1
     language = find_language(text)
     if language:
         return Typed("language", text, text, language=language, sentences=count)
@@ -71,29 +71,29 @@ def _name_paper(text: str, store: Documents | None) -> Cited | None:
         return Cited("pmid", text)
     if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
         return Cited("pmid", text)
-    named = cited_in(text)
-    if len(named) == 1 and not re.search(r"[^\W\d_]{3,}", without_citations(text).casefold().replace("doi", "")):
-        return named[0]
+    citations = cited_in(text)
+    if len(citations) == 1 and not re.search(r"[^\W\d_]{3,}", without_citations(text).casefold().replace("doi", "")):
+        return citations[0]
     return None
 
 
 def _is_question(text: str) -> bool:
     if _ASKS.search(text):
         return True
-    return not _STOPPED.search(text) and bool(_INVERTED.match(text) or (_WH.match(text) and not _SUBORDINATE.match(text)))
+    return not _STOP.search(text) and bool(_INVERSION.match(text) or (_WH.match(text) and not _SUBORDINATE.match(text)))
 
 
 def _state(question: str) -> str:
     """What a yes-or-no question asks about, as a sentence; "" where no rule is sure of its English."""
-    asked = parse_question(question if _ASKS.search(question) else f"{question}?")
-    if asked is None or not asked.sound:
+    parse = parse_question(question if _ASKS.search(question) else f"{question}?")
+    if parse is None or not parse.sound:
         return ""
-    return f"{asked.claim[:1].upper()}{asked.claim[1:]}."
+    return f"{parse.claim[:1].upper()}{parse.claim[1:]}."
 
 
 def _is_keywords(text: str) -> bool:
     """Whether a text is a few words without a verb, or has search operators."""
-    if _OPERATOR.search(text) and not _STOPPED.search(text):
+    if _OPERATOR.search(text) and not _STOP.search(text):
         return True
     words = text.split()
-    return len(words) <= _LONGEST_KEYWORDS and not _STOPPED.search(text) and not find_verb(text)
+    return len(words) <= _LONGEST_KEYWORDS and not _STOP.search(text) and not find_verb(text)

@@ -32,8 +32,8 @@ def answers(
         from service.trec.journal import check_target
         from service.trec.task_b.topics import read_topics
 
-        asked = read_topics(topics)
-        read = read_runs(runs, {topic.id for topic in asked})
+        questions = read_topics(topics)
+        submissions = read_runs(runs, {topic.id for topic in questions})
         outputs = [one for one in (json, markdown) if one]
         if len({one.resolve() for one in (topics, *runs, *outputs)}) < 1 + len(runs) + len(outputs):
             raise BadInput("TOPICS, RUN, --json and --markdown must name different files.")
@@ -49,8 +49,10 @@ def answers(
         from retrieval.dense.embedded_encoder import EmbeddedEncoder
 
         judges, command = load_judges(models), get_command_line()
-        print_note(f"Judging {', '.join(one.name for one in read)} on {len(asked)} topics with {judges.named[-1].model}.")
-        report = evaluate(read, asked, topics, index, judges, EmbeddedEncoder(), models, command)
+        print_note(
+            f"Judging {', '.join(one.name for one in submissions)} on {len(questions)} topics with {judges.named[-1].model}."
+        )
+        report = evaluate(submissions, questions, topics, index, judges, EmbeddedEncoder(), models, command)
         typer.echo("\n".join(tables.lines(report)))
         texts = {json: report_json(report), markdown: tables.markdown(report)}
         for path in outputs:

@@ -46,8 +46,8 @@ def leads(
         from service.configuration.answers import load_answer_config
 
         check_output(json, [file])
-        asked = read_known(file)[first : None if most is None else first + most]
-        if not asked:
+        questions = read_known(file)[first : None if most is None else first + most]
+        if not questions:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
         variant, grounding = answer_variant(answers, config)
         step = load_answer_config(variant, grounding).lead
@@ -55,25 +55,25 @@ def leads(
             raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        print_note(f"Asking {len(asked)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {len(questions)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
         settings = {
             "step": step.model_dump(mode="json"),
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
         }
-        found = lead_all(asked, Leads(grounder, step), given, work, grounder.index.manifest.corpus_sha256, settings)
-        typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", asked, found)))
+        results = lead_all(questions, Leads(grounder, step), given, work, grounder.index.manifest.corpus_sha256, settings)
+        typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", questions, results)))
         if fit:
             from eval.answers.fitting import fit as fit_leads
 
-            typer.echo("\n".join(["", *fit_leads(asked, found, step).lines()]))
+            typer.echo("\n".join(["", *fit_leads(questions, results, step).lines()]))
         if json:
             report = {
                 "command": get_command_line(),
-                "figures": {name: [one.value, one.low, one.high] for name, one in figures(asked, found).items()},
+                "figures": {name: [one.value, one.low, one.high] for name, one in figures(questions, results).items()},
                 "questions": [
                     {"id": one.id, "answer": one.answer, "verdict": lead.verdict, "certainty": lead.certainty, "own": lead.own}
-                    for one, lead in zip(asked, found, strict=True)
+                    for one, lead in zip(questions, results, strict=True)
                 ],
             }
             write_report(json, json_.dumps(report, indent=1) + "\n")

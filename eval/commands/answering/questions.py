@@ -40,19 +40,19 @@ def questions(
         from service.assembly import assemble_answerer
 
         check_output(json, [file])
-        asked = read_questions(file)
+        cases = read_questions(file)
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        print_note(f"Asking {len(asked)} questions of {file} of {index} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {len(cases)} questions of {file} of {index} with {variant}; progress is saved in {work}.")
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
-        found = answer_all(asked, answerer, work, settings)
-        typer.echo("\n".join(write_lines(file.name, asked, found)))
+        results = answer_all(cases, answerer, work, settings)
+        typer.echo("\n".join(write_lines(file.name, cases, results)))
         if json:
             report = {
                 "command": get_command_line(),
-                "figures": {name: [one.value, one.low, one.high] for name, one in figures(asked, found).items()},
+                "figures": {name: [one.value, one.low, one.high] for name, one in figures(cases, results).items()},
                 "questions": [
-                    {**asdict(one), "fault": name_fault(one, found), "given": asdict(found[one.question])} for one in asked
+                    {**asdict(one), "fault": name_fault(one, results), "given": asdict(results[one.question])} for one in cases
                 ],
             }
             write_report(json, json_.dumps(report, indent=1) + "\n")

@@ -61,10 +61,10 @@ def make_evidence(
         if not records:
             raise BadInput("No paper could be annotated; see the reasons above.")
         write_report(out, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in records), "the benchmark")
-        used, aspects = chat.usage, sum(len(one["aspect_list_ids"]) for one in records)
+        usage, aspects = chat.usage, sum(len(one["aspect_list_ids"]) for one in records)
         print_note(
-            f"{len(records)} papers, {aspects} aspects; {used.requests:,} requests now, "
-            f"{used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written."
+            f"{len(records)} papers, {aspects} aspects; {usage.requests:,} requests now, "
+            f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written."
         )
 
 

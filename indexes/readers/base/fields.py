@@ -26,14 +26,14 @@ def replace_surrogates(text: str) -> str:
 
 def find_doi(text: str) -> str:
     """The first DOI in `text`, in lower case, since DOIs ignore case; "" if there is none."""
-    found = _DOI.search(text)
-    return found.group().rstrip(".,;").lower() if found and found.group().isprintable() else ""
+    match = _DOI.search(text)
+    return match.group().rstrip(".,;").lower() if match and match.group().isprintable() else ""
 
 
 def find_pmcid(text: str) -> str:
     """The first PMCID in `text`; "" where there is none."""
-    found = _PMCID.search(text)
-    return found.group().upper() if found else ""
+    match = _PMCID.search(text)
+    return match.group().upper() if match else ""
 
 
 def clean_text(text: str) -> str:
@@ -52,8 +52,8 @@ def describe_value(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
-        shown = value if len(value) <= 40 else value[:40] + "…"
-        return f"the text {shown!r}" if value.strip() else "an empty text"
+        excerpt = value if len(value) <= 40 else value[:40] + "…"
+        return f"the text {excerpt!r}" if value.strip() else "an empty text"
     if isinstance(value, (int, float)):
         return f"the number {value}" if abs(value) < 10**20 else "a very large number"
     return "a list" if isinstance(value, list) else "an object"
@@ -69,8 +69,8 @@ def check_required(record: Mapping[str, Any], *keys: str) -> None:
 def describe_keys(record: Iterable[str]) -> str:
     """A record's keys in a few words for an error."""
     names = sorted(record)
-    shown = ", ".join(clean_text(name[:40]) for name in names[:8])
-    return f"an object with the keys {shown}{', …' if len(names) > 8 else ''}" if names else "an object without keys"
+    listing = ", ".join(clean_text(name[:40]) for name in names[:8])
+    return f"an object with the keys {listing}{', …' if len(names) > 8 else ''}" if names else "an object without keys"
 
 
 def read_id(value: object, key: str) -> str:

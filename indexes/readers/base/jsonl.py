@@ -12,41 +12,41 @@ from indexes.readers.base.records import Omission, OnBad, RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Document
 
-_Read = TypeVar("_Read")
-_Found = TypeVar("_Found", bound=Document | Omission)
+_Result = TypeVar("_Result")
+_Item = TypeVar("_Item", bound=Document | Omission)
 _decode = json.JSONDecoder().decode
 
 
-def read_documents(path: Path, document: Callable[[dict[str, Any]], _Found], on_bad: OnBad) -> Iterator[_Found]:
+def read_documents(path: Path, document: Callable[[dict[str, Any]], _Item], on_bad: OnBad) -> Iterator[_Item]:
     """Each line of `path`, read by `document`, which raises RecordError if it cannot use the object; blank lines are skipped."""
     for number, line in read_lines(path):
         try:
-            found = document(parse_line(line))
+            record = document(parse_line(line))
         except RecordError as fault:
             if _is_cut_off(line):
                 hint = "expected the object to end, reached the end of the file; the file is cut off, so fetch it again."
                 raise BadRecord(path, f"line {number}", hint) from fault
             on_bad(BadRecord(path, f"line {number}", str(fault)))
         else:
-            yield found
+            yield record
 
 
-def read_records(path: Path, read: Callable[[dict[str, Any], int], _Read]) -> Iterator[_Read]:
+def read_records(path: Path, read: Callable[[dict[str, Any], int], _Result]) -> Iterator[_Result]:
     """What `read` makes of the object on each line and the line's number; a RecordError becomes a BadRecord with its line."""
     for number, line in read_lines(path):
         try:
-            found = read(parse_line(line), number)
+            record = read(parse_line(line), number)
         except RecordError as fault:
             raise BadRecord(path, f"line {number}", f"{fault}.") from None
-        yield found
+        yield record
 
 
-def read_some(path: Path, read: Callable[[dict[str, Any], int], _Read], what: str, fields: str) -> list[_Read]:
+def read_some(path: Path, read: Callable[[dict[str, Any], int], _Result], what: str, fields: str) -> list[_Result]:
     """The same as a list; raises `BadInput`, naming `what` was expected with which `fields`, for a file without any."""
-    found = list(read_records(path, read))
-    if not found:
+    records = list(read_records(path, read))
+    if not records:
         raise BadInput(f"{path} contains no {what}; expected JSON lines with {fields}.")
-    return found
+    return records
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:

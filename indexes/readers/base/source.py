@@ -33,24 +33,24 @@ def sources(paths: Iterable[Path]) -> list[Path]:
     PubMed's names sort by age, so the newer of two records with one PMID comes later. Subdirectories are not searched;
     hidden files and those with other suffixes are ignored.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if not path.is_dir():
             _check_file(path)
-            found.append(path)
+            files.append(path)
             continue
         try:
-            inside = sorted(child for child in path.iterdir() if _is_source(child))
+            children = sorted(child for child in path.iterdir() if _is_source(child))
         except OSError as error:
             raise _make_read_error(path, error) from error
-        if not inside:
+        if not children:
             names = ", ".join(SUFFIXES)
             raise BadInput(
                 f"{path} contains no source file: expected files ending in {names}, or one of these with .gz, directly in that "
                 f"folder; name the folder or the files themselves."
             )
-        found.extend(inside)
-    return found
+        files.extend(children)
+    return files
 
 
 def _is_source(path: Path) -> bool:
@@ -67,10 +67,10 @@ def open_source(path: Path) -> Iterator[BufferedIOBase]:
         raise _make_read_error(path, error) from error
     with raw:
         try:
-            packed = raw.peek(2).startswith(_GZIP)
+            is_gzip = raw.peek(2).startswith(_GZIP)
         except OSError as error:
             raise _make_read_error(path, error) from error
-        yield gzip.GzipFile(fileobj=raw) if packed else raw
+        yield gzip.GzipFile(fileobj=raw) if is_gzip else raw
 
 
 def read_head(path: Path) -> bytes:

@@ -50,7 +50,7 @@ def _read_fields(entry: Entry) -> Fields:
     values = {name.lower(): field.value for name, field in entry.fields_dict.items()}
 
     def text(*names: str) -> str:
-        return next((decoded for name in names if (decoded := _decode(values.get(name, "")))), "")
+        return next((plain_text for name in names if (plain_text := _decode(values.get(name, "")))), "")
 
     kind = entry.entry_type.lower()
     is_preprint = kind in ("misc", "online") and text("eprinttype", "archiveprefix").lower() in ("arxiv", "biorxiv", "medrxiv")
@@ -90,8 +90,8 @@ def _decode(value: Any) -> str:
     text = _PERCENT.sub(r"\\%", text)
     if len(_DOLLAR.findall(text)) % 2:
         text = _DOLLAR.sub(r"\\$", text)
-    decoded: str = _converter().latex_to_text(text)
-    return " ".join(decoded.split())
+    plain_text: str = _converter().latex_to_text(text)
+    return " ".join(plain_text.split())
 
 
 @cache

@@ -37,11 +37,11 @@ def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
         raise BadInput(f"{path} is not CSL-JSON: expected one list of items, got {describe_value(items)}; export it again.")
     for number, item in enumerate(items, 1):
         try:
-            found = make_document(_read_fields(item))
+            record = make_document(_read_fields(item))
         except RecordError as fault:
             on_bad(BadRecord(path, f"item {number}", str(fault)))
         else:
-            yield found
+            yield record
 
 
 def _read_fields(item: object) -> Fields:
@@ -79,14 +79,14 @@ def _read_type(item: dict[str, Any]) -> str:
     return "preprint" if kind == "article" and not item.get("container-title") else kind
 
 
-def _read_date(issued: object) -> str:
+def _read_date(date: object) -> str:
     """A date as text: CSL has it in parts, raw, or as free text."""
-    if not isinstance(issued, dict):
-        return issued if isinstance(issued, str) else ""
-    parts = issued.get("date-parts")
+    if not isinstance(date, dict):
+        return date if isinstance(date, str) else ""
+    parts = date.get("date-parts")
     if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
         return str(parts[0][0])
-    return str(issued.get("raw") or issued.get("literal") or "")
+    return str(date.get("raw") or date.get("literal") or "")
 
 
 def _read_authors(authors: object) -> list[Author]:

@@ -59,7 +59,7 @@ def make_document(fields: Fields) -> Document | Omission:
     if not abstract:
         return Omission(document_id)
     types = tuple(dict.fromkeys(filter(None, (find_kind(name) or clean_text(name) for name in fields.types))))
-    noted = any(_RETRACTED_NOTE in text.lower() for text in ids)
+    note = any(_RETRACTED_NOTE in text.lower() for text in ids)
     return Document(
         pmid=document_id,
         title=title,
@@ -68,7 +68,7 @@ def make_document(fields: Fields) -> Document | Omission:
         journal=clean_prose(fields.journal),
         types=types,
         notices=tuple(fields.notices),
-        retracted=fields.retracted or noted or RETRACTED in types or bool(_RETRACTED_TITLE.match(title)),
+        retracted=fields.retracted or note or RETRACTED in types or bool(_RETRACTED_TITLE.match(title)),
         authors=tuple(author for author in fields.authors if author.family),
         doi=doi,
         pmcid=pmcid,
@@ -99,8 +99,8 @@ def clean_pmid(text: str) -> str:
 
 def find_pmid(text: str) -> str:
     """The PMID in a note or a URL; "" if there is none."""
-    found = _PMID.search(text)
-    return (found[1] or found[2]).lstrip("0") if found else ""
+    match = _PMID.search(text)
+    return (match[1] or match[2]).lstrip("0") if match else ""
 
 
 def parse_author(text: str) -> Author:

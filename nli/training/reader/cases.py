@@ -87,43 +87,44 @@ class PaperCollection:
         self._index = TextIndex(self._texts)
 
     def cases(
-        self, claim: str, named: Mapping[str, NamedPapers], cited: frozenset[str] = frozenset(), away: bool = False
+        self, claim: str, named_papers: Mapping[str, NamedPapers], cited_ids: frozenset[str] = frozenset(), away: bool = False
     ) -> list[ReaderCase]:
         """What open retrieval reads for a claim, and every named or cited paper; `away` removes these from the collection."""
-        known = {*named, *cited}
-        hidden = {self.place[one] for one in known if one in self.place} if away else set()
-        found = [row for row in self._index.top(claim, RETRIEVED + len(hidden)) if row not in hidden][:RETRIEVED]
-        ranked, scores = self.rerank(claim, found)
-        rows_ = ranked[:READ]
+        ids = {*named_papers, *cited_ids}
+        hidden_rows = {self.place[one] for one in ids if one in self.place} if away else set()
+        hits = [row for row in self._index.top(claim, RETRIEVED + len(hidden_rows)) if row not in hidden_rows][:RETRIEVED]
+        ranking, scores = self.rerank(claim, hits)
+        rows_ = ranking[:READ]
         if not away:
-            rows_ = [*rows_, *(self.place[one] for one in sorted(known) if one in self.place and self.place[one] not in rows_)]
+            rows_ = [*rows_, *(self.place[one] for one in sorted(ids) if one in self.place and self.place[one] not in rows_)]
         logits = self._reader.logits(clean_claim(claim), [self.papers[row].abstract for row in rows_])
         return [
-            self._make_case(claim, row, named, cited, found, ranked, scores, one) for row, one in zip(rows_, logits, strict=True)
+            self._make_case(claim, row, named_papers, cited_ids, hits, ranking, scores, one)
+            for row, one in zip(rows_, logits, strict=True)
         ]
 
-    def rerank(self, claim: str, found: Sequence[int]) -> tuple[list[int], list[float]]:
+    def rerank(self, claim: str, rows: Sequence[int]) -> tuple[list[int], list[float]]:
         """The papers that the reranker reads, best first, with their scores."""
-        texts = [self._texts[row] for row in found]
-        kept = [found[place] for place in find_most_alike(claim, texts, RERANKED)]
-        scored = self._reranker(claim, [self._texts[row] for row in kept])
-        order = sorted(range(len(kept)), key=lambda place: -scored[place])
-        return [kept[place] for place in order], [scored[place] for place in order]
+        texts = [self._texts[row] for row in rows]
+        candidates = [rows[place] for place in find_most_alike(claim, texts, RERANKED)]
+        scores = self._reranker(claim, [self._texts[row] for row in candidates])
+        order = sorted(range(len(candidates)), key=lambda place: -scores[place])
+        return [candidates[place] for place in order], [scores[place] for place in order]
 
     def _make_case(
-        self, claim: str, row: int, named: Mapping[str, NamedPapers], cited: frozenset[str], found: Sequence[int],
-        ranked: Sequence[int], scores: Sequence[float], logits: NDArray[np.float32],
+        self, claim: str, row: int, named_papers: Mapping[str, NamedPapers], cited_ids: frozenset[str], hits: Sequence[int],
+        ranking: Sequence[int], scores: Sequence[float], logits: NDArray[np.float32],
     ) -> ReaderCase:  # fmt: skip
         paper = self.papers[row]
-        about_it = named.get(paper.id)
+        about_it = named_papers.get(paper.id)
         labels = np.full(len(paper.abstract.sentences), NEUTRAL)
         for place in about_it.evidence if about_it else ():
             labels[place] = about_it.label if about_it else NEUTRAL
-        rank = ranked.index(row) if row in ranked else math.inf
+        rank = ranking.index(row) if row in ranking else math.inf
         gap = scores[0] - scores[int(rank)] if rank < math.inf else math.inf
         return ReaderCase(
-            claim, paper.id, about_it.label if about_it else NEUTRAL, about_it is not None, paper.id in cited, rank,
-            found.index(row) if row in found else math.inf, gap, measure_aboutness(claim, self._texts[row]), labels, logits,
+            claim, paper.id, about_it.label if about_it else NEUTRAL, about_it is not None, paper.id in cited_ids, rank,
+            hits.index(row) if row in hits else math.inf, gap, measure_aboutness(claim, self._texts[row]), labels, logits,
         )  # fmt: skip
 
 
@@ -135,33 +136,33 @@ def read_scifact_papers(data: Path) -> list[ReaderPaper]:
 
 def read_pubmed_papers(data: Path) -> list[ReaderPaper]:
     """The abstracts of pubmed/; those of stance/ordinary with the sentences to which its evidence indices refer."""
-    cut = {str(row["pmid"]): tuple(row["sentences"]) for row in read_rows(data, "stance/ordinary.jsonl.gz")}
-    found = []
+    splits = {str(row["pmid"]): tuple(row["sentences"]) for row in read_rows(data, "stance/ordinary.jsonl.gz")}
+    papers = []
     for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
         pmid = str(row["pmid"])
-        sentences = cut.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
-        found.append(ReaderPaper(pmid, Abstract(row["title"] or "", sentences)))
-    return found
+        sentences = splits.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
+        papers.append(ReaderPaper(pmid, Abstract(row["title"] or "", sentences)))
+    return papers
 
 
 def make_scifact_cases(
     data: Path,
     collection: PaperCollection,
     split: str,
-    wanted: Callable[[str], bool] = lambda _: True,
+    test: Callable[[str], bool] = lambda _: True,
     away: bool = False,
     most: int = 10_000,
 ) -> list[list[ReaderCase]]:
     """The cases of each claim of SciFact's train or dev split."""
-    found = []
-    chosen = [one for one in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if wanted(one["claim"])]
-    for row in tqdm(chosen[:most], desc=f"SciFact {split}"):
-        named = {}
+    cases = []
+    claims = [one for one in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if test(one["claim"])]
+    for row in tqdm(claims[:most], desc=f"SciFact {split}"):
+        papers = {}
         for doc, entries in row["evidence"].items():
             label = SUPPORT if entries[0]["label"] == "SUPPORT" else CONTRADICT
-            named[str(doc)] = NamedPapers(label, tuple(sorted({place for entry in entries for place in entry["sentences"]})))
-        found.append(collection.cases(row["claim"], named, frozenset(map(str, row["cited_doc_ids"])), away))
-    return found
+            papers[str(doc)] = NamedPapers(label, tuple(sorted({place for entry in entries for place in entry["sentences"]})))
+        cases.append(collection.cases(row["claim"], papers, frozenset(map(str, row["cited_doc_ids"])), away))
+    return cases
 
 
 def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, most: int) -> list[list[ReaderCase]]:
@@ -170,17 +171,17 @@ def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, m
         row["claim"] for row in read_rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == "train" and is_held_out(row["claim"])
     }  # fmt: skip
-    chosen = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
-    return [collection.cases(claim, {}) for claim in tqdm(chosen, desc=f"{dataset} claims, strangers here")]
+    claims = sorted(texts, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
+    return [collection.cases(claim, {}) for claim in tqdm(claims, desc=f"{dataset} claims, strangers here")]
 
 
 def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, Any]]) -> list[list[ReaderCase]]:
     """The true and the false claim of each paper in an open search: two lists per paper, in the order of the papers."""
-    found = []
+    cases = []
     for paper in tqdm(papers, desc="ordinary claims"):
         for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
-            found.append(collection.cases(paper[name], {str(paper["pmid"]): NamedPapers(label, tuple(paper["evidence"]))}))
-    return found
+            cases.append(collection.cases(paper[name], {str(paper["pmid"]): NamedPapers(label, tuple(paper["evidence"]))}))
+    return cases
 
 
 def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
@@ -195,8 +196,8 @@ def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]
 def read_search_cases(reader: DocumentReader, data: Path, most: int) -> list[ReaderCase]:
     """The labelled papers of our own searches (`searches/*.jsonl`) held out of training, for at most `most` claims."""
     rows = [row for row in read_written(SEARCHES, data) if is_held_out(row["claim"])]
-    chosen = set(sorted({row["claim"] for row in rows})[:most])
-    rows = [row for row in rows if row["claim"] in chosen]
+    claims = set(sorted({row["claim"] for row in rows})[:most])
+    rows = [row for row in rows if row["claim"] in claims]
     return [
         read_case(reader, row, row["claim"], LABELS.index(row["label"])) for row in tqdm(rows, desc="our searches, papers given")
     ]
@@ -208,9 +209,9 @@ def read_case(reader: DocumentReader, paper: Mapping[str, Any], claim: str, labe
     text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
     labels = np.full(len(abstract.sentences), -1 if paper["evidence"] is None else NEUTRAL)
     labels[paper["evidence"] or []] = label
-    logits, signed = reader.logits(claim, [abstract])[0], label != NEUTRAL
+    logits, has_side = reader.logits(claim, [abstract])[0], label != NEUTRAL
     about = measure_aboutness(claim, text)
-    return ReaderCase(claim, str(paper["pmid"]), label, signed, signed, 0, 0, 0.0, about, labels, logits)
+    return ReaderCase(claim, str(paper["pmid"]), label, has_side, has_side, 0, 0, 0.0, about, labels, logits)
 
 
 Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]
@@ -222,21 +223,21 @@ def read_labelled_given(
     reader: DocumentReader,
     dataset: str,
     split: str,
-    wanted: Callable[[str], bool] = lambda _: True,
+    test: Callable[[str], bool] = lambda _: True,
     most: int = 10_000,
 ) -> list[Given]:
     """The rows of a labelled set, each abstract read whole: the reader does not know which sentence is the evidence."""
-    found: list[Given] = []
-    chosen = [
+    abstracts: list[Given] = []
+    rows = [
         row for row in read_rows(data, "stance/pairs.jsonl.gz")
-        if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and wanted(row["claim"])
+        if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and test(row["claim"])
     ]  # fmt: skip
-    for row in tqdm(chosen[:most], desc=f"{dataset} {split}"):
+    for row in tqdm(rows[:most], desc=f"{dataset} {split}"):
         label, labels = NAMES[row["label"]], np.full(len(row["sentences"]), NEUTRAL)
         labels[[place for place in row["evidence"] or () if place < len(labels)]] = label
         abstract = Abstract(row.get("title") or "", tuple(row["sentences"]))
-        found.append((label, labels, reader.logits(clean_claim(row["claim"]), [abstract])[0]))
-    return found
+        abstracts.append((label, labels, reader.logits(clean_claim(row["claim"]), [abstract])[0]))
+    return abstracts
 
 
 def read_dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -31,10 +31,10 @@ def compute_relative_buckets(tokens: int) -> Tensor:
     """[tokens, tokens]: the bucket of the distance from each token to each other, with the buckets of T5 and MPNet."""
     places = torch.arange(tokens)
     distance = places[None, :] - places[:, None]
-    half, near = BUCKETS // 2, BUCKETS // 4
-    away = distance.abs()
-    far = near + (torch.log(away.clamp(min=1).float() / near) / math.log(FARTHEST / near) * (half - near)).long()
-    return (distance > 0).long() * half + torch.where(away < near, away, far.clamp(max=half - 1))
+    half, exact = BUCKETS // 2, BUCKETS // 4
+    length = distance.abs()
+    far_buckets = exact + (torch.log(length.clamp(min=1).float() / exact) / math.log(FARTHEST / exact) * (half - exact)).long()
+    return (distance > 0).long() * half + torch.where(length < exact, length, far_buckets.clamp(max=half - 1))
 
 
 class MPNetLayer(nn.Module):
@@ -54,8 +54,8 @@ class MPNetLayer(nn.Module):
         batch, tokens, _ = hidden.shape
         query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias.to(query.dtype)
-        mixed = (weights.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
-        hidden = self.out_norm(hidden + self.out(mixed))
+        attention = (weights.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
+        hidden = self.out_norm(hidden + self.out(attention))
         output: Tensor = self.down_norm(hidden + self.down(functional.gelu(self.up(hidden))))
         return output
 
@@ -95,8 +95,8 @@ class ReaderEncoder(nn.Module):
             hidden = layer(hidden, bias)
         claim = _average(hidden, present * (token_type_ids == CLAIM).to(torch.float32))
         text = _average(hidden, present * (token_type_ids == SENTENCE).to(torch.float32))
-        pooled = functional.dropout(torch.cat([hidden[:, 0], claim, text], -1), 0.1, self.training)
-        document = self.document(torch.tanh(self.hidden(pooled)))
+        summary = functional.dropout(torch.cat([hidden[:, 0], claim, text], -1), 0.1, self.training)
+        document = self.document(torch.tanh(self.hidden(summary)))
         return torch.cat([document[:, None], self.sentence(hidden[:, 1:])], 1)
 
 

@@ -22,7 +22,7 @@ from nli.judges.embedded import read_decision
 from nli.judges.judge import Abstract
 from nli.reader.judge import READER_MODEL, DocumentReader
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
-from nli.training.reader import cases as made
+from nli.training.reader import cases
 from nli.training.reader.cases import Given, PaperCollection, ReaderCase
 from nli.training.reader.claim_only import fit_claim_only
 from nli.training.reader.examples import read_ordinary
@@ -42,50 +42,55 @@ def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units:
 
 def measure_scifact(claims: Sequence[Sequence[ReaderCase]], reader: DocumentReader) -> Iterable[Line]:
     """Figures of open retrieval, polarity, cited abstracts and the calibration of the document's probability."""
-    far, near = read_decision(reader.card, "open"), read_decision(reader.card, "given")
+    open_decision, given_decision = read_decision(reader.card, "open"), read_decision(reader.card, "given")
 
     def open_(one: ReaderCase) -> NDArray[np.float64]:
         return make_features(reader.calibration, one.logits, one.gap, one.about)
 
-    def given(one: ReaderCase) -> NDArray[np.float64]:
+    def given_features(one: ReaderCase) -> NDArray[np.float64]:
         return make_features(reader.calibration, one.logits)
 
     def polarity(some: Sequence[Sequence[ReaderCase]]) -> float:
-        named = [one for claim in some for one in claim if one.named and one.bm25_rank < 10]
-        said = [SUPPORT if row[0] >= row[2] else CONTRADICT for row in (near.probabilities(given(one)[None])[0] for one in named)]
-        return balanced_accuracy(np.array([one.gold for one in named]), np.array(said))
+        documents = [one for claim in some for one in claim if one.named and one.bm25_rank < 10]
+        predictions = [
+            SUPPORT if row[0] >= row[2] else CONTRADICT
+            for row in (given_decision.probabilities(given_features(one)[None])[0] for one in documents)
+        ]
+        return balanced_accuracy(np.array([one.gold for one in documents]), np.array(predictions))
 
-    def cited(some: Sequence[Sequence[ReaderCase]]) -> float:
-        read = [one for claim in some for one in claim if one.cited]
-        return 100.0 * float(np.mean([decide_label(near, given(one)) == one.gold for one in read]))
+    def cited_accuracy(some: Sequence[Sequence[ReaderCase]]) -> float:
+        documents = [one for claim in some for one in claim if one.cited]
+        return 100.0 * float(np.mean([decide_label(given_decision, given_features(one)) == one.gold for one in documents]))
 
     def error(some: Sequence[Sequence[ReaderCase]]) -> float:
-        read = [one for claim in some for one in claim if one.open]
-        shares = np.vstack([far.probabilities(open_(one)[None]) for one in read])
-        return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.gold for one in read]))
+        documents = [one for claim in some for one in claim if one.open]
+        shares = np.vstack([open_decision.probabilities(open_(one)[None]) for one in documents])
+        return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.gold for one in documents]))
 
-    yield measure_figure("SciFact, label-only F1", lambda some: compute_scifact_f1(some, open_, far), claims)
-    yield measure_figure("  contradictions", lambda some: compute_scifact_f1(some, open_, far, label=CONTRADICT), claims)
-    yield measure_figure("  supports", lambda some: compute_scifact_f1(some, open_, far, label=SUPPORT), claims)
+    yield measure_figure("SciFact, label-only F1", lambda some: compute_scifact_f1(some, open_, open_decision), claims)
+    yield measure_figure(
+        "  contradictions", lambda some: compute_scifact_f1(some, open_, open_decision, label=CONTRADICT), claims
+    )
+    yield measure_figure("  supports", lambda some: compute_scifact_f1(some, open_, open_decision, label=SUPPORT), claims)
     yield measure_figure("polarity of gold documents, balanced", polarity, claims)
-    yield measure_figure("cited abstract, accuracy of three", cited, claims)
+    yield measure_figure("cited abstract, accuracy of three", cited_accuracy, claims)
     yield measure_figure("ECE of documents", error, claims)
 
 
-def measure_given(name: str, given: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
+def measure_given(name: str, abstracts: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
     """Macro-F1, and the balanced accuracy of the sign where the label is not neutral, both with the abstract given."""
 
     def macro(some: Sequence[Given]) -> float:
-        said = np.array([decide_label(decision, make_features(reader.calibration, logits)) for _, _, logits in some])
-        return macro_f1(np.array([gold for gold, _, _ in some]), said, len(LABELS))
+        predictions = np.array([decide_label(decision, make_features(reader.calibration, logits)) for _, _, logits in some])
+        return macro_f1(np.array([gold for gold, _, _ in some]), predictions, len(LABELS))
 
     def sign(some: Sequence[Given]) -> float:
-        signed = [(gold, logits[0]) for gold, _, logits in some if gold != NEUTRAL]
-        said = [SUPPORT if row[SUPPORT] >= row[CONTRADICT] else CONTRADICT for _, row in signed]
-        return balanced_accuracy(np.array([gold for gold, _ in signed]), np.array(said))
+        rows = [(gold, logits[0]) for gold, _, logits in some if gold != NEUTRAL]
+        predictions = [SUPPORT if row[SUPPORT] >= row[CONTRADICT] else CONTRADICT for _, row in rows]
+        return balanced_accuracy(np.array([gold for gold, _ in rows]), np.array(predictions))
 
-    yield measure_figure(f"{name}, macro-F1", macro, given)
-    yield measure_figure(f"{name}, sign, balanced", sign, given)
+    yield measure_figure(f"{name}, macro-F1", macro, abstracts)
+    yield measure_figure(f"{name}, sign, balanced", sign, abstracts)
 
 
 def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
@@ -97,7 +102,7 @@ def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterabl
     def share(some: Sequence[bool]) -> float:
         return 100.0 * float(np.mean(some)) if len(some) else float("nan")
 
-    both = [(true == SUPPORT and false == CONTRADICT, misled) for true, false, misled in papers]
+    both = [(true == SUPPORT and false == CONTRADICT, trap) for true, false, trap in papers]
     yield measure_figure(
         f"{name}: right side", lambda some: share([x for t, f, _ in some for x in (t == SUPPORT, f == CONTRADICT)]), papers
     )
@@ -111,9 +116,9 @@ def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterabl
 def measure_probes(path: Path, reader: DocumentReader) -> float:
     """The percentage of probes whose most probable class is right."""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    said = [int(reader.logits(one["claim"], [Abstract("", (one["sentence"],))])[0][0].argmax()) for one in lines]
-    right = [LABELS[label] == one["label"] for label, one in zip(said, lines, strict=True)]
-    return 100.0 * float(np.mean(right))
+    predictions = [int(reader.logits(one["claim"], [Abstract("", (one["sentence"],))])[0][0].argmax()) for one in lines]
+    hits = [LABELS[label] == one["label"] for label, one in zip(predictions, lines, strict=True)]
+    return 100.0 * float(np.mean(hits))
 
 
 @return_exit_code
@@ -131,10 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     reader, data = DocumentReader(options.model), options.data
     reranker = EmbeddedReranker(remembered_mb=600)
     train = read_ordinary(data, "train")
-    alone = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
-    papers = made.read_dev_papers(data)[1][: options.most]
-    misled = [alone(paper["true"]) <= alone(paper["false"]) for paper in papers]
-    near, lay = (
+    score_claim = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
+    papers = cases.read_dev_papers(data)[1][: options.most]
+    traps = [score_claim(paper["true"]) <= score_claim(paper["false"]) for paper in papers]
+    given_decision, lay = (
         read_decision(reader.card, "given" if "given" in reader.card["decision"] else "open"),
         reader.card["decision"].get("lay"),
     )
@@ -146,30 +151,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "probes" in options.only:
         print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
     if "given" in options.only:
-        given: list[Given] = [(one.gold, one.labels, one.logits) for one in made.read_cases_of_papers(reader, papers)]
-        said = [decide_label(near, make_features(reader.calibration, logits)) for _, _, logits in given]
-        show(measure_given("ordinary, abstract given", given, near, reader))
-        show(measure_pairs("ordinary, abstract given", list(zip(said[::3], said[1::3], misled, strict=True))))
+        abstracts: list[Given] = [(one.gold, one.labels, one.logits) for one in cases.read_cases_of_papers(reader, papers)]
+        predictions = [decide_label(given_decision, make_features(reader.calibration, logits)) for _, _, logits in abstracts]
+        show(measure_given("ordinary, abstract given", abstracts, given_decision, reader))
+        show(measure_pairs("ordinary, abstract given", list(zip(predictions[::3], predictions[1::3], traps, strict=True))))
     if "ordinary" in options.only:
-        collection = PaperCollection(made.read_pubmed_papers(data), reader, reranker)
-        claims = made.make_ordinary_cases(collection, papers)
+        collection = PaperCollection(cases.read_pubmed_papers(data), reader, reranker)
+        claims = cases.make_ordinary_cases(collection, papers)
         labels = [
             decide_label(reader.decision, make_features(reader.calibration, own.logits, own.gap, own.about))
             if own.open
             else NEUTRAL
             for own in (next(one for one in claim if one.named) for claim in claims)
         ]
-        show(measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], misled, strict=True))))
+        show(measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], traps, strict=True))))
     if "healthver" in options.only:
-        decision = read_decision(reader.card, "lay") if lay else near
+        decision = read_decision(reader.card, "lay") if lay else given_decision
         show(
             measure_given(
-                "HealthVer dev", made.read_labelled_given(data, reader, "healthver", "dev", most=options.most), decision, reader
+                "HealthVer dev", cases.read_labelled_given(data, reader, "healthver", "dev", most=options.most), decision, reader
             )
         )
     if "scifact" in options.only:
-        science = PaperCollection(made.read_scifact_papers(data), reader, reranker)
-        show(measure_scifact(made.make_scifact_cases(data, science, "dev", most=options.most), reader))
+        science = PaperCollection(cases.read_scifact_papers(data), reader, reranker)
+        show(measure_scifact(cases.make_scifact_cases(data, science, "dev", most=options.most), reader))
 
 
 def fit_claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:

@@ -26,8 +26,8 @@ from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
 
-_HERE = Path(__file__).parent
-FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _HERE / "families", _HERE / "claims", _HERE / "contrasts", _HERE / "searches"
+_FOLDER = Path(__file__).parent
+FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _FOLDER / "families", _FOLDER / "claims", _FOLDER / "contrasts", _FOLDER / "searches"
 """Outcome families, claims about papers, contrast sets and labelled searches, all written for this training."""
 
 
@@ -51,8 +51,8 @@ def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
             if label == NEUTRAL and (rng.random() < 0.5 or not paper.get("neutral")):
                 continue
-            marked = None if paper["evidence"] is None else tuple(paper["evidence"])
-            evidence = marked if label != NEUTRAL else ()
+            places = None if paper["evidence"] is None else tuple(paper["evidence"])
+            evidence = places if label != NEUTRAL else ()
             claim = paper[name]
             yield Lesson(claim, title, sentences, label, evidence, "ordinary", group, leans.get(claim, 0.0))
         claim = paper[rng.choice(("true", "false"))]
@@ -98,19 +98,19 @@ def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     A line states how many sentences its author counted; where they are split differently now, its evidence is unknown. A paper
     may have several lines; "neutral" may be missing.
     """
-    wanted: dict[str, list[dict[str, Any]]] = {}
+    rows_by_pmid: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(claims.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line)
-            wanted.setdefault(row["pmid"], []).append(row)
-    found = []
+            rows_by_pmid.setdefault(row["pmid"], []).append(row)
+    papers = []
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
-        rows = wanted.get(str(record["pmid"]), ())
+        rows = rows_by_pmid.get(str(record["pmid"]), ())
         sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)] if rows else []
         for row in rows:
             evidence = row["evidence"] if row["sentences"] == len(sentences) else None
-            found.append({**row, "title": record["title"] or "", "sentences": sentences, "evidence": evidence})
-    return found
+            papers.append({**row, "title": record["title"] or "", "sentences": sentences, "evidence": evidence})
+    return papers
 
 
 def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
@@ -124,8 +124,8 @@ def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Ite
         if not sentences:
             continue
         label = NAMES[row["label"]]
-        marked = tuple(place for place in row["evidence"] or () if place < len(sentences))
-        evidence = () if label == NEUTRAL else marked or None
+        places = tuple(place for place in row["evidence"] or () if place < len(sentences))
+        evidence = () if label == NEUTRAL else places or None
         yield Lesson(clean_claim(row["claim"]), row.get("title") or "", sentences, label, evidence, dataset)
 
 
@@ -142,67 +142,65 @@ def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, sh
         if lesson.label == NEUTRAL or (lesson.label == CONTRADICT and lesson.source != "scifact") or rng.random() > share:
             continue
         rules = [flips.make_opposite, flips.negate] if rng.random() < 0.5 else [flips.negate, flips.make_opposite]
-        claim = next((made for rule in rules if (made := rule(lesson.claim, rng)) and made != lesson.claim), None)
+        claim = next((reversal for rule in rules if (reversal := rule(lesson.claim, rng)) and reversal != lesson.claim), None)
         if claim:
             yield replace(lesson, claim=claim, label=SUPPORT + CONTRADICT - lesson.label, source=f"{lesson.source}_turned")
 
 
 def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of PubMed's and SciFact's papers that may be used for training."""
-    reserved = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
+    reserved_pmids = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
     claims = list(read_rows(folder, "scifact/claims_dev.jsonl.gz"))
     gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
-    hidden = set()
+    gold_titles = set()
     for document in read_rows(folder, "scifact/corpus.jsonl.gz"):
         if int(document["doc_id"]) in gold:
-            hidden.add(" ".join(split_terms(document["title"])))
+            gold_titles.add(" ".join(split_terms(document["title"])))
         else:
             yield document["title"], document["abstract"]
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         pmid, title = str(record["pmid"]), record["title"] or ""
-        if pmid in reserved or is_held_out(pmid) or (title and " ".join(split_terms(title)) in hidden):
+        if pmid in reserved_pmids or is_held_out(pmid) or (title and " ".join(split_terms(title)) in gold_titles):
             continue
         yield title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
 
 
-def make_title_lessons(
-    papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random
-) -> Iterator[Lesson]:
+def make_title_lessons(papers: Sequence[tuple[str, list[str]]], most: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
     """Titles that state a finding, as they are and reversed, paired with their own abstract, half the time without its title."""
-    found = 0
+    count = 0
     for title, sentences in papers:
         claim = title.strip("[]. ")
-        if found >= wanted or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or _NOMINAL.search(claim):
+        if count >= most or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or _NOMINAL.search(claim):
             continue
         claim = claim.split(": ")[0] if ": " in claim and flips.has_finite_verb(claim.split(": ")[0]) else claim
         if ":" in claim or not flips.has_finite_verb(claim):
             continue
         rules = [flips.make_opposite, flips.negate] if rng.random() < 0.4 else [flips.negate, flips.make_opposite]
-        other = next((made for rule in rules if (made := rule(claim, rng)) and made != claim), None)
+        other = next((reversal for rule in rules if (reversal := rule(claim, rng)) and reversal != claim), None)
         if other is None or (rules[0] == flips.make_opposite and len(flips.find_directions(claim)) > 1):
             other = flips.negate(claim, rng)
         if other is None:
             continue
-        found += 1
-        shown, group = title if rng.random() < 0.5 else "", f"title {claim}"
-        yield Lesson(f"{claim}.", shown, tuple(sentences), SUPPORT, None, "titles", group)
-        yield Lesson(f"{other}.", shown, tuple(sentences), CONTRADICT, None, "titles", group)
+        count += 1
+        shown_title, group = title if rng.random() < 0.5 else "", f"title {claim}"
+        yield Lesson(f"{claim}.", shown_title, tuple(sentences), SUPPORT, None, "titles", group)
+        yield Lesson(f"{other}.", shown_title, tuple(sentences), CONTRADICT, None, "titles", group)
 
 
 def make_conclusion_lessons(
-    papers: Sequence[tuple[str, list[str]]], wanted: int, flips: Flips, rng: random.Random
+    papers: Sequence[tuple[str, list[str]]], most: int, flips: Flips, rng: random.Random
 ) -> Iterator[Lesson]:
     """The last sentence of an abstract as a claim about the rest, as it is or reversed."""
-    found = 0
+    count = 0
     for title, sentences in papers:
-        if found >= wanted:
+        if count >= most:
             return
         if len(sentences) < 6 or not 9 <= len(sentences[-1].split()) <= 34:
             continue
         claim = shorten(sentences[-1], rng)
         if not 6 <= len(claim.split()) <= 26 or len(flips.find_directions(claim)) != 1 or not flips.has_finite_verb(claim):
             continue
-        found += 1
+        count += 1
         other = flips.make_opposite(claim, rng) if rng.random() < 0.6 else flips.negate(claim, rng)
         rest = tuple(sentences[:-1])
         if other and other != claim and rng.random() < 0.5:
@@ -214,20 +212,20 @@ def make_conclusion_lessons(
 GENERAL = {"negation_nli": 1500, "breaking_nli": 700, "conjnli": 1200, "fever_symmetric": 400}
 
 
-def make_short_lessons(folder: Path, written: Path, flips: Flips, rng: random.Random) -> list[Lesson]:
+def make_short_lessons(folder: Path, families: Path, flips: Flips, rng: random.Random) -> list[Lesson]:
     """Short texts: outcome families, general language, prompts, findings, frames, numbers, sentences that others cite."""
-    found: list[Lesson] = []
+    lessons: list[Lesson] = []
     for dataset, most in GENERAL.items():
         pairs = read_labelled(folder, dataset, 0, rng)
-        found += [make_lesson(pair) for pair in rng.sample(pairs, min(most, len(pairs)))]
+        lessons += [make_lesson(pair) for pair in rng.sample(pairs, min(most, len(pairs)))]
     findings = make_finding_pairs(folder, 2500, flips, rng)
-    found += [make_lesson(pair) for pair in findings]
-    found += [make_lesson(pair) for pair in make_prompt_pairs(folder, 2500, rng)]
-    found += [make_lesson(pair) for pair in make_number_pairs(folder, 400, flips, rng)]
-    found += [make_lesson(pair) for pair in frame_claims(sorted({pair.claim for pair in findings})[:400], flips, rng)]
-    found += list(make_labelled_lessons(folder, "citint", rng))
-    found += list(make_family_lessons(read_families(written), 10000, rng))
-    return found
+    lessons += [make_lesson(pair) for pair in findings]
+    lessons += [make_lesson(pair) for pair in make_prompt_pairs(folder, 2500, rng)]
+    lessons += [make_lesson(pair) for pair in make_number_pairs(folder, 400, flips, rng)]
+    lessons += [make_lesson(pair) for pair in frame_claims(sorted({pair.claim for pair in findings})[:400], flips, rng)]
+    lessons += list(make_labelled_lessons(folder, "citint", rng))
+    lessons += list(make_family_lessons(read_families(families), 10000, rng))
+    return lessons
 
 
 def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:

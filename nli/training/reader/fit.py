@@ -26,7 +26,7 @@ from nli.reader.decision import is_at_odds, make_marks
 from nli.reader.judge import DocumentReader, make_reading
 from nli.training import calibrate, decide
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
-from nli.training.reader import cases as made
+from nli.training.reader import cases
 from nli.training.reader.cases import Given, PaperCollection, ReaderCase
 from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.examples import SEARCHES
@@ -49,19 +49,19 @@ THRESHOLD = 0.5
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 
 
-def fit_calibrations(given: Sequence[Given], alone: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
-    """The calibration of documents, of sentences in a document and of sentences read `alone` (gold label, logits [1 + 1, 3])."""
-    sentences = [(labels, logits[1:]) for _, labels, logits in given]
-    known = [(labels >= 0) & ~np.isnan(rows[:, 0]) for labels, rows in sentences]
-    kept = [(labels[some], rows[some]) for (labels, rows), some in zip(sentences, known, strict=True)]
+def fit_calibrations(abstracts: Sequence[Given], singles: Sequence[tuple[int, NDArray[np.float32]]]) -> dict[str, Calibration]:
+    """The calibration of documents, of their sentences and of sentences read alone (`singles`: gold label, logits [1 + 1, 3])."""
+    sentences = [(labels, logits[1:]) for _, labels, logits in abstracts]
+    masks = [(labels >= 0) & ~np.isnan(rows[:, 0]) for labels, rows in sentences]
+    pairs = [(labels[some], rows[some]) for (labels, rows), some in zip(sentences, masks, strict=True)]
     return {
         "document": calibrate.fit_calibration(
-            np.vstack([logits[:1] for _, _, logits in given]), np.array([gold for gold, _, _ in given])
+            np.vstack([logits[:1] for _, _, logits in abstracts]), np.array([gold for gold, _, _ in abstracts])
         ),
         "sentence": calibrate.fit_calibration(
-            np.vstack([rows for _, rows in kept]), np.concatenate([labels for labels, _ in kept])
+            np.vstack([rows for _, rows in pairs]), np.concatenate([labels for labels, _ in pairs])
         ),
-        "alone": calibrate.fit_calibration(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
+        "alone": calibrate.fit_calibration(np.vstack([rows[:1] for _, rows in singles]), np.array([gold for gold, _ in singles])),
     }
 
 
@@ -72,26 +72,26 @@ def make_features(
     return make_marks(make_reading(calibration, logits), gap, about)
 
 
-def decide_label(decision: Decision, found: NDArray[np.float64]) -> int:
-    """The label index for the features `found` [6], by the decision and the rule about sentences at odds with it."""
-    support, _, contradict = decision.probabilities(found[None])[0].tolist()
+def decide_label(decision: Decision, features: NDArray[np.float64]) -> int:
+    """The label index for `features` [6], by the decision and the rule about sentences at odds with it."""
+    support, _, contradict = decision.probabilities(features[None])[0].tolist()
     label = decision.label(support, contradict)
-    return NEUTRAL if is_at_odds(label, found) else LABELS.index(label)
+    return NEUTRAL if is_at_odds(label, features) else LABELS.index(label)
 
 
 def compute_scifact_f1(
-    claims: Sequence[Sequence[ReaderCase]], found: Callable[[ReaderCase], NDArray[np.float64]], decision: Decision,
+    claims: Sequence[Sequence[ReaderCase]], features: Callable[[ReaderCase], NDArray[np.float64]], decision: Decision,
     label: int | None = None,
 ) -> float:  # fmt: skip
-    """Abstract-level label-only F1 of open retrieval, in per cent, of all stances or one `label`; `found` gives features [6]."""
-    right = predicted = 0
+    """Abstract-level label-only F1 of open retrieval, in per cent, of all stances or one `label`; `features` gives them [6]."""
+    hits = predictions = 0
     gold = sum(one.named and label in (None, one.gold) for claim in claims for one in claim)
     for one in (one for claim in claims for one in claim if one.open):
-        said = decide_label(decision, found(one))
-        if said != NEUTRAL and label in (None, said):
-            predicted += 1
-            right += one.named and one.gold == said
-    return f1(right, predicted, gold)
+        prediction = decide_label(decision, features(one))
+        if prediction != NEUTRAL and label in (None, prediction):
+            predictions += 1
+            hits += one.named and one.gold == prediction
+    return f1(hits, predictions, gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +112,17 @@ class ReaderReadings:
 def make_readings(data: Path, reader: DocumentReader, most: int) -> ReaderReadings:
     """Read claims and papers of each set; `most` limits how many."""
     reranker = EmbeddedReranker(remembered_mb=600)
-    science = PaperCollection(made.read_scifact_papers(data), reader, reranker)
-    claims = made.make_scifact_cases(data, science, "train", is_held_out, most=most)
-    away = [
-        *made.make_scifact_cases(data, science, "train", is_held_out, away=True, most=most // 2),
-        *made.make_stranger_cases(data, science, "healthver", most // 3),
+    science = PaperCollection(cases.read_scifact_papers(data), reader, reranker)
+    claims = cases.make_scifact_cases(data, science, "train", is_held_out, most=most)
+    away_cases = [
+        *cases.make_scifact_cases(data, science, "train", is_held_out, away=True, most=most // 2),
+        *cases.make_stranger_cases(data, science, "healthver", most // 3),
     ]
-    half = made.read_dev_papers(data)[0][:most]
-    verdicts = made.read_labelled_given(data, reader, "healthver", "train", is_held_out, 2 * most)
-    searched = made.read_search_cases(reader, data, 2 * most)
-    alone = _read_alone(reader, science, _list_cited(claims), half)
-    return ReaderReadings(claims, away, made.read_cases_of_papers(reader, half), searched, verdicts, alone)
+    half = cases.read_dev_papers(data)[0][:most]
+    verdicts = cases.read_labelled_given(data, reader, "healthver", "train", is_held_out, 2 * most)
+    search_cases = cases.read_search_cases(reader, data, 2 * most)
+    singles = _read_alone(reader, science, _list_cited(claims), half)
+    return ReaderReadings(claims, away_cases, cases.read_cases_of_papers(reader, half), search_cases, verdicts, singles)
 
 
 READ = (
@@ -138,50 +138,52 @@ def load_readings(folder: Path, data: Path, reader: DocumentReader, most: int) -
     path = Origin(content, [reader.name, most], hash_code([__name__])).path(folder, "readings", ".pkl")
     if path.exists():
         return ReaderReadings(*pickle.loads(path.read_bytes()))
-    found = make_readings(data, reader, most)
-    write_atomically(path, pickle.dumps((found.claims, found.away, found.own, found.searched, found.verdicts, found.alone)))
-    return found
+    readings = make_readings(data, reader, most)
+    write_atomically(
+        path, pickle.dumps((readings.claims, readings.away, readings.own, readings.searched, readings.verdicts, readings.alone))
+    )
+    return readings
 
 
-def fit_card(read: ReaderReadings) -> dict[str, Any]:
+def fit_card(readings: ReaderReadings) -> dict[str, Any]:
     """The card's calibration and decisions."""
-    ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in (*read.own, *read.searched)]
-    given: list[Given] = [(one.gold, one.labels, one.logits) for one in _list_cited(read.claims)]
-    calibration = fit_calibrations([*given, *ordinary, *read.verdicts], read.alone)
+    ordinary: list[Given] = [(one.gold, one.labels, one.logits) for one in (*readings.own, *readings.searched)]
+    abstracts: list[Given] = [(one.gold, one.labels, one.logits) for one in _list_cited(readings.claims)]
+    calibration = fit_calibrations([*abstracts, *ordinary, *readings.verdicts], readings.alone)
 
     def of_given(some: Sequence[Given], score: Callable[[NDArray[np.int64], NDArray[np.int64]], float]) -> Decision:
-        marked = np.array([make_features(calibration, logits) for _, _, logits in some])
+        features = np.array([make_features(calibration, logits) for _, _, logits in some])
         gold = np.array([label for label, _, _ in some])
-        plain = decide.fit_decision(marked, gold)
-        return decide.fit_threshold(plain, lambda one: score(gold, np.array([decide_label(one, row) for row in marked])))
+        plain = decide.fit_decision(features, gold)
+        return decide.fit_threshold(plain, lambda one: score(gold, np.array([decide_label(one, row) for row in features])))
 
-    def accuracy(gold: NDArray[np.int64], said: NDArray[np.int64]) -> float:
-        return 100.0 * float(np.mean(gold == said))
+    def accuracy(gold: NDArray[np.int64], predictions: NDArray[np.int64]) -> float:
+        return 100.0 * float(np.mean(gold == predictions))
 
     return {
         "calibration": {part: asdict(values) for part, values in calibration.items()},
         "decision": {
-            "open": asdict(fit_open_decision(read, calibration)),
-            "given": asdict(of_given([*given, *ordinary], accuracy)),
-            "lay": asdict(of_given(read.verdicts, lambda gold, said: macro_f1(gold, said, len(LABELS)))),
+            "open": asdict(fit_open_decision(readings, calibration)),
+            "given": asdict(of_given([*abstracts, *ordinary], accuracy)),
+            "lay": asdict(of_given(readings.verdicts, lambda gold, predictions: macro_f1(gold, predictions, len(LABELS)))),
         },
     }
 
 
-def fit_open_decision(read: ReaderReadings, calibration: dict[str, Calibration]) -> Decision:
+def fit_open_decision(readings: ReaderReadings, calibration: dict[str, Calibration]) -> Decision:
     """The decision of open retrieval.
 
     The gap to the best match is left out: the reader itself recognises what a paper is about. Where an index has several papers
     on a claim, SciFact's one gold paper per claim would teach that only the first is evidence (docs/experiments.md).
     """
-    here = [one for claim in read.claims for one in claim if one.open]
-    elsewhere = [one for claim in read.away for one in claim if one.open]
-    shares = ((here, 1.0), (elsewhere, AWAY), (read.own, ORDINARY), (read.searched, SEARCHED))
-    counts = np.concatenate([np.full(len(some), worth * len(here) / len(some)) for some, worth in shares])
-    everything = [*here, *elsewhere, *read.own, *read.searched]
-    marked = np.array([make_features(calibration, one.logits, 0.0, one.about) for one in everything])
-    open_ = decide.fit_decision(marked, np.array([one.gold for one in everything]), counts)
-    return replace(decide.fit_bounds(open_, marked), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))
+    home_cases = [one for claim in readings.claims for one in claim if one.open]
+    away_cases = [one for claim in readings.away for one in claim if one.open]
+    shares = ((home_cases, 1.0), (away_cases, AWAY), (readings.own, ORDINARY), (readings.searched, SEARCHED))
+    counts = np.concatenate([np.full(len(some), worth * len(home_cases) / len(some)) for some, worth in shares])
+    all_cases = [*home_cases, *away_cases, *readings.own, *readings.searched]
+    features = np.array([make_features(calibration, one.logits, 0.0, one.about) for one in all_cases])
+    open_ = decide.fit_decision(features, np.array([one.gold for one in all_cases]), counts)
+    return replace(decide.fit_bounds(open_, features), gap=0.0, thresholds=(THRESHOLD, THRESHOLD))
 
 
 def _list_cited(claims: Sequence[Sequence[ReaderCase]]) -> list[ReaderCase]:
@@ -189,22 +191,22 @@ def _list_cited(claims: Sequence[Sequence[ReaderCase]]) -> list[ReaderCase]:
 
 
 def _read_alone(
-    reader: DocumentReader, science: PaperCollection, cited: Sequence[ReaderCase], papers: Sequence[dict[str, Any]]
+    reader: DocumentReader, science: PaperCollection, cited_cases: Sequence[ReaderCase], papers: Sequence[dict[str, Any]]
 ) -> list[tuple[int, NDArray[np.float32]]]:
     """Sentences read alone: of each document, up to two that are evidence and one that is not."""
-    named = [(one.claim, science.papers[science.place[one.paper]].abstract, one.labels) for one in cited]
+    triples = [(one.claim, science.papers[science.place[one.paper]].abstract, one.labels) for one in cited_cases]
     for paper in papers:
         for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
             labels = np.full(len(paper["sentences"]), NEUTRAL)
             labels[paper["evidence"]] = label
-            named.append((paper[name], Abstract(paper["title"] or "", tuple(paper["sentences"])), labels))
-    found = []
-    for claim, abstract, labels in named:
+            triples.append((paper[name], Abstract(paper["title"] or "", tuple(paper["sentences"])), labels))
+    examples = []
+    for claim, abstract, labels in triples:
         places = [*np.flatnonzero(labels != NEUTRAL)[:2].tolist(), *np.flatnonzero(labels == NEUTRAL)[-1:].tolist()]
         texts = [Abstract(abstract.title, (abstract.sentences[place],)) for place in places]
         for place, logits in zip(places, reader.logits(claim, texts) if texts else (), strict=True):
-            found.append((int(labels[place]), logits))
-    return found
+            examples.append((int(labels[place]), logits))
+    return examples
 
 
 @return_exit_code
@@ -237,9 +239,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
     if not options.export_only:
-        read = load_readings(options.out, options.data, DocumentReader(folder), options.most)
-        written = json.loads((folder / "model.json").read_text("utf-8")) | fit_card(read)
-        (folder / "model.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        readings = load_readings(options.out, options.data, DocumentReader(folder), options.most)
+        content = json.loads((folder / "model.json").read_text("utf-8")) | fit_card(readings)
+        (folder / "model.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -58,22 +58,22 @@ def make_batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: ra
     for number, lesson in enumerate(lessons):
         papers[lesson.group or str(number)].append(lesson)
     units = []
-    for own in papers.values():
+    for group in papers.values():
         room = rng.randint(SHORTEST, LONGEST)
-        units.append([make_example(lesson, tokenize, room) for lesson in own])
+        units.append([make_example(lesson, tokenize, room) for lesson in group])
     rng.shuffle(units)
-    found: list[list[LessonExample]] = []
+    batches: list[list[LessonExample]] = []
     for start in range(0, len(units), WINDOW):
-        near = sorted(units[start : start + WINDOW], key=_measure_length)
+        window = sorted(units[start : start + WINDOW], key=_measure_length)
         batch: list[LessonExample] = []
-        for unit in near:
+        for unit in window:
             if batch and _measure_length(unit) * (len(batch) + len(unit)) > TOKENS:
-                found.append(batch)
+                batches.append(batch)
                 batch = []
             batch = batch + unit
-        found.append(batch)
-    rng.shuffle(found)
-    return found
+        batches.append(batch)
+    rng.shuffle(batches)
+    return batches
 
 
 def _measure_length(unit: Sequence[LessonExample]) -> int:
@@ -99,9 +99,9 @@ def compute_loss(model: ReaderEncoder, batch: Sequence[LessonExample], device: t
         logits = model(ids.to(device), mask.to(device), types.to(device))
     logits = logits.float()
     lean = torch.tensor([one.lean for one in batch], device=device)
-    helped = functional.log_softmax(logits[:, 0], -1) + torch.stack([lean / 2, torch.zeros_like(lean), -lean / 2], 1)
+    scores = functional.log_softmax(logits[:, 0], -1) + torch.stack([lean / 2, torch.zeros_like(lean), -lean / 2], 1)
     gold = torch.tensor([one.label for one in batch], device=device)
-    loss = functional.cross_entropy(helped, gold, label_smoothing=SMOOTHING)
+    loss = functional.cross_entropy(scores, gold, label_smoothing=SMOOTHING)
     if rows:
         each = functional.cross_entropy(logits[rows, places], torch.tensor(labels, device=device), reduction="none")
         loss = loss + SENTENCES * (each * torch.tensor(counts, device=device)).sum() / len(batch)

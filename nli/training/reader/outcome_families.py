@@ -44,24 +44,24 @@ _FACTORS = {
 
 def read_families(folder: Path) -> list[dict[str, Any]]:
     """The outcome families: sentences with a slot {X} that report one outcome as better, worse or no different."""
-    found = []
+    families = []
     for path in sorted(folder.glob("*.jsonl")):
-        found += [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    return found
+        families += [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return families
 
 
-def make_family_lessons(outcomes: Sequence[dict[str, Any]], wanted: int, rng: random.Random) -> Iterator[Lesson]:
+def make_family_lessons(outcomes: Sequence[dict[str, Any]], count: int, rng: random.Random) -> Iterator[Lesson]:
     """A claim and a sentence about one outcome in different words; now and then with another factor or outcome (neutral)."""
     sides = ("better", "worse", "null")
-    alike: dict[str, list[dict[str, Any]]] = {}
+    outcomes_by_factor: dict[str, list[dict[str, Any]]] = {}
     for outcome in outcomes:
-        alike.setdefault(outcome.get("factor", "drug"), []).append(outcome)
+        outcomes_by_factor.setdefault(outcome.get("factor", "drug"), []).append(outcome)
 
-    def filled(phrase: str, first: str, second: str) -> str:
+    def fill(phrase: str, first: str, second: str) -> str:
         text = phrase.replace("{X}", first).replace("{Y}", second)
         return f"{text[:1].upper()}{text[1:]}."
 
-    for _ in range(wanted):
+    for _ in range(count):
         outcome = rng.choice(outcomes)
         kind = outcome.get("factor", "drug")
         factor, rival, stranger = rng.sample(_FACTORS[kind], 3)
@@ -70,15 +70,15 @@ def make_family_lessons(outcomes: Sequence[dict[str, Any]], wanted: int, rng: ra
         first = rng.choice(outcome[claim_side])
         draw = rng.random()
         if draw < 0.13:
-            other = rng.choice([one for one in alike[kind] if one is not outcome])
-            second, label = filled(rng.choice(other[mine]), factor, rival), NEUTRAL
+            other = rng.choice([one for one in outcomes_by_factor[kind] if one is not outcome])
+            second, label = fill(rng.choice(other[mine]), factor, rival), NEUTRAL
         elif draw < 0.2:
-            second, label = filled(rng.choice(outcome[mine]), stranger, rival), NEUTRAL
+            second, label = fill(rng.choice(outcome[mine]), stranger, rival), NEUTRAL
         else:
             if draw < 0.4:
                 # About a third of the other draws agree by chance, so support and contradiction are equally frequent.
                 mine = claim_side
             rest = [phrase for phrase in outcome[mine] if phrase != first]
-            second, label = filled(rng.choice(rest), factor, rival), SUPPORT if mine == claim_side else CONTRADICT
+            second, label = fill(rng.choice(rest), factor, rival), SUPPORT if mine == claim_side else CONTRADICT
         evidence = () if label == NEUTRAL else (0,)
-        yield Lesson(filled(first, factor, rival), "", (second,), label, evidence, "families")
+        yield Lesson(fill(first, factor, rival), "", (second,), label, evidence, "families")

@@ -53,10 +53,10 @@ EARLY = 0.5
 def make_tokenizer(words: Sequence[str]) -> Tokenizer:
     """WordPiece over the kept words, lower-cased as in the base's training; the first four entries are the special tokens."""
     names = [START, "<pad>", CLOSE, "[UNK]", *words]
-    found = Tokenizer(models.WordPiece({name: row for row, name in enumerate(names)}, unk_token="[UNK]"))
-    found.normalizer = normalizers.BertNormalizer(lowercase=True)
-    found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return found
+    tokenizer = Tokenizer(models.WordPiece({name: row for row, name in enumerate(names)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
 
 
 def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
@@ -76,10 +76,10 @@ def make_lessons(
 ) -> tuple[list[Lesson], list[Lesson]]:
     """The short texts, and all other lessons, each part reduced to its share in `--shares`."""
     short, documents, own, scifact, evidence, contrasts, searches = shares
-    papers, written, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
-    told = [(paper["true"], paper["false"]) for paper in (*papers, *written)]
-    told += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
-    lean = measure_leans([true for true, _ in told], [false for _, false in told])
+    papers, own_papers, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
+    claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
+    claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
+    lean = measure_leans([true for true, _ in claim_pairs], [false for _, false in claim_pairs])
 
     def take(lessons: Sequence[Any], share: float) -> list[Any]:
         return rng.sample(lessons, round(share * len(lessons)))
@@ -87,8 +87,8 @@ def make_lessons(
     pairs = take(make_short_lessons(data, FAMILIES, flips, rng), short)
     whole = make_document_lessons(data, lean, flips, rng)
     whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
-    whole += make_ordinary_lessons(take(written, own), lean, rng)
-    whole += make_evidence_lessons(take([*papers, *written], evidence), lean, rng)
+    whole += make_ordinary_lessons(take(own_papers, own), lean, rng)
+    whole += make_evidence_lessons(take([*papers, *own_papers], evidence), lean, rng)
     whole += make_search_lessons(take(read_written(SEARCHES, data), searches), lean)
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
 
@@ -131,10 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
-    still = ("words", "positions", "norm", "distances", *(f"layers.{number}." for number in range(options.frozen)))
+    frozen_prefixes = ("words", "positions", "norm", "distances", *(f"layers.{number}." for number in range(options.frozen)))
     old, new = [], []
     for name, parameter in model.named_parameters():
-        if name.startswith(still) and (options.frozen or name.startswith("words")):
+        if name.startswith(frozen_prefixes) and (options.frozen or name.startswith("words")):
             parameter.requires_grad_(False)
         elif name.startswith(("hidden", "document", "sentence", "kinds")):
             new.append(parameter)

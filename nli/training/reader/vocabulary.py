@@ -53,21 +53,21 @@ def read_questions(data: Path) -> Iterator[str]:
 
 def count_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
     """How often each piece occurs."""
-    found: Counter[int] = Counter()
+    tally: Counter[int] = Counter()
     chunk: list[str] = []
     for text in texts:
         chunk.append(text)
         if len(chunk) == _CHUNK:
-            found.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
+            tally.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
             chunk = []
-    found.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
-    return found
+    tally.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
+    return tally
 
 
 def read_tokens(model: Path) -> list[str]:
     """The words of an existing reader, in the order of its word table, without the special tokens."""
-    found = Tokenizer.from_file(str(model / "tokenizer.json")).get_vocab()
-    return sorted(found, key=found.__getitem__)[len(SPECIAL) :]
+    words = Tokenizer.from_file(str(model / "tokenizer.json")).get_vocab()
+    return sorted(words, key=words.__getitem__)[len(SPECIAL) :]
 
 
 @return_exit_code
@@ -93,14 +93,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         score[piece] += CLAIMS_COUNT * count
     words = {row: word for word, row in tokenizer.get_vocab().items() if not (word.startswith("[") and word.endswith("]"))}
     words = {row: word for row, word in words.items() if not (word.startswith("<") and word.endswith(">"))}
-    ranked = sorted(words, key=lambda row: (-score[row], row))
+    ranking = sorted(words, key=lambda row: (-score[row], row))
     # Keep single characters, so that every word can be spelt.
-    letters = [row for row in ranked if len(words[row].removeprefix("##")) == 1 and (score[row] or words[row][-1].isascii())]
+    letters = [row for row in ranking if len(words[row].removeprefix("##")) == 1 and (score[row] or words[row][-1].isascii())]
     first = set(letters)
-    kept = [*letters, *(row for row in ranked if row not in first)][: SIZE - len(SPECIAL)]
-    chosen = {"tokens": [words[row] for row in kept], "old": [*(tokenizer.token_to_id(one) for one in SPECIAL), *kept]}
-    options.out.write_text(json.dumps(chosen), "utf-8")
-    print(f"{SIZE:,} words, the rarest with a score of {score[kept[-1]]:,}", file=sys.stderr)
+    kept_rows = [*letters, *(row for row in ranking if row not in first)][: SIZE - len(SPECIAL)]
+    content = {"tokens": [words[row] for row in kept_rows], "old": [*(tokenizer.token_to_id(one) for one in SPECIAL), *kept_rows]}
+    options.out.write_text(json.dumps(content), "utf-8")
+    print(f"{SIZE:,} words, the rarest with a score of {score[kept_rows[-1]]:,}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -22,22 +22,22 @@ def format_of(name: str) -> TextExport | None:
     return next((one for one in get_args(TextExport) if name.lower().endswith(ENDINGS[one])), None)
 
 
-def written(checked: CheckedText, format: TextExport, title: str = "Checked text") -> bytes:
+def written(report: CheckedText, format: TextExport, title: str = "Checked text") -> bytes:
     """The checked text in a format; `title` names the text where the format has a place for that."""
     if format == "json":
-        return f"{checked.model_dump_json(indent=2)}\n".encode()
+        return f"{report.model_dump_json(indent=2)}\n".encode()
     if format == "xlsx":
         from service.checking.export.tables import xlsx
 
-        return xlsx(checked)
+        return xlsx(report)
     if format == "csv":
         from service.checking.export.tables import csv_text
 
-        return csv_text(checked).encode()
+        return csv_text(report).encode()
     if format == "markdown":
         from service.checking.export.markdown import markdown
 
-        return markdown(checked).encode()
+        return markdown(report).encode()
     from service.checking.export.page import html
 
-    return html(checked, title).encode()
+    return html(report, title).encode()

@@ -10,38 +10,38 @@ from service.grounding.schemas import EvidenceOut
 from service.output.export import escaped
 
 
-def markdown(checked: CheckedText) -> str:
+def markdown(report: CheckedText) -> str:
     """The whole as CommonMark; what comes from the text or from papers is escaped."""
-    claims = [one for one in checked.sentences if one.result]
-    blocks = ["# Checked text", escaped(checked.summary)]
+    claims = [one for one in report.sentences if one.result]
+    blocks = ["# Checked text", escaped(report.summary)]
     for number, one in enumerate(claims, 1):
-        blocks += _claim(checked, number, one)
-    others = [one for one in checked.sentences if not one.result and one.reason != "heading"]
+        blocks += _claim(report, number, one)
+    others = [one for one in report.sentences if not one.result and one.reason != "heading"]
     if others:
-        listed = [f"- {escaped(words_of(checked, one))} *({escaped(why(one).rstrip('.'))})*" for one in others]
-        blocks += ["## Not checked", "\n".join(listed)]
-    source = checked.provenance
+        lines = [f"- {escaped(words_of(report, one))} *({escaped(why(one).rstrip('.'))})*" for one in others]
+        blocks += ["## Not checked", "\n".join(lines)]
+    source = report.provenance
     blocks.append(escaped(f"Configuration {source.config}, profile {source.profile}, index {source.index}."))
     return "\n\n".join(blocks) + "\n"
 
 
-def _claim(checked: CheckedText, number: int, one: TextSentenceOut) -> list[str]:
+def _claim(report: CheckedText, number: int, one: TextSentenceOut) -> list[str]:
     assert one.result is not None
-    words = words_of(checked, one)
+    words = words_of(report, one)
     blocks = [f"## {number}. {SIGNS[one.verdict]} {one.verdict.capitalize()}", f"> {escaped(words)}"]
-    if reworded(checked, one):
+    if reworded(report, one):
         blocks.append(f"Checked as: {escaped(one.claim)}")
     blocks.append(escaped(one.result.why))
     sides = (("Against", one.result.against), ("For", one.result.in_favour), ("Uncertain", one.result.uncertain))
-    blocks += [f"{side}:\n\n{_listed(found)}" for side, found in sides if found]
-    cited = [escaped(cited_line(each)) for each in one.result.cited]
-    cited += [f"\\[{each}\\] names no PMID or DOI" for each in one.unresolved]
-    return [*blocks, "Cited:\n\n" + "\n".join(f"- {each}" for each in cited)] if cited else blocks
+    blocks += [f"{side}:\n\n{_list_papers(papers)}" for side, papers in sides if papers]
+    citations = [escaped(cited_line(each)) for each in one.result.cited]
+    citations += [f"\\[{each}\\] names no PMID or DOI" for each in one.unresolved]
+    return [*blocks, "Cited:\n\n" + "\n".join(f"- {each}" for each in citations)] if citations else blocks
 
 
-def _listed(found: Sequence[EvidenceOut]) -> str:
+def _list_papers(papers: Sequence[EvidenceOut]) -> str:
     lines = []
-    for one in map(paper, found):
+    for one in map(paper, papers):
         name = f"[{escaped(one.name)}]({one.link})" if one.link else escaped(one.name)
         facts = ". ".join(escaped(part) for part in (one.title.rstrip("."), one.facts) if part)
         notes = f" ({escaped(one.notes)})" if one.notes else ""

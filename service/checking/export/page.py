@@ -26,24 +26,24 @@ class ShownBlock:
     pieces: tuple[Piece, ...]
 
 
-def blocks(checked: CheckedText) -> list[ShownBlock]:
+def blocks(report: CheckedText) -> list[ShownBlock]:
     """The text, block by block."""
-    numbers = {one.index: number for number, one in enumerate((one for one in checked.sentences if one.result), 1)}
-    within: dict[int, list[TextSentenceOut]] = {}
-    for one in checked.sentences:
-        within.setdefault(one.block, []).append(one)
-    return [_cut(checked.text, block, within.get(place, []), numbers) for place, block in enumerate(checked.blocks)]
+    numbers = {one.index: number for number, one in enumerate((one for one in report.sentences if one.result), 1)}
+    by_block: dict[int, list[TextSentenceOut]] = {}
+    for one in report.sentences:
+        by_block.setdefault(one.block, []).append(one)
+    return [_cut(report.text, block, by_block.get(place, []), numbers) for place, block in enumerate(report.blocks)]
 
 
-def html(checked: CheckedText, title: str = "Checked text") -> str:
+def html(report: CheckedText, title: str = "Checked text") -> str:
     """The page; `title` names the text."""
-    claims = [one for one in checked.sentences if one.result]
-    others = [one for one in checked.sentences if not one.result and one.reason != "heading"]
-    shown = {
-        "title": title, "checked": checked, "blocks": blocks(checked), "claims": claims, "others": others, "signs": SIGNS,
+    claims = [one for one in report.sentences if one.result]
+    others = [one for one in report.sentences if not one.result and one.reason != "heading"]
+    context = {
+        "title": title, "checked": report, "blocks": blocks(report), "claims": claims, "others": others, "signs": SIGNS,
         "paper": paper, "words": words_of, "why": why, "reworded": reworded, "cited_line": cited_line,
     }  # fmt: skip
-    return load_templates("service.checking.export").get_template("checked.html").render(**shown)
+    return load_templates("service.checking.export").get_template("checked.html").render(**context)
 
 
 def _cut(text: str, block: BlockOut, sentences: list[TextSentenceOut], numbers: dict[int, int]) -> ShownBlock:

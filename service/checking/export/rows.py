@@ -32,9 +32,9 @@ SIGNS: dict[TextVerdict, str] = {
 """A sign for each verdict besides its colour, for readers who see no colour."""
 
 
-_SEEN = 20
+_PREFIX_LENGTH = 20
 """How many characters at the beginning of a sentence are compared."""
-_SAID = {"not judged": "was not judged", "not in the index": "is not in the index"}
+_STATUS_WORDS = {"not judged": "was not judged", "not in the index": "is not in the index"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Paper:
 
     def line(self) -> str:
         """The paper in one line."""
-        told = [f"“{self.sentence}”" if self.sentence else "", f"{self.title} ({self.facts})" if self.facts else self.title]
-        return " ".join(part for part in (*told, self.name, f"[{self.notes}]" if self.notes else "") if part)
+        parts = [f"“{self.sentence}”" if self.sentence else "", f"{self.title} ({self.facts})" if self.facts else self.title]
+        return " ".join(part for part in (*parts, self.name, f"[{self.notes}]" if self.notes else "") if part)
 
     @property
     def name(self) -> str:
@@ -81,18 +81,18 @@ def best(papers: Sequence[EvidenceOut]) -> Paper | None:
 def cited_line(one: CitedOut) -> str:
     """A cited paper and what it says, in one line."""
     name = f"PMID {one.id}" if one.kind == "pmid" and link_of(one.id) else f"doi:{one.id}" if one.kind == "doi" else one.id
-    said = f", “{one.sentence.text}”" if one.sentence and one.status != "not judged" else ""
-    return f"{name} {_SAID.get(one.status, one.status)}{' (retracted)' if one.retracted else ''}{said}"
+    quote = f", “{one.sentence.text}”" if one.sentence and one.status != "not judged" else ""
+    return f"{name} {_STATUS_WORDS.get(one.status, one.status)}{' (retracted)' if one.retracted else ''}{quote}"
 
 
-def words_of(checked: CheckedText, sentence: TextSentenceOut) -> str:
+def words_of(report: CheckedText, sentence: TextSentenceOut) -> str:
     """A sentence as it is in the text, on one line."""
-    return " ".join(checked.text[sentence.start : sentence.end].split())
+    return " ".join(report.text[sentence.start : sentence.end].split())
 
 
-def reworded(checked: CheckedText, sentence: TextSentenceOut) -> bool:
+def reworded(report: CheckedText, sentence: TextSentenceOut) -> bool:
     """Whether words before the claim were removed; that citations were removed is plain to see."""
-    return not words_of(checked, sentence).startswith(sentence.claim[:_SEEN])
+    return not words_of(report, sentence).startswith(sentence.claim[:_PREFIX_LENGTH])
 
 
 def why(sentence: TextSentenceOut) -> str:

@@ -29,17 +29,17 @@ _WIDTHS = {
 }
 
 
-def rows(checked: CheckedText) -> list[tuple[str | int, ...]]:
+def rows(report: CheckedText) -> list[tuple[str | int, ...]]:
     """Every sentence but headings, in order, with the columns of `COLUMNS`; `row` is the list's, or counts sentences from 1."""
-    return [_row(checked, place) for place, one in enumerate(checked.sentences) if one.reason != "heading"]
+    return [_row(report, place) for place, one in enumerate(report.sentences) if one.reason != "heading"]
 
 
-def csv_text(checked: CheckedText) -> str:
+def csv_text(report: CheckedText) -> str:
     """The table as CSV in UTF-8; a cell that a spreadsheet would take for a formula begins with an apostrophe."""
-    return write_csv(COLUMNS, rows(checked))
+    return write_csv(COLUMNS, rows(report))
 
 
-def xlsx(checked: CheckedText) -> bytes:
+def xlsx(report: CheckedText) -> bytes:
     """The table as an XLSX file: its first row stays in view and has filters, and its links can be followed."""
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font
@@ -49,7 +49,7 @@ def xlsx(checked: CheckedText) -> bytes:
     sheet = book.active
     assert sheet is not None
     sheet.title = "Checked text"
-    for line, row in enumerate((COLUMNS, *rows(checked)), 1):
+    for line, row in enumerate((COLUMNS, *rows(report)), 1):
         for column, value in enumerate(row, 1):
             cell = sheet.cell(line, column)
             if isinstance(value, int):
@@ -66,20 +66,20 @@ def xlsx(checked: CheckedText) -> bytes:
         sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS.get(name, 16)
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = sheet.dimensions
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
 
 
-def _row(checked: CheckedText, place: int) -> tuple[str | int, ...]:
-    one = checked.sentences[place]
+def _row(report: CheckedText, place: int) -> tuple[str | int, ...]:
+    one = report.sentences[place]
     result = one.result
-    start: tuple[str | int, ...] = (one.row or place + 1, words_of(checked, one), one.claim, one.verdict, why(one))
+    start: tuple[str | int, ...] = (one.row or place + 1, words_of(report, one), one.claim, one.verdict, why(one))
     if result is None:
         return (*start, *("" for _ in COLUMNS[len(start) :]))
     sides: list[str | int] = []
     for side in (result.against, result.in_favour):
-        shown = best(side)
-        sides += [shown.id, shown.title, side[0].year or "", shown.sentence, shown.link] if shown else [""] * 5
-    cited = "; ".join([*map(cited_line, result.cited), *(f"[{number}] names no PMID or DOI" for number in one.unresolved)])
-    return (*start, len(result.against), len(result.in_favour), len(result.uncertain), *sides, cited)
+        paper = best(side)
+        sides += [paper.id, paper.title, side[0].year or "", paper.sentence, paper.link] if paper else [""] * 5
+    citations = "; ".join([*map(cited_line, result.cited), *(f"[{number}] names no PMID or DOI" for number in one.unresolved)])
+    return (*start, len(result.against), len(result.in_favour), len(result.uncertain), *sides, citations)

@@ -16,20 +16,20 @@ _COLOURS: dict[TextVerdict, str] = {
 }  # fmt: skip
 
 
-def print_checked(checked: CheckedText, console: Console | None = None) -> None:
+def print_checked(report: CheckedText, console: Console | None = None) -> None:
     """Print each sentence with its verdict, the best paper on each side and what it cites; the summary comes last."""
     console = console or Console(highlight=False)
-    for one in checked.sentences:
+    for one in report.sentences:
         if one.reason == "heading":
-            console.print(Text(f"\n{words_of(checked, one)}", style="bold"))
+            console.print(Text(f"\n{words_of(report, one)}", style="bold"))
             continue
         line = Text(f"\n{SIGNS[one.verdict] or '–'} {one.verdict}  ", style=f"bold {_COLOURS[one.verdict]}")
-        line.append(words_of(checked, one), style="default" if one.result else "dim")
+        line.append(words_of(report, one), style="default" if one.result else "dim")
         console.print(line)
         console.print(Padding(Text(why(one), style="dim"), (0, 0, 0, 3)))
         _print_papers(one, console)
-    source = checked.provenance
-    console.print(f"\n{checked.summary}")
+    source = report.provenance
+    console.print(f"\n{report.summary}")
     console.print(Text(f"Configuration {source.config}, profile {source.profile}, index {source.index}.", style="dim"))
 
 

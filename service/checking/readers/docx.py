@@ -50,8 +50,8 @@ def read_docx(raw: bytes, name: str) -> Passage:
 def _check_parts(raw: bytes, name: str) -> None:
     """Refuse a ZIP bomb before anything is unpacked; zipfile never unpacks more of a part than its declared size."""
     try:
-        with ZipFile(BytesIO(raw)) as packed:
-            parts = packed.infolist()
+        with ZipFile(BytesIO(raw)) as archive:
+            parts = archive.infolist()
     except (BadZipFile, ValueError, OSError, NotImplementedError):
         raise BadInput(f"{name} is damaged: it cannot be unpacked as DOCX; save it again, or copy its text.") from None
     if any(part.flag_bits & 1 for part in parts):

@@ -27,9 +27,9 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
     The delimiter is whichever of comma, semicolon, tab and bar is most frequent in the first row. `row` counts the file's rows
     from 1, so that a spreadsheet shows a claim under the same number.
     """
-    wanted = column or COLUMN
-    first = text.lstrip("\n").partition("\n")[0]
-    delimiter = guess_delimiter(first)
+    heading = column or COLUMN
+    header = text.lstrip("\n").partition("\n")[0]
+    delimiter = guess_delimiter(header)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
@@ -37,11 +37,11 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
     if not rows:
         raise BadInput(f"{name} is empty; its first row should name the columns.")
     names = [one.strip() for one in rows[0]]
-    place = _place(wanted, names)
+    place = _place(heading, names)
     if place is None:
-        shown = ", ".join(one or "(no name)" for one in names[:10])
+        columns = ", ".join(one or "(no name)" for one in names[:10])
         raise BadInput(
-            f"{name} has no column “{wanted}” (its columns are {shown}); name the right one “{wanted}”, "
+            f"{name} has no column “{heading}” (its columns are {columns}); name the right one “{heading}”, "
             "or choose it with --column."
         )
     writing = Writing()
@@ -54,9 +54,9 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
     return passage
 
 
-def _place(wanted: str, names: list[str]) -> int | None:
+def _place(heading: str, names: list[str]) -> int | None:
     """The position of the column, or None; case is ignored unless two columns differ only by case."""
-    if wanted in names:
-        return names.index(wanted)
-    alike = [place for place, one in enumerate(names) if one.lower() == wanted.lower()]
-    return alike[0] if len(alike) == 1 else None
+    if heading in names:
+        return names.index(heading)
+    places = [place for place, one in enumerate(names) if one.lower() == heading.lower()]
+    return places[0] if len(places) == 1 else None

@@ -16,41 +16,41 @@ def read_markdown(text: str) -> Passage:
     from markdown_it import MarkdownIt
 
     writing = Writing()
-    inside: list[str] = []
+    tags: list[str] = []
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         if token.nesting > 0:
-            inside.append(token.tag)
+            tags.append(token.tag)
         elif token.nesting < 0:
-            inside.pop()
+            tags.pop()
         elif token.type == "inline":
-            words, links = _shown(token.children or [])
-            writing.add(words, _kind(inside), links)
+            words, links = _render(token.children or [])
+            writing.add(words, _kind(tags), links)
     return writing.done()
 
 
-def _kind(inside: Sequence[str]) -> BlockKind:
-    if inside and inside[-1] in ("h1", "h2", "h3", "h4", "h5", "h6"):
+def _kind(tags: Sequence[str]) -> BlockKind:
+    if tags and tags[-1] in ("h1", "h2", "h3", "h4", "h5", "h6"):
         return "heading"
-    if inside and inside[-1] in ("td", "th"):
+    if tags and tags[-1] in ("td", "th"):
         return "cell"
-    return "item" if "li" in inside else "paragraph"
+    return "item" if "li" in tags else "paragraph"
 
 
-def _shown(tokens: Sequence[Token]) -> tuple[str, tuple[Link, ...]]:
+def _render(tokens: Sequence[Token]) -> tuple[str, tuple[Link, ...]]:
     """The visible text of inline Markdown, and its links."""
     parts: list[str] = []
-    length, begun, address = 0, 0, ""
+    length, start, address = 0, 0, ""
     links: list[Link] = []
     for token in tokens:
         if token.type == "link_open":
-            begun, address = length, str(token.attrGet("href") or "")
+            start, address = length, str(token.attrGet("href") or "")
         elif token.type == "link_close":
-            links.append(Link(begun, length, address))
+            links.append(Link(start, length, address))
         words = _words(token)
         parts.append(words)
         length += len(words)
-    whole = "".join(parts)
-    return whole.rstrip(), tuple(links)
+    text = "".join(parts)
+    return text.rstrip(), tuple(links)
 
 
 def _words(token: Token) -> str:

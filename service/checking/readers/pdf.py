@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
 
 MOST_PAGES = 500
-_REPEATED = 3
+_RUNNING_HEAD_PAGES = 3
 """A first or last line that occurs on this many pages is a running head."""
 _NUMBER = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(r"^(?:page\s*)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?$", re.IGNORECASE)
-_HYPHENED = re.compile(r"(?<=[a-z])-$")
+_HYPHEN = re.compile(r"(?<=[a-z])-$")
 # The first parts of compounds; any other word that ends a line with a hyphen was split there.
 _COMPOUND = re.compile(
     r"\b(?:alpha|beta|gamma|non|low|high|long|short|well|double|single|placebo|self|post|anti|multi|evidence|population|meta|dose)-$",
@@ -39,14 +39,14 @@ def read_pdf(raw: bytes, name: str) -> Passage:
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(BytesIO(raw))
-        locked = reader.is_encrypted and not reader.decrypt("")
+        needs_password = reader.is_encrypted and not reader.decrypt("")
     except DependencyError:
-        locked = True
+        needs_password = True
     except Exception:
-        raise _damaged(name) from None
-    if locked:
+        raise _damage_error(name) from None
+    if needs_password:
         raise BadInput(f"{name} has a password; save it without one.")
-    return _joined(_pages(reader, name), name)
+    return _join(_pages(reader, name), name)
 
 
 def _pages(reader: PdfReader, name: str) -> list[list[str]]:
@@ -57,7 +57,7 @@ def _pages(reader: PdfReader, name: str) -> list[list[str]]:
             texts = [page.extract_text() for page in reader.pages]
     except Exception:
         # A damaged file may raise nearly anything.
-        raise _damaged(name) from None
+        raise _damage_error(name) from None
     if count > MOST_PAGES:
         raise BadInput(f"{name} has {count:,} pages and at most {MOST_PAGES} are read; check it in parts.")
     pages = [[line.strip() for line in text.split("\n")] for text in texts]
@@ -66,28 +66,28 @@ def _pages(reader: PdfReader, name: str) -> list[list[str]]:
     return pages
 
 
-def _damaged(name: str) -> BadInput:
+def _damage_error(name: str) -> BadInput:
     return BadInput(f"{name} is damaged: it cannot be read as PDF; save it again, or copy its text.")
 
 
-def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
+def _join(pages: Sequence[Sequence[str]], name: str) -> Passage:
     """One passage: a line is joined to the next unless it is short and ends a sentence, or is a heading."""
     heads = Counter(_edge(line) for lines in pages for line in {*lines[:1], *lines[-1:]} if line)
     lines = [
         line
         for page in pages
         for place, line in enumerate(page)
-        if not _PAGE_NUMBER.match(line) and not (place in (0, len(page) - 1) and heads[_edge(line)] >= _REPEATED)
+        if not _PAGE_NUMBER.match(line) and not (place in (0, len(page) - 1) and heads[_edge(line)] >= _RUNNING_HEAD_PAGES)
     ]
     widths = sorted(len(line) for line in lines if line)
     full = 0.75 * widths[len(widths) * 3 // 4] if widths else 0
     writing = Writing()
-    paragraph = last = ""
+    paragraph = previous_line = ""
     for line in lines:
-        if _stands_alone(last, line, full):
+        if _stands_alone(previous_line, line, full):
             writing.add(paragraph)
             paragraph = ""
-        last = line
+        previous_line = line
         if not line or looks_like_heading(line):
             # An empty line within a sentence is the gap between two columns or pages.
             if line or _ENDS.search(paragraph):
@@ -104,14 +104,14 @@ def _joined(pages: Sequence[Sequence[str]], name: str) -> Passage:
     return writing.done()
 
 
-def _stands_alone(line: str, following: str, full: float) -> bool:
+def _stands_alone(line: str, next_line: str, full: float) -> bool:
     """Whether a line is a title: short, without a full stop, and followed by a capital letter."""
-    return bool(line) and len(line) < full and line[-1].isalnum() and following[:1].isupper()
+    return bool(line) and len(line) < full and line[-1].isalnum() and next_line[:1].isupper()
 
 
 def _with_line(paragraph: str, line: str) -> str:
     """A paragraph with one more line; a word split at the end of a line is rejoined."""
-    if not _HYPHENED.search(paragraph):
+    if not _HYPHEN.search(paragraph):
         return f"{paragraph} {line}".strip()
     return (paragraph if _COMPOUND.search(paragraph) else paragraph[:-1]) + line
 

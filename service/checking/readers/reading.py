@@ -49,26 +49,26 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
         raise BadInput(f"{name} has more than {MOST_BYTES // 1_000_000} MB; check it in parts.")
     if not raw.strip():
         raise BadInput(f"{name} is empty; give a text, or a list of claims.")
-    chosen = _sniffed(raw, name, column) if format == "auto" else format
-    if chosen == "docx":
+    kind = _sniff(raw, name, column) if format == "auto" else format
+    if kind == "docx":
         from service.checking.readers.docx import read_docx
 
         passage = read_docx(raw, name)
-    elif chosen == "pdf":
+    elif kind == "pdf":
         from service.checking.readers.pdf import read_pdf
 
         passage = read_pdf(raw, name)
-    elif chosen == "csv":
+    elif kind == "csv":
         from service.checking.readers.lists import read_table
 
-        passage = read_table(_decoded(raw, name), name, column)
-    elif chosen == "lines":
+        passage = read_table(_decode(raw, name), name, column)
+    elif kind == "lines":
         from service.checking.readers.lists import read_lines
 
-        passage = read_lines(_decoded(raw, name))
+        passage = read_lines(_decode(raw, name))
     else:
-        return read_text(_decoded(raw, name), "markdown" if chosen == "markdown" else _text_format(name), name)
-    return _checked(passage, name)
+        return read_text(_decode(raw, name), "markdown" if kind == "markdown" else _text_format(name), name)
+    return _require_text(passage, name)
 
 
 def read_text(text: str, format: TextFormat = "auto", name: str = "The text") -> Passage:
@@ -83,8 +83,8 @@ def read_text(text: str, format: TextFormat = "auto", name: str = "The text") ->
     if format == "markdown" or marks:
         from service.checking.readers.markdown import read_markdown
 
-        return _checked(read_markdown(clean), name)
-    return _checked(_plain(clean), name)
+        return _require_text(read_markdown(clean), name)
+    return _require_text(_plain(clean), name)
 
 
 def _plain(text: str) -> Passage:
@@ -102,7 +102,7 @@ def _plain(text: str) -> Passage:
     return writing.done()
 
 
-def _sniffed(raw: bytes, name: str, column: str) -> Format:
+def _sniff(raw: bytes, name: str, column: str) -> Format:
     if raw.startswith(_PDF) or _PDF in raw[:1024]:
         return "pdf"
     if raw.startswith(_ZIP):
@@ -119,7 +119,7 @@ def _text_format(name: str) -> TextFormat:
     return "text" if name.lower().endswith(".txt") else "auto"
 
 
-def _decoded(raw: bytes, name: str) -> str:
+def _decode(raw: bytes, name: str) -> str:
     try:
         text = raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError:
@@ -130,7 +130,7 @@ def _decoded(raw: bytes, name: str) -> str:
     return text
 
 
-def _checked(passage: Passage, name: str) -> Passage:
+def _require_text(passage: Passage, name: str) -> Passage:
     if not passage.blocks:
         raise BadInput(f"{name} contains no text; give a text, or a list of claims.")
     if len(passage.text) > MOST_CHARACTERS:

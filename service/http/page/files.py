@@ -49,13 +49,13 @@ class _File:
 @cache
 def page_files() -> dict[str, _File]:
     """Every file of the page by its name, read once; a name that is not here is never looked up on disk."""
-    found = {}
+    assets = {}
     for file in files("service.http").joinpath("page").iterdir():
         media_type = _TYPES.get(file.name[file.name.rfind(".") :])
         if media_type:
             content = _write_page() if file.name == _PAGE else file.read_bytes()
-            found[file.name] = _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
-    return found
+            assets[file.name] = _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
+    return assets
 
 
 def _write_page() -> bytes:

@@ -56,22 +56,22 @@ class Shape:
 
 def calls(document: Mapping[str, Any]) -> list[Call]:
     """Every call of the document; an older path is listed with the call that it is an alias of."""
-    every = [(path, method, found) for path, item in document["paths"].items() for method, found in item.items()]
+    every = [(path, method, operation) for path, item in document["paths"].items() for method, operation in item.items()]
     aliases: dict[str, list[str]] = {}
-    for path, _, found in every:
-        if found["operationId"].endswith(_ALIAS):
-            aliases.setdefault(found["operationId"].removesuffix(_ALIAS), []).append(path)
+    for path, _, operation in every:
+        if operation["operationId"].endswith(_ALIAS):
+            aliases.setdefault(operation["operationId"].removesuffix(_ALIAS), []).append(path)
     return [
-        _call(document, path, method, found, aliases.get(found["operationId"], ()))
-        for path, method, found in every
-        if not found["operationId"].endswith(_ALIAS)
+        _call(document, path, method, operation, aliases.get(operation["operationId"], ()))
+        for path, method, operation in every
+        if not operation["operationId"].endswith(_ALIAS)
     ]
 
 
 def shapes(document: Mapping[str, Any]) -> list[Shape]:
     """Every shape of the document that has fields, by name."""
-    found = sorted(document["components"]["schemas"].items())
-    return [Shape(name, schema.get("description", ""), _fields(schema)) for name, schema in found if schema.get("properties")]
+    schemas = sorted(document["components"]["schemas"].items())
+    return [Shape(name, schema.get("description", ""), _fields(schema)) for name, schema in schemas if schema.get("properties")]
 
 
 def kind_of(schema: Mapping[str, Any]) -> Kind:
@@ -92,12 +92,12 @@ def kind_of(schema: Mapping[str, Any]) -> Kind:
     return ((_WORDS.get(str(schema.get("type", "")), "anything"), ""),)
 
 
-def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[str, Any], others: Sequence[str]) -> Call:
-    content = found.get("requestBody", {}).get("content", {}).get("application/json", {})
+def _call(document: Mapping[str, Any], path: str, method: str, operation: Mapping[str, Any], others: Sequence[str]) -> Call:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     body = _follow(document, content.get("schema", {}))
     parameters = [
         Field(one["name"], kind_of(one["schema"]), _note(one["schema"], one.get("required", False)), one.get("description", ""))
-        for one in found.get("parameters", ())
+        for one in operation.get("parameters", ())
     ]
     answers = [
         Field(
@@ -106,12 +106,13 @@ def _call(document: Mapping[str, Any], path: str, method: str, found: Mapping[st
             "",
             one["description"].replace("Successful Response", "the result"),
         )
-        for status, one in sorted(found["responses"].items())
+        for status, one in sorted(operation["responses"].items())
     ]
     return Call(
-        name=found["operationId"], method=method.upper(), path=path, about=found.get("description", ""), others=tuple(others),
-        key=bool(found.get("security")), parameters=tuple(parameters), body=_fields(body), answers=tuple(answers),
-        example=_example(path, found.get("parameters", ()), body),
+        name=operation["operationId"], method=method.upper(), path=path, about=operation.get("description", ""),
+        others=tuple(others),
+        key=bool(operation.get("security")), parameters=tuple(parameters), body=_fields(body), answers=tuple(answers),
+        example=_example(path, operation.get("parameters", ()), body),
     )  # fmt: skip
 
 
@@ -131,42 +132,42 @@ def _describe_response(content: Mapping[str, Any]) -> Kind:
 
 
 def _fields(schema: Mapping[str, Any]) -> tuple[Field, ...]:
-    required = schema.get("required", ())
+    required_names = schema.get("required", ())
     return tuple(
-        Field(name, kind_of(one), _note(one, name in required), one.get("description", ""))
+        Field(name, kind_of(one), _note(one, name in required_names), one.get("description", ""))
         for name, one in schema.get("properties", {}).items()
     )
 
 
 def _note(schema: Mapping[str, Any], required: bool) -> str:
     """Say whether a value is required, and give its default and bounds."""
-    told = [words.format(f"{schema[bound]:,}") for bound, words in _BOUNDS.items() if bound in schema]
+    notes = [words.format(f"{schema[bound]:,}") for bound, words in _BOUNDS.items() if bound in schema]
     if required:
-        told.insert(0, "required")
+        notes.insert(0, "required")
     elif schema.get("default") not in (None, "", []):
-        told.insert(0, f"default {json.dumps(schema['default'])}")
-    return ", ".join(told)
+        notes.insert(0, f"default {json.dumps(schema['default'])}")
+    return ", ".join(notes)
 
 
 def _follow(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     name = schema.get("$ref", "").rpartition("/")[2]
-    found: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
-    return found
+    target: Mapping[str, Any] = document["components"]["schemas"][name] if name else schema
+    return target
 
 
 def _example(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[str, Any]) -> str:
     """The call as a command line."""
     query = []
     for one in parameters:
-        given = (one["schema"].get("examples") or [""])[0]
+        value = (one["schema"].get("examples") or [""])[0]
         if one["in"] == "path":
-            path = path.replace(f"{{{one['name']}}}", str(given))
+            path = path.replace(f"{{{one['name']}}}", str(value))
         elif one.get("required"):
-            query.append(f"--data-urlencode {_quote(one['name'] + '=' + str(given))}")
+            query.append(f"--data-urlencode {_quote(one['name'] + '=' + str(value))}")
     command = f"curl -s {'-G ' if query else ''}{_EXAMPLE}{path}"
     if body:
-        sent = json.dumps((body.get("examples") or [{}])[0], ensure_ascii=False, indent=2)
-        return f"{command} -H 'content-type: application/json' -d {_quote(sent)}"
+        data = json.dumps((body.get("examples") or [{}])[0], ensure_ascii=False, indent=2)
+        return f"{command} -H 'content-type: application/json' -d {_quote(data)}"
     return " ".join([command, *query])
 
 

@@ -32,11 +32,11 @@ class AccessControl:
 
     def name(self, key: str) -> str | None:
         """The name of the key's owner, if known. Every key is compared, so that the time taken reveals nothing about them."""
-        given, found = hashlib.sha256(key.encode("utf-8", "replace")).digest(), None
+        key_digest, owner = hashlib.sha256(key.encode("utf-8", "replace")).digest(), None
         for name, digest in self._digests.items():
-            if hmac.compare_digest(given, digest):
-                found = name
-        return found
+            if hmac.compare_digest(key_digest, digest):
+                owner = name
+        return owner
 
     def know(self, request: Request, key: str) -> None:
         """Let the request through if its key is known or none is required; otherwise raise the error to respond with."""
@@ -45,8 +45,8 @@ class AccessControl:
             name = self.name(key)
             if name is None:
                 metrics.REFUSED.labels(reason="no key").inc()
-                told = "This API key is unknown." if key else "Give an API key as Authorization: Bearer KEY or X-API-Key: KEY."
-                raise Refused(told, 401, {"WWW-Authenticate": "Bearer"})
+                message = "This API key is unknown." if key else "Give an API key as Authorization: Bearer KEY or X-API-Key: KEY."
+                raise Refused(message, 401, {"WWW-Authenticate": "Bearer"})
             who = f"key {name}"
             request.scope.setdefault("state", {}).setdefault("told", {})["key"] = name
             request.scope["state"]["holder"] = name

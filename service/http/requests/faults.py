@@ -16,7 +16,7 @@ _LONGEST = 40
 """The most characters of a bad value that are quoted."""
 
 # What was expected, by the type of the fault.
-_EXPECTED = {
+_EXPECTATIONS = {
     "string_type": "a text",
     "string_unicode": "valid Unicode text",
     "int_type": "a whole number",
@@ -30,7 +30,7 @@ _EXPECTED = {
     "model_type": "an object",
     "model_attributes_type": "an object",
 }
-_HOW = {
+_ADVICE = {
     "a text": "put it in quotation marks",
     "true or false": "write it without quotation marks",
     "a list": "put it in square brackets",
@@ -45,8 +45,8 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     place, kind, context = _place(fault), fault["type"], fault.get("ctx") or {}
     if kind == "json_invalid":
-        read = fault["loc"][-1]
-        what = f"is not valid JSON after {_count(read, 'character')}" if read else "is not JSON"
+        position = fault["loc"][-1]
+        what = f"is not valid JSON after {_count(position, 'character')}" if position else "is not JSON"
         return f"The body {what}; send {_describe_body(model)}."
     if kind == "missing":
         if not place:
@@ -55,8 +55,8 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
     if kind == "extra_forbidden":
         return f"{place} is an unknown field; correct it or leave it out{_fields(model)}."
     if kind == "value_error":
-        told = fault["msg"].removeprefix("Value error, ")
-        return f"{place}: {told}." if place else f"{told}."
+        message = fault["msg"].removeprefix("Value error, ")
+        return f"{place}: {message}." if place else f"{message}."
     if not place:
         if isinstance(fault["input"], bytes):
             return f"{whole} was not sent as JSON; send {_describe_body(model)} with the header Content-Type: application/json."
@@ -64,25 +64,25 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
     return f"{place} {_wrong(kind, context, fault['input'], _expected_at(place, faults))}."
 
 
-def _wrong(kind: str, context: Mapping[str, Any], value: object, expected: str) -> str:
+def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: str) -> str:
     """Describe what is wrong with the value of a field."""
     if kind == "literal_error":
         names = str(context.get("expected", "")).replace("'", "")
         return f"should be {names}, not {_describe_value(value)}; use one of these"
     if kind in ("too_short", "too_long"):
-        given = _count(context.get("actual_length", 0), "entry", "entries")
+        size = _count(context.get("actual_length", 0), "entry", "entries")
         if kind == "too_short":
-            return f"has {given} but needs at least {context['min_length']}; give more"
-        return f"has {given} but may have at most {context['max_length']}; send fewer at once"
+            return f"has {size} but needs at least {context['min_length']}; give more"
+        return f"has {size} but may have at most {context['max_length']}; send fewer at once"
     if kind == "string_too_long":
         return f"has {_count(len(str(value)), 'character')} but may have at most {context['max_length']}; shorten it"
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if kind == "greater_than_equal" else f"at most {context['le']}"
         return f"should be {bound}, not {_short(str(value))}; correct it"
-    if not expected:
+    if not expectation:
         return f"cannot be {_describe_value(value)}; see /docs for what it may be"
-    how = _HOW.get(expected, "") if isinstance(value, str | int | float) else ""
-    return f"should be {expected}, not {_describe_value(value)}; {how or 'correct it'}"
+    advice = _ADVICE.get(expectation, "") if isinstance(value, str | int | float) else ""
+    return f"should be {expectation}, not {_describe_value(value)}; {advice or 'correct it'}"
 
 
 def _place(fault: Any) -> str:
@@ -94,7 +94,7 @@ def _place(fault: Any) -> str:
 
 def _expected_at(place: str, faults: Sequence[Any]) -> str:
     """What the value there may be: if several kinds are allowed, each has its own fault."""
-    kinds = [_EXPECTED.get(one["type"], "") for one in faults if _place(one) == place]
+    kinds = [_EXPECTATIONS.get(one["type"], "") for one in faults if _place(one) == place]
     return " or ".join(dict.fromkeys(kind for kind in kinds if kind))
 
 
@@ -102,8 +102,8 @@ def _describe_body(model: type[BaseModel] | None) -> str:
     """Describe what a whole body should be."""
     if model is None:
         return "one JSON object"
-    needed = [f'"{name}": …' for name, field in model.model_fields.items() if field.is_required()]
-    return f"one JSON object, {{{', '.join(needed)}}}"
+    fields = [f'"{name}": …' for name, field in model.model_fields.items() if field.is_required()]
+    return f"one JSON object, {{{', '.join(fields)}}}"
 
 
 def _fields(model: type[BaseModel] | None) -> str:

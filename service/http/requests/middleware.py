@@ -57,32 +57,32 @@ class OuterMiddleware:
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})
-        given = Headers(scope=scope).get("x-request-id", "")
-        id = given if _SANE.fullmatch(given) else uuid.uuid4().hex
+        header = Headers(scope=scope).get("x-request-id", "")
+        id = header if _SANE.fullmatch(header) else uuid.uuid4().hex
         token = problems.request_id.set(id)
-        sent = _Sent(send, id)
-        started = time.perf_counter()
+        sender = _Sender(send, id)
+        start = time.perf_counter()
         try:
-            await self._answer(scope, receive, sent)
+            await self._answer(scope, receive, sender)
         finally:
             problems.request_id.reset(token)
-            _note(scope, sent.status, time.perf_counter() - started, id)
+            _note(scope, sender.status, time.perf_counter() - start, id)
 
-    async def _answer(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, sender: _Sender) -> None:
         most = max(self._most, self._larger.get(scope["path"], 0))
-        taken, whole, until = 0, False, asyncio.get_running_loop().time() + self._longest
+        size, whole, deadline = 0, False, asyncio.get_running_loop().time() + self._longest
 
-        async def counted() -> Message:
-            nonlocal taken, whole
+        async def limited_receive() -> Message:
+            nonlocal size, whole
             try:
                 # After the body, the only message is that the client has left, and that may come at any time.
-                async with asyncio.timeout_at(None if whole else until):
+                async with asyncio.timeout_at(None if whole else deadline):
                     message = await receive()
             except TimeoutError:
                 raise _TooSlow(self._longest) from None
-            taken += len(message.get("body", b""))
+            size += len(message.get("body", b""))
             whole = not message.get("more_body", False)
-            if taken > most:
+            if size > most:
                 raise _TooLarge(most)
             return message
 
@@ -91,18 +91,18 @@ class OuterMiddleware:
             length = Headers(scope=scope).get("content-length", "")
             if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most):
                 raise _TooLarge(most)
-            await self._app(scope, counted, sent)
+            await self._app(scope, limited_receive, sender)
             return
         except (_TooLarge, _TooSlow) as error:
             fault = error.status_code, error.detail, error.headers
         except Exception:
             _log.exception("a request failed")
             fault = 500, problems.FAILED, None
-        if not sent.status:
-            await problems.response(*fault)(scope, receive, sent)
+        if not sender.status:
+            await problems.response(*fault)(scope, receive, sender)
 
 
-class _Sent:
+class _Sender:
     """Passes messages on, and adds the headers of every response to the first."""
 
     def __init__(self, send: Send, id: str) -> None:
@@ -125,6 +125,6 @@ def _note(scope: Scope, status: int, seconds: float, id: str) -> None:
     # Methods that a client makes up must not create ever more labels.
     method = scope["method"] if scope["method"] in _METHODS else "other"
     metrics.REQUESTS.labels(method=method, route=path, status=str(status or problems.CLIENT_LEFT)).observe(seconds)
-    told = {"method": method, "route": path, "status": status or problems.CLIENT_LEFT, "ms": round(seconds * 1000, 1), "id": id}
+    fields = {"method": method, "route": path, "status": status or problems.CLIENT_LEFT, "ms": round(seconds * 1000, 1), "id": id}
     if path not in _ASKED_BY_MACHINES:
-        _access.info("request", extra={"told": told | scope.get("state", {}).get("told", {})})
+        _access.info("request", extra={"told": fields | scope.get("state", {}).get("told", {})})

@@ -38,10 +38,10 @@ def parts_of(request: Request) -> Parts:
     return cast(Parts, request.app.state.parts)
 
 
-def note(request: Request, parts: Parts, **told: str | int) -> None:
+def note(request: Request, parts: Parts, **facts: str | int) -> None:
     """Add to the request's line in the log; texts only if the operator asked for them."""
-    kept = {name: value for name, value in told.items() if parts.log_claims or not isinstance(value, str)}
-    request.scope.setdefault("state", {}).setdefault("told", {}).update(kept)
+    entries = {name: value for name, value in facts.items() if parts.log_claims or not isinstance(value, str)}
+    request.scope.setdefault("state", {}).setdefault("told", {}).update(entries)
 
 
 def remember(request: Request, parts: Parts, make_entry: Callable[[], Entry]) -> None:

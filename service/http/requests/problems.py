@@ -89,29 +89,29 @@ def install(app: FastAPI, bodies: Mapping[str, type[BaseModel]]) -> None:
     """Answer every fault of `app` with a problem; `bodies` has the model of a body by the last matching part of the path."""
 
     @app.exception_handler(CounterpointError)
-    async def _told(_request: Request, error: CounterpointError) -> Response:
+    async def _answer_error(_request: Request, error: CounterpointError) -> Response:
         headers = dict(getattr(error, "headers", {}))
         if retry_after := getattr(error, "retry_after", None):
             headers["Retry-After"] = str(retry_after)
         return response(error.status, str(error), headers)
 
     @app.exception_handler(HTTPException)
-    async def _refused(_request: Request, error: HTTPException) -> Response:
-        told = {404: "There is nothing at this address.", 405: "This address does not accept that method."}
+    async def _answer_http_error(_request: Request, error: HTTPException) -> Response:
+        details = {404: "There is nothing at this address.", 405: "This address does not accept that method."}
         if error.status_code == 400:
             # FastAPI's own, for a body that is not UTF-8, is nested too deeply, or holds a number too long to read.
             return response(400, faults.UNREADABLE)
         detail = str(error.detail)
         phrase = HTTPStatus(error.status_code).phrase
-        detail = told.get(error.status_code, detail) if detail == phrase else detail
+        detail = details.get(error.status_code, detail) if detail == phrase else detail
         return response(error.status_code, detail, dict(error.headers or {}))
 
     @app.exception_handler(RequestValidationError)
-    async def _invalid(request: Request, error: RequestValidationError) -> Response:
+    async def _answer_invalid_request(request: Request, error: RequestValidationError) -> Response:
         in_body = any(fault["loc"][:1] == ("body",) for fault in error.errors())
-        named = (bodies[part] for part in reversed(request.url.path.split("/")) if part in bodies)
-        return response(422, faults.sentence(error.errors(), next(named, None) if in_body else None))
+        models = (bodies[part] for part in reversed(request.url.path.split("/")) if part in bodies)
+        return response(422, faults.sentence(error.errors(), next(models, None) if in_body else None))
 
     @app.exception_handler(Gone)
-    async def _left(_request: Request, _error: Gone) -> Response:
+    async def _answer_departure(_request: Request, _error: Gone) -> Response:
         return response(CLIENT_LEFT, "The client left before the response was ready.")

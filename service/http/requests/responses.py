@@ -35,22 +35,22 @@ def describe_formats(model: type[BaseModel], name: str) -> dict[int | str, dict[
 
 def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     """Describe a stream for the API's description: its events by name, the last of them "error"."""
-    described = []
+    variants = []
     for name, model in (events | {"error": Problem}).items():
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schema.pop("$defs", None)
         data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
         event = {"type": "object", "properties": {"event": {"const": name}, "data": data}, "required": ["event", "data"]}
-        described.append(event)
-    return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": described}}}}}
+        variants.append(event)
+    return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": variants}}}}}
 
 
-def write_response(body: BaseModel, found: Answer | Grounding, format: Literal["json"] | Format) -> Response:
-    """Write the response in the requested format: JSON is made from `body`, a text from `found`."""
+def write_response(body: BaseModel, result: Answer | Grounding, format: Literal["json"] | Format) -> Response:
+    """Write the response in the requested format: JSON is made from `body`, a text from `result`."""
     if format == "json":
         return write_json(body)
     name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
-    return Response(export_text(found, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+    return Response(export_text(result, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
 
 
 def write_json(body: BaseModel) -> JSONResponse:

@@ -55,33 +55,33 @@ async def stream_events(workers: Workers, work: Callable[[Tell], Event], pieces:
         except RuntimeError:  # the loop is closed
             raise Gone from None
 
-    def working(job: Job[Event]) -> Event:
+    def run_work(job: Job[Event]) -> Event:
         def tell(name: str, data: BaseModel) -> None:
             job.check()
             put((name, data))
 
         return work(tell)
 
-    job = await workers.start(working)
+    job = await workers.start(run_work)
     return EventStream(_events(job, queue, workers, pieces), job)
 
 
 async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers, pieces: int) -> AsyncIterator[bytes]:
-    ends = asyncio.get_running_loop().time() + workers.limits.work * pieces
+    deadline = asyncio.get_running_loop().time() + workers.limits.work * pieces
     while not (job.result.done() and queue.empty()):
-        if asyncio.get_running_loop().time() > ends:
+        if asyncio.get_running_loop().time() > deadline:
             job.leave()
             yield _encode_event(("error", problems.problem_of(workers.too_long())))
             return
-        getting = asyncio.ensure_future(queue.get())
+        getter = asyncio.ensure_future(queue.get())
         try:
-            await asyncio.wait({getting, job.result}, timeout=_PING, return_when=asyncio.FIRST_COMPLETED)
-            if getting.done():
-                yield _encode_event(getting.result())
+            await asyncio.wait({getter, job.result}, timeout=_PING, return_when=asyncio.FIRST_COMPLETED)
+            if getter.done():
+                yield _encode_event(getter.result())
             elif not job.result.done():
                 yield format_sse_event(comment="ping")
         finally:
-            getting.cancel()
+            getter.cancel()
     yield _encode_event(_last(job))
 
 

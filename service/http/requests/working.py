@@ -19,7 +19,7 @@ def ground_claim(
     parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]
 ) -> tuple[TypedGroundResponse, Grounding]:
     """Ground the typed text as a claim, and say what it was taken for."""
-    return ground_typed(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell))
+    return ground_typed(serving.grounder, claim, lambda interpretation: run_grounding(parts, serving, interpretation, tell))
 
 
 def run_grounding(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
@@ -30,11 +30,11 @@ def run_grounding(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[
         clock.begin("" if stage.name == "decided" else f"{stage.side} {stage.name}")
         tell(stage)
 
-    found = serving.grounder.ground(claim, on_stage)
-    for side, counts in found.checked.items():
+    grounding = serving.grounder.ground(claim, on_stage)
+    for side, counts in grounding.checked.items():
         metrics.JUDGED.labels(side=side).inc(counts.judged)
     parts.tokens.read([serving.grounder.models.judges])
-    return found
+    return grounding
 
 
 def run_answer(
@@ -49,8 +49,8 @@ def run_answer(
         tell(event)
 
     try:
-        made = answerer.answer(topic, on_event)
+        answer = answerer.answer(topic, on_event)
         clock.begin("")
-        return made
+        return answer
     finally:
         parts.tokens.read([answerer.models.judges, answerer.models.generators])

@@ -17,10 +17,10 @@ _LISTS = ("supported_citations", "contradicted_citations")
 
 def check(run: Path, items: Sequence[Item], store: Documents) -> list[str]:
     """All faults of a run, in the order of its items; an empty list means a valid run."""
-    wanted = {item.qa_id: item for item in items}
+    by_id = {item.qa_id: item for item in items}
     return list(
         record_faults(
-            read_json_or_lines(run), _SHAPE, wanted, lambda place, key, record: _item_faults(place, record, wanted[key], store)
+            read_json_or_lines(run), _SHAPE, by_id, lambda place, key, record: _item_faults(place, record, by_id[key], store)
         )
     )
 
@@ -34,31 +34,31 @@ def _item_faults(place: str, record: dict[str, Any], item: Item, store: Document
         return
     if len(answer) != len(item.answer):
         yield f"{place}: it has {len(answer)} sentences and the input has {len(item.answer)}"
-    for number, (given, sentence) in enumerate(zip(answer, item.answer, strict=False), 1):
-        yield from _sentence_faults(f"{place}, sentence {number}", given, sentence, store)
+    for number, (entry, sentence) in enumerate(zip(answer, item.answer, strict=False), 1):
+        yield from _sentence_faults(f"{place}, sentence {number}", entry, sentence, store)
 
 
-def _sentence_faults(place: str, given: Any, sentence: AnswerSentence, store: Documents) -> Iterator[str]:
-    if not isinstance(given, dict):
+def _sentence_faults(place: str, entry: Any, sentence: AnswerSentence, store: Documents) -> Iterator[str]:
+    if not isinstance(entry, dict):
         yield f"{place}: an object was expected"
         return
-    if given.get("text") != sentence.text:
+    if entry.get("text") != sentence.text:
         yield f"{place}: the text is not the input's"
-    existing = given.get("existing_supported_citations") or []
-    if not is_id_list(existing) or [str(c) for c in existing] != [str(c) for c in sentence.existing]:
+    citations = entry.get("existing_supported_citations") or []
+    if not is_id_list(citations) or [str(c) for c in citations] != [str(c) for c in sentence.existing]:
         yield f"{place}: existing_supported_citations are not the input's"
     lists: dict[str, list[str]] = {}
     for name in _LISTS:
-        value = given.get(name)
+        value = entry.get(name)
         if value is None or not is_id_list(value):
             yield f"{place}: {name} should be a list of PMIDs"
             continue
         lists[name] = pmids = [str(pmid) for pmid in value]
         yield from citation_faults(place, name, pmids, store)
-    supported, contradicted = (lists.get(name, []) for name in _LISTS)
-    known = {str(pmid) for pmid in sentence.existing}
-    for pmid in dict.fromkeys(supported):
-        if pmid in known:
+    support, against = (lists.get(name, []) for name in _LISTS)
+    known_pmids = {str(pmid) for pmid in sentence.existing}
+    for pmid in dict.fromkeys(support):
+        if pmid in known_pmids:
             yield f"{place}: supported_citations repeats the existing citation {pmid}"
-        if pmid in contradicted:
+        if pmid in against:
             yield f"{place}: {pmid} is both supporting and contradicting"

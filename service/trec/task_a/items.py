@@ -87,9 +87,9 @@ def _sentence(path: Path, place: str, record: Any) -> AnswerSentence:
         raise BadRecord(path, place, f"expected an object with a text, not {kind(record)}")
     if not record["text"].strip():
         raise BadRecord(path, place, "the text is empty; every sentence must say something")
-    existing = record.get("existing_supported_citations")
-    if existing is None:
-        existing = []
-    if not is_id_list(existing):
-        raise BadRecord(path, place, f"existing_supported_citations should be a list of PMIDs or null, not {kind(existing)}")
-    return AnswerSentence(record["text"], tuple(existing))
+    citations = record.get("existing_supported_citations")
+    if citations is None:
+        citations = []
+    if not is_id_list(citations):
+        raise BadRecord(path, place, f"existing_supported_citations should be a list of PMIDs or null, not {kind(citations)}")
+    return AnswerSentence(record["text"], tuple(citations))

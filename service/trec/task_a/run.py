@@ -34,16 +34,16 @@ def run(
     With `shard`, only that part of the items (service.trec.shards).
     """
     items, part = own_part(items, [len(item.answer) for item in items], shard)
-    with journal(out, {**_facts(input, grounder, team, run_id), **part}) as kept:
-        work(kept, [_job(item, grounder, team, run_id) for item in items], "grounding", "sentences")
-        lines = [kept.records[item.qa_id] for item in items]
-        kept.publish({RUN: "".join(f"{line}\n" for line in lines)})
+    with journal(out, {**_facts(input, grounder, team, run_id), **part}) as run_journal:
+        work(run_journal, [_job(item, grounder, team, run_id) for item in items], "grounding", "sentences")
+        lines = [run_journal.records[item.qa_id] for item in items]
+        run_journal.publish({RUN: "".join(f"{line}\n" for line in lines)})
     answers = [sentence for line in lines for sentence in json.loads(line)["answer"]]
     return TaskARunReport(
         sentences=len(answers),
         with_support=sum(bool(answer["supported_citations"]) for answer in answers),
         with_contradiction=sum(bool(answer["contradicted_citations"]) for answer in answers),
-        resumed=kept.resumed,
+        resumed=run_journal.resumed,
     )
 
 

@@ -18,10 +18,8 @@ _SHAPE = Shape("topic", "topic_id", "responses")
 
 def check(run: Path, topics: Sequence[Topic], store: Documents) -> list[str]:
     """All faults of a run, in its own order; an empty list means a valid run. An empty list of responses is not a fault."""
-    wanted = [topic.id for topic in topics]
-    return list(
-        record_faults(read_json_or_lines(run), _SHAPE, wanted, lambda place, _, record: _topic_faults(place, record, store))
-    )
+    ids = [topic.id for topic in topics]
+    return list(record_faults(read_json_or_lines(run), _SHAPE, ids, lambda place, _, record: _topic_faults(place, record, store)))
 
 
 def _topic_faults(place: str, record: dict[str, Any], store: Documents) -> Iterator[str]:
@@ -30,19 +28,19 @@ def _topic_faults(place: str, record: dict[str, Any], store: Documents) -> Itera
         yield f"{place}: responses should be a list of sentences"
         return
     words = 0
-    for number, given in enumerate(responses, 1):
-        yield from _sentence_faults(f"{place}, sentence {number}", given, store)
-        text = given.get("text") if isinstance(given, dict) else None
+    for number, entry in enumerate(responses, 1):
+        yield from _sentence_faults(f"{place}, sentence {number}", entry, store)
+        text = entry.get("text") if isinstance(entry, dict) else None
         words += len(text.split()) if isinstance(text, str) else 0
     if words > MAX_WORDS:
         yield f"{place}: its sentences have {words} words; at most {MAX_WORDS} are allowed"
 
 
-def _sentence_faults(place: str, given: Any, store: Documents) -> Iterator[str]:
-    if not isinstance(given, dict):
+def _sentence_faults(place: str, entry: Any, store: Documents) -> Iterator[str]:
+    if not isinstance(entry, dict):
         yield f"{place}: an object with text and citations was expected"
         return
-    text, citations = given.get("text"), given.get("citations")
+    text, citations = entry.get("text"), entry.get("citations")
     if not isinstance(text, str) or not text.strip():
         yield f"{place}: the text is missing"
     if not is_id_list(citations):

@@ -16,7 +16,7 @@ from service.trec.journal import ANSWERS, RUN, Job, beside, facts_of_service, jo
 from service.trec.records import track_id
 from service.trec.shards import Shard, own_part
 
-_DOING, _UNIT = "answering", "topics"
+_ACTION, _UNIT = "answering", "topics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ def run(
     written and `Unfinished` is raised: the track requires every topic, and the same command then tries only those.
     """
     topics, part = own_part(topics, [1] * len(topics), shard)
-    with journal(out, {**_facts(input, answerer, team, run_id), **part}) as kept:
+    with journal(out, {**_facts(input, answerer, team, run_id), **part}) as run_journal:
         jobs = [_job(topic, answerer) for topic in topics]
-        faults = work(kept, jobs, _DOING, _UNIT, survived=(ModelUnusable,))
+        faults = work(run_journal, jobs, _ACTION, _UNIT, survived=(ModelUnusable,))
         if faults:
             # The topics that the first pass did not reach come first, or the same few faults would end the second pass too.
-            again = sorted(jobs, key=lambda job: job.key in faults)
-            faults = work(kept, again, _DOING, _UNIT, survived=(ModelUnusable,))
-        missing = [topic.id for topic in topics if topic.id not in kept.records]
-        if missing:
-            last = str(list(faults.values())[-1])
+            retries = sorted(jobs, key=lambda job: job.key in faults)
+            faults = work(run_journal, retries, _ACTION, _UNIT, survived=(ModelUnusable,))
+        gaps = [topic.id for topic in topics if topic.id not in run_journal.records]
+        if gaps:
+            last_fault = str(list(faults.values())[-1])
             raise Unfinished(
-                f"{len(missing)} of {len(topics)} topics have no answer yet ({_named(missing)}; the last fault: "
-                f"{last.rstrip('.')}); the others are saved, and the same command resumes with these."
+                f"{len(gaps)} of {len(topics)} topics have no answer yet ({_list_ids(gaps)}; the last fault: "
+                f"{last_fault.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
-        records = [json.loads(kept.records[topic.id]) for topic in topics]
+        records = [json.loads(run_journal.records[topic.id]) for topic in topics]
         lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]
-        kept.publish({RUN: _text(lines), ANSWERS: _text([kept.records[topic.id] for topic in topics])})
+        run_journal.publish({RUN: _text(lines), ANSWERS: _text([run_journal.records[topic.id] for topic in topics])})
     return TaskBRunReport(
         topics=len(records),
         too_little=sum(not record["sentences"] for record in records),
@@ -74,7 +74,7 @@ def run(
         conflicts=sum(len(record["conflicts"]) for record in records),
         tokens=sum(record["usage"]["prompt_tokens"] + record["usage"]["completion_tokens"] for record in records),
         cost=sum(record["usage"]["cost"] or 0.0 for record in records),
-        resumed=kept.resumed,
+        resumed=run_journal.resumed,
     )
 
 
@@ -90,12 +90,13 @@ def _record(topic: Topic, answerer: Answerer) -> str:
 def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
     """Convert it to the track's format; a topic without an answer has no responses."""
     responses = [
-        {"text": one["text"], "citations": [track_id(cited["pmid"]) for cited in one["citations"]]} for one in record["sentences"]
+        {"text": one["text"], "citations": [track_id(citation["pmid"]) for citation in one["citations"]]}
+        for one in record["sentences"]
     ]
     return {"metadata": {"team_id": team, "run_id": run_id, "topic_id": record["topic"]["id"]}, "responses": responses}
 
 
-def _named(ids: Sequence[str]) -> str:
+def _list_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
 
 

@@ -11,7 +11,7 @@ from service.grounding.claims import check_topic
 from service.trec.records import is_id, keys, kind, read_json_or_lines, refuse_repeats
 
 _FIELDS = ("question", "topic", "narrative")
-_EXPECTED = "Task B reads a list of topics with id, topic, question and narrative"
+_EXPECTATION = "Task B reads a list of topics with id, topic, question and narrative"
 
 
 def read_topics(path: Path) -> list[Topic]:
@@ -20,14 +20,14 @@ def read_topics(path: Path) -> list[Topic]:
     if len(records) == 1 and isinstance(records[0], dict) and "topics" in records[0]:
         records = records[0]["topics"]
         if not isinstance(records, list):
-            raise BadInput(f"{path}: topics should be a list, not {kind(records)}; {_EXPECTED}.")
+            raise BadInput(f"{path}: topics should be a list, not {kind(records)}; {_EXPECTATION}.")
     if any(isinstance(record, dict) and {"answer", "meta_data"} & record.keys() for record in records):
-        raise BadInput(f"{path} contains items with answers, the input of Task A; {_EXPECTED}.")
+        raise BadInput(f"{path} contains items with answers, the input of Task A; {_EXPECTATION}.")
     if any(isinstance(record, dict) and "responses" in record for record in records):
-        raise BadInput(f"{path} contains responses: it is a run of Task B, not its input; {_EXPECTED}.")
+        raise BadInput(f"{path} contains responses: it is a run of Task B, not its input; {_EXPECTATION}.")
     topics = [_topic(path, number, record) for number, record in enumerate(records, 1)]
     if not topics:
-        raise BadInput(f"{path} contains no topics; {_EXPECTED}.")
+        raise BadInput(f"{path} contains no topics; {_EXPECTATION}.")
     refuse_repeats(path, "topic", "id", (topic.id for topic in topics))
     return topics
 
@@ -43,11 +43,11 @@ def _topic(path: Path, number: int, record: Any) -> Topic:
     place = f"topic {number} (id {record['id']})"
     if "question" not in record:
         raise BadRecord(path, place, f"a question is missing; the record has {keys(record)}")
-    given = {name: record[name] for name in _FIELDS if name in record}
-    for name, value in given.items():
+    fields = {name: record[name] for name in _FIELDS if name in record}
+    for name, value in fields.items():
         if not isinstance(value, str):
             raise BadRecord(path, place, f"{name} should be a text, not {kind(value)}")
     try:
-        return check_topic(**given, id=str(record["id"]).strip())
+        return check_topic(**fields, id=str(record["id"]).strip())
     except BadInput as error:
         raise BadRecord(path, place, str(error)) from None
