@@ -171,6 +171,26 @@ def test_the_code_that_a_result_comes_from_is_its_own_and_what_it_imports(tmp_pa
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "same"),
+    [
+        ('"""Others."""\nX = (1)  # so\n\n"""How many."""\ndef f() -> int:\n    "New."\n    return X', True),
+        ("X = 2\ndef f() -> int:\n    return X", False),
+        ('X = 1\ndef f() -> str:\n    return "X"', False),
+    ],
+)
+def test_an_edited_docstring_changes_no_hash_and_edited_code_does(
+    source: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "module.py"
+    monkeypatch.setattr("retrieval.core.code_hash._find_source", lambda _: path)
+    hashes = []
+    for text in ('"""Some."""\nX = 1\ndef f() -> int:\n    """Old."""\n    return X', source):
+        path.write_text(text)
+        hashes.append(hash_code(["eval.module"]))
+    assert (hashes[0] == hashes[1]) is same
+
+
 def test_variants_are_named_once_and_all_are_the_shipped_ones(tmp_path: Path) -> None:
     assert [one.name for one in configurations(["v5", "bm25", "v5"])] == ["v5", "bm25"]
     names = [one.name for one in configurations(["v5", "all"])]
