@@ -78,7 +78,7 @@ def measure_parts(arguments: argparse.Namespace) -> int:
         raise BadInput(f"--{small[0]} is {getattr(options, small[0])}; give a number that can be measured.")
     manifest = read_manifest(options.index)
     if arguments.table:
-        report.split_page(arguments.table)  # fail now, not after hours
+        report.TABLE.split_page(arguments.table)  # fail now, not after hours
     measured_of = {
         "commit": commit(),
         "code": hash_code(CODE),
@@ -136,7 +136,7 @@ def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
     rows = [row for name, record in records.items() for row in import_module(PARTS[name]).rows(record["result"])]
     write_atomically(out / report.ALL, json.dumps(records, indent=1) + "\n")
     if page:
-        report.replace_table(page, report.page(records, rows))
+        report.TABLE.replace(page, report.page(records, rows))
 
 
 if __name__ == "__main__":

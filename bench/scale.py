@@ -29,6 +29,7 @@ import numpy as np
 
 from bench.generate import DEMO, FIRST_ID, generate
 from bench.growth import PUBMED, CorpusMeasurement, projection, table
+from bench.harness.between import Markers
 from retrieval.bm25.java import get_heap_size
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, translate_write_errors
@@ -36,7 +37,7 @@ from retrieval.index import Index
 from retrieval.store.journal import Journal, Origin, hash_file
 from retrieval.store.manifest import LUCENE, STORE, read_manifest, write_atomically
 
-BEGIN, END = "<!-- measured: python -m bench.scale -->", "<!-- /measured -->"
+TABLE = Markers("<!-- measured: python -m bench.scale -->", "<!-- /measured -->")
 _DEPTH = 1000
 _WARM_UP, _QUERIES = 40, 200
 _Result = TypeVar("_Result")
@@ -135,16 +136,6 @@ def _private_bytes() -> int:
     return 0
 
 
-def put_between_markers(path: Path, text: str) -> None:
-    """Replace the text between the two markers of a document; raises `BadInput` where it has none."""
-    whole = path.read_text("utf-8") if path.exists() else ""
-    head, begin, rest = whole.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not (begin and end):
-        raise BadInput(f"{path} has no place for the table; put the lines {BEGIN} and {END} where it should stand.")
-    write_atomically(path, f"{head}{BEGIN}\n{text}\n{END}{tail}")
-
-
 def scale(folder: Path, sizes: Sequence[int], source: Path) -> list[CorpusMeasurement]:
     """Measure every size that FOLDER has no figures of yet, smallest first; all of them, by size.
 
@@ -225,7 +216,7 @@ def main() -> None:
         text = table(measurements)
         print(text)
         if options.doc:
-            put_between_markers(options.doc, text)
+            TABLE.replace(options.doc, text)
         for one in measurements if options.pyserini else ():
             seconds, cpu = pyserini_seconds(find_corpus(one.documents, options.folder, options.like), options.folder)
             print(

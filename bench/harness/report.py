@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.harness.between import Markers
 from bench.harness.setting import BenchRow
-from retrieval.core.errors import BadInput
 from retrieval.store.manifest import write_atomically
 
-BEGIN, END = "<!-- bench: written by `python -m bench`, not by hand -->", "<!-- bench: end -->"
+TABLE = Markers("<!-- bench: written by `python -m bench`, not by hand -->", "<!-- bench: end -->")
 ALL = "results.json"
 
 
@@ -59,24 +59,3 @@ def page(records: Mapping[str, Mapping[str, Any]], rows: Sequence[BenchRow]) -> 
             f"{record['seconds']:,.0f} s."
         )
     return "\n".join(lines)
-
-
-def split_page(path: Path) -> tuple[str, str]:
-    """The text before and after the markers of a Markdown file; raises `BadInput` where it has none."""
-    try:
-        whole = path.read_text("utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"The table cannot be written to {path} ({error.strerror}); name a Markdown file that is there."
-        ) from error
-    head, begin, rest = whole.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not (begin and end):
-        raise BadInput(f"{path} lacks the lines {BEGIN} and {END}, between which the table is written; add them.")
-    return head, tail
-
-
-def replace_table(path: Path, text: str) -> None:
-    """Replace the text between the markers of a Markdown file."""
-    head, tail = split_page(path)
-    write_atomically(path, f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}")

@@ -90,14 +90,14 @@ def test_a_ratio_is_that_of_medians_and_says_whether_the_bar_is_met() -> None:
 
 def test_the_table_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", "utf-8")
-    report.replace_table(page, report.table([BenchRow("speed", "1 s", "0.1 s", "10 ×", "20 ×", False)]))
+    page.write_text(f"before\n{report.TABLE.begin}\nold\n{report.TABLE.end}\nafter\n", "utf-8")
+    report.TABLE.replace(page, report.table([BenchRow("speed", "1 s", "0.1 s", "10 ×", "20 ×", False)]))
     written = page.read_text("utf-8")
     assert "| speed | 1 s | 0.1 s | 10 × | 20 × | no |" in written
-    assert "old" not in written and written.startswith("before\n") and written.endswith(f"{report.END}\nafter\n")
+    assert "old" not in written and written.startswith("before\n") and written.endswith(f"{report.TABLE.end}\nafter\n")
     page.write_text("no markers", "utf-8")
     with pytest.raises(BadInput, match="lacks the lines"):
-        report.replace_table(page, "table")
+        report.TABLE.replace(page, "table")
     assert page.read_text("utf-8") == "no markers"
 
 

@@ -14,7 +14,7 @@ import pytest
 from bench import scale
 from bench.generate import documents, generate, likeness, likeness_of
 from bench.growth import CorpusMeasurement, growth, projection, table
-from bench.scale import put_between_markers
+from bench.scale import TABLE
 from nli.text.sentences import sentence_spans
 from retrieval.bm25.java import HEAP_VARIABLE, get_heap_size
 from retrieval.core.code_hash import hash_code
@@ -113,13 +113,13 @@ def test_the_table_stands_between_its_markers_and_nowhere_else(tmp_path: Path) -
     text = table([measured(25_000, 30.0), measured(100_000, 119.0)])
     assert text.splitlines()[2].startswith("| build, wall time | 30.0 s | 119.0 s |")
     path = tmp_path / "doc.md"
-    path.write_text(f"before\n{scale.BEGIN}\nold\n{scale.END}\nafter\n")
-    put_between_markers(path, text)
-    put_between_markers(path, text)
-    assert path.read_text() == f"before\n{scale.BEGIN}\n{text}\n{scale.END}\nafter\n"
+    path.write_text(f"before\n{TABLE.begin}\nold\n{TABLE.end}\nafter\n")
+    TABLE.replace(path, text)
+    TABLE.replace(path, text)
+    assert path.read_text() == f"before\n{TABLE.begin}\n\n{text}\n\n{TABLE.end}\nafter\n"
     path.write_text("nothing")
-    with pytest.raises(BadInput, match="no place for the table"):
-        put_between_markers(path, text)
+    with pytest.raises(BadInput, match="lacks the lines"):
+        TABLE.replace(path, text)
 
 
 def test_sizes_that_were_measured_are_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
