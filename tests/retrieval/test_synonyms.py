@@ -7,8 +7,8 @@ import pytest
 from generation.leads.question import parse_question
 from retrieval.core.values import Document
 from retrieval.words.subject import find_subject
-from retrieval.words.synonyms import add_synonyms, weigh_shared_terms
-from service.answering.relevance import is_same_kind, measure_shares, subject_of
+from retrieval.words.synonyms import add_synonyms, names_all, weigh_shared_terms
+from service.answering.relevance import is_same_kind, measure_comparator, measure_shares, subject_of
 
 
 def test_other_words_for_the_same_are_held() -> None:
@@ -32,6 +32,27 @@ def test_patients_words_meet_those_of_papers() -> None:
         ("Does music ease the pain afterwards?", "Relief of postoperative soreness by musical intervention"),
     ):
         assert weigh_shared_terms(question, find_subject(question), text) > 0.6, question
+
+
+def test_a_name_of_several_words_is_met_as_a_whole() -> None:
+    question = "Does zeta help people with stomach cancer live longer?"
+    wanted, text = find_subject(question), "Zeta for gastric carcinoma"
+    assert names_all(question, "Overall survival in gastric carcinoma: a trial of zeta")
+    assert not names_all(question, "Overall survival in colon cancer: a trial of zeta")
+    assert weigh_shared_terms(question, wanted, text) > weigh_shared_terms(question, wanted, "Zeta for cancer")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("Is zeta better than eta for gout?", "Zeta against eta in gout", 1.0),
+        ("Is zeta better than eta for gout?", "Zeta against placebo in gout", 0.0),
+        ("Is zeta better than aspirin to prevent gout?", "Zeta or acetylsalicylic acid in gout", 1.0),
+        ("Does zeta help with gout?", "Eta", 1.0),
+    ],
+)
+def test_what_a_question_compares_with_must_be_met(question: str, text: str, share: float) -> None:
+    assert measure_comparator(parse_question(question), text) == share
 
 
 def test_vitamin_c_is_not_vitamin_e() -> None:
