@@ -31,7 +31,7 @@ def test_patients_words_meet_those_of_papers() -> None:
         ("Does having tonsils out cure bad sleep in kids?", "Adenotonsillectomy and sleep quality in pediatric patients"),
         ("Does music ease the pain afterwards?", "Relief of postoperative soreness by musical intervention"),
     ):
-        assert weigh_shared_terms(question, find_subject(question), text) > 0.6, question
+        assert weigh_shared_terms(question, find_subject(question), text) > 0.5, question
 
 
 def test_a_name_of_several_words_is_met_as_a_whole() -> None:
