@@ -20,6 +20,7 @@ from nli.reader.judge import READER_MODEL
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader.claim_only import fit_claim_only, measure_leans
+from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons, turn_comparison
 from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
@@ -214,6 +215,58 @@ def test_the_contrast_sets_are_whole_and_label_by_side() -> None:
     assert [lesson.label for lesson in shown if lesson.claim in sets[0]["contradict"]] == [2] * len(sets[0]["contradict"])
     assert {lesson.evidence for lesson in shown if lesson.label == 1} <= {()}
     assert shown[0].lean == 0.7 and len({lesson.group for lesson in shown}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "exchanged", "converse"),
+    [
+        ("Zeta eased pain better than eta.", "Eta eased pain better than zeta.", "Eta eased pain worse than zeta."),
+        (
+            "In sailors, gout was rarer and milder, and lasted longer with zeta than with eta in winter.",
+            "In sailors, gout was rarer and milder, and lasted longer with eta than with zeta in winter.",
+            "In sailors, gout was rarer and milder, and lasted shorter with eta than with zeta in winter.",
+        ),
+        (
+            "Patients on zeta had fewer falls than those on eta.",
+            "Patients on eta had fewer falls than those on zeta.",
+            "Patients on eta had more falls than those on zeta.",
+        ),
+    ],
+)
+def test_a_comparison_is_turned_round(text: str, exchanged: str, converse: str) -> None:
+    turned = turn_comparison(text)
+    assert turned is not None
+    assert (turned.exchanged, turned.converse) == (exchanged, converse)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zeta was no better than eta.",
+        "Zeta is good for gout.",
+        "Zeta lasted longer than expected.",
+        "More zeta than eta, but more eta than theta.",
+        "They were better than eta.",
+    ],
+)
+def test_what_no_rule_fits_is_not_turned(text: str) -> None:
+    assert turn_comparison(text) is None
+
+
+def test_comparisons_are_lessons_with_and_without_their_abstract() -> None:
+    paper = ("Zeta", ["We tried both.", "Zeta eased pain better than eta."])
+    lessons = list(make_sentence_lessons([paper] * 20, random.Random(1)))
+    alone = [one for one in lessons if len(one.sentences) == 1]
+    assert len(alone) == 4 * 20 and 0 < len(lessons) - len(alone) < 2 * 20
+    assert {(one.claim, one.label) for one in alone} == {
+        ("Eta eased pain better than zeta.", CONTRADICT), ("Zeta eased pain worse than eta.", CONTRADICT),
+        ("Eta eased pain worse than zeta.", SUPPORT), ("Zeta eased pain better than eta.", SUPPORT),
+    }  # fmt: skip
+    assert all(one.evidence == (1,) for one in lessons if len(one.sentences) == 2)
+    claims = [{"pmid": "1", "title": "Zeta", "sentences": paper[1], "evidence": [1], "true": "Zeta beats eta."}]
+    assert list(make_claim_lessons(claims)) == []
+    claims[0]["true"] = paper[1][1]
+    assert [one.label for one in make_claim_lessons(claims)] == [SUPPORT, CONTRADICT, SUPPORT]
 
 
 def test_evidence_alone_is_a_lesson_of_its_sentences() -> None:

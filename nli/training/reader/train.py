@@ -21,6 +21,7 @@ from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.training.flips import Flips
 from nli.training.pairs import LABELS
 from nli.training.reader.claim_only import measure_leans
+from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons
 from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import (
@@ -33,6 +34,7 @@ from nli.training.reader.examples import (
     make_ordinary_lessons,
     make_search_lessons,
     make_short_lessons,
+    read_literature,
     read_ordinary,
     read_written,
 )
@@ -75,7 +77,7 @@ def make_lessons(
     data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
 ) -> tuple[list[Lesson], list[Lesson]]:
     """The short texts, and all other lessons, each part reduced to its share in `--shares`."""
-    short, documents, own, scifact, evidence, contrasts, searches = shares
+    short, documents, own, scifact, evidence, contrasts, searches, comparisons = shares
     papers, own_papers, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
     claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
     claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
@@ -90,6 +92,10 @@ def make_lessons(
     whole += make_ordinary_lessons(take(own_papers, own), lean, rng)
     whole += make_evidence_lessons(take([*papers, *own_papers], evidence), lean, rng)
     whole += make_search_lessons(take(read_written(SEARCHES, data), searches), lean)
+    whole += make_claim_lessons(take(own_papers, comparisons))
+    compared = list(make_sentence_lessons(take(list(read_literature(data)), comparisons), rng))
+    pairs += [one for one in compared if len(one.sentences) == 1]
+    whole += [one for one in compared if len(one.sentences) > 1]
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
 
 
@@ -103,10 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
-        "--shares", type=float, nargs=7, default=(1.0,) * 7,
-        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "SEARCHES"),
+        "--shares", type=float, nargs=8, default=(1.0,) * 8,
+        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "SEARCHES", "COMPARISONS"),
         help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
-        "contrast sets, the papers that searches find",
+        "contrast sets, the papers that searches find, comparisons turned round",
     )  # fmt: skip
     parser.add_argument(
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"

@@ -1,0 +1,167 @@
+"""Comparisons turned round: "Zeta eased pain better than eta" becomes "Eta eased pain better than zeta" and its like.
+
+Which of two treatments did better is told by the order of the words alone, and a reader that goes by the words misses it
+(docs/experiments.md). Exchanging the two, or replacing the comparative by its opposite, says the contrary; doing both says the
+same. By rule: sentences that no rule fits are left out. Exchanges as in Min et al. 2020, "Syntactic data augmentation increases
+robustness to inference heuristics".
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nli.training.pairs import CONTRADICT, SUPPORT
+from nli.training.reader.lesson import Lesson
+
+_OPPOSITES = dict(
+    pair.split("/")
+    for pair in (
+        "more/less less/more fewer/more higher/lower lower/higher greater/smaller smaller/greater larger/smaller better/worse "
+        "worse/better longer/shorter shorter/longer faster/slower slower/faster quicker/slower earlier/later later/earlier "
+        "stronger/weaker weaker/stronger safer/riskier"
+    ).split()
+)
+_COMPARATIVE = re.compile(rf"\b(?:{'|'.join(_OPPOSITES)})\b", re.IGNORECASE)
+_UNSURE = re.compile(
+    r"\b(?:no|not|never|cannot|nor|neither|without|hardly|barely|fail\w*|similar|equally|difference|whereas|while|but|although|"
+    r"though|however|there|who|whose|same|ones?|rest|than\b.*\bthan)\b|n't\b|[%±;:()]",
+    re.IGNORECASE,
+)
+"""Words that make it doubtful what the exchange says: "no better than" does not become its contrary."""
+_AUXILIARY = r"(?:did|does|do|was|were|is|are|had|has)"
+_PLACE = r"(?:with|after|on|in|for|by|under|using|from|during|among)"
+_BEHIND = r"for|in|to|at|after|before|during|when|on|with|against|among|as|without|within|over|from|by|of|if|while|because|since"
+_THAN = re.compile(
+    rf"\s+than\s+(?P<auxiliary>{_AUXILIARY}\s+)?(?P<group>(?:those\s+|patients\s+|women\s+|people\s+)?"
+    rf"(?:given|receiving|on|in|with)\s+)?(?P<place>{_PLACE}\s+)?(?P<other>.+?)"
+    rf"(?P<end>\s+(?:{_AUXILIARY})\b\s*\.?$|(?=\s+(?:{_BEHIND})\b)|(?=,)|\.?$)",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|may|might|will|would|does|did|do|seems?|seemed|appears?|appeared|remain(?:s|ed)?|"
+    r"works?|worked|gives?|gave|makes?|made|gets?|got|keeps?|kept|leaves?|left|brings?|brought|takes?|took|needs?|needed|"
+    r"(?:caus|improv|reduc|relieve?|reliev|eas|produc|provid|achiev|requir|experienc|decreas|surviv|induc|preserv|restor|serv|"
+    r"rais|rul|leav|sav|slow|lower|rais|increas|heal|prevent|help|protect|last|offer|perform|control|show|report|result|lead|"
+    r"recover|maintain|demonstrat|yield|clear|boost|trigger|stop|curb|shorten|prolong|extend|delay|cost|detect|predict|occur|"
+    r"walk|spar|far|prov|stay|linger|hurt|cut|bled|bleed|di|liv)(?:e|es|s|ed|d)?)\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"(?:in|for|at|when|after|before|among|with|during|over|on|under|if|once|within)\b[^,]{3,70},\s+", re.IGNORECASE
+)
+_NO_NAME = re.compile(
+    r"(?:this|these|those|that|they|it|we|both|all|most|our|its|their|expected|usual|half|two|\d|before|ever|the other|"
+    r"others?|average|normal|baseline|chance|any|results?|when|proportion)\b",
+    re.IGNORECASE,
+)
+WITH_ABSTRACT = 0.5
+"""The share of the comparing sentences that are also read within their abstract."""
+_LONGEST = 8
+"""The most words of a name of what is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What a comparison becomes: its sides exchanged, its comparative's opposite (both say the contrary), and both at once."""
+
+    exchanged: str
+    opposite: str
+    converse: str
+
+
+def turn_comparison(text: str) -> Turned | None:
+    """The turned forms of "A … more … than B …"; None if no rule fits or more than one comparative stands in it."""
+    lead, rest = _split_lead(" ".join(text.split()).rstrip("."))
+    match = _THAN.search(rest)
+    if match is None or _UNSURE.search(rest) or not _is_name(match["other"]):
+        return None
+    head, behind = rest[: match.start()], rest[match.end("other") :]
+    comparatives = list(_COMPARATIVE.finditer(head))
+    place = _find_side(head, match)
+    if len(comparatives) != 1 or place is None:
+        return None
+    start, end = place
+    word = comparatives[0]
+    if start < word.end() and end > word.start():
+        return None
+    between = rest[match.start() : match.start("other")]
+
+    def compose(exchange: bool, opposite: bool) -> str:
+        one, other = head[start:end], match["other"]
+        if start == 0:
+            one, other = _lower_first(one), _raise_first(other) if not lead else other
+        changed = _OPPOSITES[word[0].lower()] if opposite else word[0]
+        pieces = [(start, end, other if exchange else head[start:end]), (*word.span(), changed)]
+        said = head
+        for begin, stop, piece in sorted(pieces, reverse=True):
+            said = said[:begin] + piece + said[stop:]
+        return f"{lead}{said}{between}{one if exchange else match['other']}{behind}."
+
+    return Turned(compose(True, False), compose(False, True), compose(True, True))
+
+
+def _split_lead(text: str) -> tuple[str, str]:
+    match = _LEAD.match(text)
+    return (match[0], text[match.end() :]) if match else ("", text)
+
+
+def _find_side(head: str, match: re.Match[str]) -> tuple[int, int] | None:
+    """Where the other side of the comparison stands: behind the same preposition as that of "than with …", or as the subject."""
+    preposition = (match["place"] or match["group"] or "").split()
+    if preposition:
+        found = list(re.finditer(rf"\b{re.escape(preposition[-1])}\s+", head, re.IGNORECASE))
+        for one in reversed(found):
+            name = re.match(rf".+?(?=\s+(?:{_AUXILIARY})\b|,|$)", head[one.end() :])
+            if name and _is_name(name[0]) and not _COMPARATIVE.search(name[0]):
+                return one.end(), one.end() + len(name[0])
+        return None
+    verb = next((one for one in _VERB.finditer(head) if one.start()), None)
+    subject = head[: verb.start()].rstrip() if verb else ""
+    return (0, len(subject)) if _is_name(subject) else None
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and len(text.split()) <= _LONGEST and "," not in text and not _NO_NAME.match(text)
+
+
+def _lower_first(text: str) -> str:
+    return text[0].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _raise_first(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def make_sentence_lessons(papers: Iterable[tuple[str, Sequence[str]]], rng: random.Random) -> Iterator[Lesson]:
+    """Each comparison of these papers (title, sentences) as a text of its own, and half of them with their abstract."""
+    for title, sentences in papers:
+        for place, sentence in enumerate(sentences):
+            turned = turn_comparison(sentence)
+            if turned is None:
+                continue
+            group = f"comparison {title} {place}"
+            claims = (
+                (turned.exchanged, CONTRADICT),
+                (turned.opposite, CONTRADICT),
+                (turned.converse, SUPPORT),
+                (sentence, SUPPORT),
+            )
+            yield from (Lesson(claim, "", (sentence,), label, (0,), "comparisons", group) for claim, label in claims)
+            if rng.random() < WITH_ABSTRACT:
+                for claim, label in (rng.choice(claims[:2]), claims[2]):
+                    yield Lesson(claim, title, tuple(sentences), label, (place,), "comparisons_abstract", group)
+
+
+def make_claim_lessons(papers: Iterable[Mapping[str, Any]]) -> Iterator[Lesson]:
+    """The true claims of papers (as `examples.read_written` gives them) that compare, each beside its exchanged form."""
+    for paper in papers:
+        turned = turn_comparison(paper["true"])
+        if turned is not None:
+            evidence = None if paper["evidence"] is None else tuple(paper["evidence"])
+            for claim, label in ((paper["true"], SUPPORT), (turned.exchanged, CONTRADICT), (turned.converse, SUPPORT)):
+                group = f"comparison {paper['pmid']}"
+                yield Lesson(claim, paper["title"], tuple(paper["sentences"]), label, evidence, "comparisons_claim", group)
