@@ -91,15 +91,17 @@ def turn_comparison(text: str) -> Turned | None:
     between = rest[match.start() : match.start("other")]
 
     def compose(exchange: bool, opposite: bool) -> str:
-        one, other = head[start:end], match["other"]
-        if start == 0:
-            one, other = _lower_first(one), _raise_first(other) if not lead else other
-        changed = _OPPOSITES[word[0].lower()] if opposite else word[0]
-        pieces = [(start, end, other if exchange else head[start:end]), (*word.span(), changed)]
-        said = head
-        for begin, stop, piece in sorted(pieces, reverse=True):
-            said = said[:begin] + piece + said[stop:]
-        return f"{lead}{said}{between}{one if exchange else match['other']}{behind}."
+        first, second = head[start:end], match["other"]
+        if exchange:
+            first, second = second, first
+        if exchange and start == 0:
+            first, second = first if lead else _raise_first(first), _lower_first(second)
+        comparative = _OPPOSITES[word[0].lower()] if opposite else word[0]
+        # From the end, so that the earlier place stays where it is.
+        changed = head
+        for begin, stop, words in sorted([(start, end, first), (*word.span(), comparative)], reverse=True):
+            changed = changed[:begin] + words + changed[stop:]
+        return f"{lead}{changed}{between}{second}{behind}."
 
     return Turned(compose(True, False), compose(False, True), compose(True, True))
 
@@ -113,13 +115,13 @@ def _find_side(head: str, match: re.Match[str]) -> tuple[int, int] | None:
     """Where the other side of the comparison stands: behind the same preposition as that of "than with …", or as the subject."""
     preposition = (match["place"] or match["group"] or "").split()
     if preposition:
-        found = list(re.finditer(rf"\b{re.escape(preposition[-1])}\s+", head, re.IGNORECASE))
-        for one in reversed(found):
-            name = re.match(rf".+?(?=\s+(?:{_AUXILIARY})\b|,|$)", head[one.end() :])
+        places = list(re.finditer(rf"\b{re.escape(preposition[-1])}\s+", head, re.IGNORECASE))
+        for place in reversed(places):
+            name = re.match(rf".+?(?=\s+(?:{_AUXILIARY})\b|,|$)", head[place.end() :])
             if name and _is_name(name[0]) and not _COMPARATIVE.search(name[0]):
-                return one.end(), one.end() + len(name[0])
+                return place.end(), place.end() + len(name[0])
         return None
-    verb = next((one for one in _VERB.finditer(head) if one.start()), None)
+    verb = next((candidate for candidate in _VERB.finditer(head) if candidate.start()), None)
     subject = head[: verb.start()].rstrip() if verb else ""
     return (0, len(subject)) if _is_name(subject) else None
 
