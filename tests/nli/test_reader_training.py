@@ -17,11 +17,11 @@ from tokenizers import Tokenizer
 
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import READER_MODEL
+from nli.training.comparisons import turn_comparison
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader.claim_only import fit_claim_only, measure_leans
-from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons, turn_comparison
-from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
+from nli.training.reader.contrast_sets import make_claim_lessons, make_contrast_lessons, make_sentence_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
     CLAIMS,

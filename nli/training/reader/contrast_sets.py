@@ -2,18 +2,24 @@
 
 Each line of `contrasts/*.jsonl` has `text` (sentences), `evidence` (the places of those that settle the claims), the claims
 `support`, `contradict` and `neutral`, the `kind` of wording it tests, and sometimes a `title`. Subjects and figures are invented.
+
+Beside them, sets by rule: comparisons of papers and of our claims, turned round (`nli.training.comparisons`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nli.training.comparisons import turn_comparison
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
 from nli.training.reader.lesson import Lesson
 
+WITH_ABSTRACT = 0.5
+"""The share of the comparing sentences that are also read within their abstract."""
 SIDES = (("support", SUPPORT), ("contradict", CONTRADICT), ("neutral", NEUTRAL))
 
 
@@ -31,3 +37,34 @@ def make_contrast_lessons(sets: Sequence[Mapping[str, Any]], leans: Mapping[str,
                 yield Lesson(
                     claim, "", tuple(one["text"]), label, evidence, "contrasts", f"contrast {number}", leans.get(claim, 0.0)
                 )
+
+
+def make_sentence_lessons(papers: Iterable[tuple[str, Sequence[str]]], rng: random.Random) -> Iterator[Lesson]:
+    """Each comparison of these papers (title, sentences) as a text of its own, and half of them with their abstract."""
+    for title, sentences in papers:
+        for place, sentence in enumerate(sentences):
+            turned = turn_comparison(sentence)
+            if turned is None:
+                continue
+            group = f"comparison {title} {place}"
+            claims = (
+                (turned.exchanged, CONTRADICT),
+                (turned.opposite, CONTRADICT),
+                (turned.converse, SUPPORT),
+                (sentence, SUPPORT),
+            )
+            yield from (Lesson(claim, "", (sentence,), label, (0,), "comparisons", group) for claim, label in claims)
+            if rng.random() < WITH_ABSTRACT:
+                for claim, label in (rng.choice(claims[:2]), claims[2]):
+                    yield Lesson(claim, title, tuple(sentences), label, (place,), "comparisons_abstract", group)
+
+
+def make_claim_lessons(papers: Iterable[Mapping[str, Any]]) -> Iterator[Lesson]:
+    """The true claims of papers (as `examples.read_written` gives them) that compare, each beside its exchanged form."""
+    for paper in papers:
+        turned = turn_comparison(paper["true"])
+        if turned is not None:
+            evidence = None if paper["evidence"] is None else tuple(paper["evidence"])
+            for claim, label in ((paper["true"], SUPPORT), (turned.exchanged, CONTRADICT), (turned.converse, SUPPORT)):
+                group = f"comparison {paper['pmid']}"
+                yield Lesson(claim, paper["title"], tuple(paper["sentences"]), label, evidence, "comparisons_claim", group)

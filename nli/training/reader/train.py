@@ -21,8 +21,7 @@ from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.training.flips import Flips
 from nli.training.pairs import LABELS
 from nli.training.reader.claim_only import measure_leans
-from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons
-from nli.training.reader.contrast_sets import make_contrast_lessons, read_contrasts
+from nli.training.reader.contrast_sets import make_claim_lessons, make_contrast_lessons, make_sentence_lessons, read_contrasts
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import (
     CLAIMS,

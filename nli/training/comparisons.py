@@ -8,14 +8,8 @@ robustness to inference heuristics".
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from nli.training.pairs import CONTRADICT, SUPPORT
-from nli.training.reader.lesson import Lesson
 
 _OPPOSITES = dict(
     pair.split("/")
@@ -58,8 +52,6 @@ _NO_NAME = re.compile(
     r"others?|average|normal|baseline|chance|any|results?|when|proportion)\b",
     re.IGNORECASE,
 )
-WITH_ABSTRACT = 0.5
-"""The share of the comparing sentences that are also read within their abstract."""
 _LONGEST = 8
 """The most words of a name of what is compared."""
 
@@ -136,34 +128,3 @@ def _lower_first(text: str) -> str:
 
 def _raise_first(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def make_sentence_lessons(papers: Iterable[tuple[str, Sequence[str]]], rng: random.Random) -> Iterator[Lesson]:
-    """Each comparison of these papers (title, sentences) as a text of its own, and half of them with their abstract."""
-    for title, sentences in papers:
-        for place, sentence in enumerate(sentences):
-            turned = turn_comparison(sentence)
-            if turned is None:
-                continue
-            group = f"comparison {title} {place}"
-            claims = (
-                (turned.exchanged, CONTRADICT),
-                (turned.opposite, CONTRADICT),
-                (turned.converse, SUPPORT),
-                (sentence, SUPPORT),
-            )
-            yield from (Lesson(claim, "", (sentence,), label, (0,), "comparisons", group) for claim, label in claims)
-            if rng.random() < WITH_ABSTRACT:
-                for claim, label in (rng.choice(claims[:2]), claims[2]):
-                    yield Lesson(claim, title, tuple(sentences), label, (place,), "comparisons_abstract", group)
-
-
-def make_claim_lessons(papers: Iterable[Mapping[str, Any]]) -> Iterator[Lesson]:
-    """The true claims of papers (as `examples.read_written` gives them) that compare, each beside its exchanged form."""
-    for paper in papers:
-        turned = turn_comparison(paper["true"])
-        if turned is not None:
-            evidence = None if paper["evidence"] is None else tuple(paper["evidence"])
-            for claim, label in ((paper["true"], SUPPORT), (turned.exchanged, CONTRADICT), (turned.converse, SUPPORT)):
-                group = f"comparison {paper['pmid']}"
-                yield Lesson(claim, paper["title"], tuple(paper["sentences"]), label, evidence, "comparisons_claim", group)
