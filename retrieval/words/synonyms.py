@@ -36,7 +36,7 @@ def _load_groups() -> Mapping[str, Sequence[tuple[Phrase, Sequence[Phrase]]]]:
 
 
 def _split_phrases(side: str) -> tuple[Phrase, ...]:
-    return tuple(dict.fromkeys(tuple(split_terms(phrase)) for phrase in side.split(" / ") if phrase.strip()))
+    return tuple(dict.fromkeys(terms for phrase in side.split(" / ") if (terms := tuple(split_terms(phrase)))))
 
 
 @lru_cache(maxsize=256)
