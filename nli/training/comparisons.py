@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nli.training.rules import capitalise
+
 _OPPOSITES = dict(
     pair.split("/")
     for pair in (
@@ -30,16 +32,16 @@ _AUXILIARY = r"(?:did|does|do|was|were|is|are|had|has)"
 _PLACE = r"(?:with|after|on|in|for|by|under|using|from|during|among)"
 _BEHIND = r"for|in|to|at|after|before|during|when|on|with|against|among|as|without|within|over|from|by|of|if|while|because|since"
 _THAN = re.compile(
-    rf"\s+than\s+(?P<auxiliary>{_AUXILIARY}\s+)?(?P<group>(?:those\s+|patients\s+|women\s+|people\s+)?"
+    rf"\s+than\s+(?:{_AUXILIARY}\s+)?(?P<group>(?:those\s+|patients\s+|women\s+|people\s+)?"
     rf"(?:given|receiving|on|in|with)\s+)?(?P<place>{_PLACE}\s+)?(?P<other>.+?)"
-    rf"(?P<end>\s+(?:{_AUXILIARY})\b\s*\.?$|(?=\s+(?:{_BEHIND})\b)|(?=,)|\.?$)",
+    rf"(?=\s+{_AUXILIARY}\s*$|\s+(?:{_BEHIND})\b|,|$)",
     re.IGNORECASE,
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|may|might|will|would|does|did|do|seems?|seemed|appears?|appeared|remain(?:s|ed)?|"
     r"works?|worked|gives?|gave|makes?|made|gets?|got|keeps?|kept|leaves?|left|brings?|brought|takes?|took|needs?|needed|"
-    r"(?:caus|improv|reduc|relieve?|reliev|eas|produc|provid|achiev|requir|experienc|decreas|surviv|induc|preserv|restor|serv|"
-    r"rais|rul|leav|sav|slow|lower|rais|increas|heal|prevent|help|protect|last|offer|perform|control|show|report|result|lead|"
+    r"(?:caus|improv|reduc|reliev|eas|produc|provid|achiev|requir|experienc|decreas|surviv|induc|preserv|restor|serv|"
+    r"rais|rul|leav|sav|slow|lower|increas|heal|prevent|help|protect|last|offer|perform|control|show|report|result|lead|"
     r"recover|maintain|demonstrat|yield|clear|boost|trigger|stop|curb|shorten|prolong|extend|delay|cost|detect|predict|occur|"
     r"walk|spar|far|prov|stay|linger|hurt|cut|bled|bleed|di|liv)(?:e|es|s|ed|d)?)\b",
     re.IGNORECASE,
@@ -87,7 +89,7 @@ def turn_comparison(text: str) -> Turned | None:
         if exchange:
             first, second = second, first
         if exchange and start == 0:
-            first, second = first if lead else _raise_first(first), _lower_first(second)
+            first, second = first if lead else capitalise(first), _lower_first(second)
         comparative = _OPPOSITES[word[0].lower()] if opposite else word[0]
         # From the end, so that the earlier place stays where it is.
         changed = head
@@ -124,7 +126,3 @@ def _is_name(text: str) -> bool:
 
 def _lower_first(text: str) -> str:
     return text[0].lower() + text[1:] if text[1:2].islower() else text
-
-
-def _raise_first(text: str) -> str:
-    return text[0].upper() + text[1:]

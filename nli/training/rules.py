@@ -60,7 +60,7 @@ def shorten(sentence: str, rng: random.Random, brackets: bool = False) -> str:
     if rng.random() < 0.35 and len(text.split()) > 10:
         text = _PLACE.sub("", text)
     text = _MARKUP.sub(" ", text).strip(" ,.;:")
-    return text[:1].upper() + text[1:] + "."
+    return f"{capitalise(text)}."
 
 
 def read_abstracts(folder: Path) -> Iterator[tuple[str, list[str]]]:
@@ -225,17 +225,18 @@ def make_prompt_pairs(folder: Path, count: int, rng: random.Random) -> list[Pair
             false = rng.choice(_DIFFERENT).format(**slots)
         elif way != 0 and rng.random() < 0.15:
             true = rng.choice(_DIFFERENT).format(**slots)
-        pairs.append(Pair(_capitalise(true), text, "", SUPPORT, "evidence_inference"))
-        pairs.append(Pair(_capitalise(false), text, "", CONTRADICT, "evidence_inference"))
+        pairs.append(Pair(capitalise(true), text, "", SUPPORT, "evidence_inference"))
+        pairs.append(Pair(capitalise(false), text, "", CONTRADICT, "evidence_inference"))
         others = [
             r for r in by_paper[row["pmcid"]] if measure_overlap(row["outcome"], r["outcome"] + " " + r["sentences"][0]) < 0.3
         ]
         if others and rng.random() < 0.6:
             other = rng.choice(others)
-            pairs.append(Pair(_capitalise(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
+            pairs.append(Pair(capitalise(rng.choice((true, false))), other["sentences"][0], "", NEUTRAL, "evidence_inference"))
     rng.shuffle(pairs)
     return pairs[:count]
 
 
-def _capitalise(text: str) -> str:
+def capitalise(text: str) -> str:
+    """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
