@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from retrieval.training.measure import balanced_accuracy, bootstrap_interval, ca
 
 Unit = TypeVar("Unit")
 Line = tuple[str, float, float, float]
+SETS = ("probes", "given", "ordinary", "healthver", "scifact")
 
 
 def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
@@ -121,60 +122,86 @@ def measure_probes(path: Path, reader: DocumentReader) -> float:
     return 100.0 * float(np.mean(hits))
 
 
-@return_exit_code
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the figures."""
+def show(lines: Iterable[Line]) -> None:
+    """Print each figure as it is measured."""
+    for name, value, low, high in lines:
+        print(f"{name:48s} {value:7.3f}  95 % {low:.3f} to {high:.3f}", flush=True)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="python -m nli.training.reader.evaluate", description="Evaluate the reader on dev splits."
     )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--model", type=Path, default=READER_MODEL, help="the folder of the model (default: the shipped one)")
     parser.add_argument("--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines of probes")
-    parser.add_argument("--only", nargs="*", default=["probes", "given", "ordinary", "healthver", "scifact"], help="which sets")
+    parser.add_argument("--only", nargs="*", default=list(SETS), choices=SETS, help="which sets")
     parser.add_argument("--most", type=int, default=10_000, help="read at most this many papers or claims of each set")
-    options = parser.parse_args(arguments)
-    reader, data = DocumentReader(options.model), options.data
-    reranker = EmbeddedReranker(remembered_mb=600)
-    train = read_ordinary(data, "train")
-    score_claim = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
-    papers = cases.read_dev_papers(data)[1][: options.most]
-    traps = [score_claim(paper["true"]) <= score_claim(paper["false"]) for paper in papers]
-    given_decision, lay = (
-        read_decision(reader.card, "given" if "given" in reader.card["decision"] else "open"),
-        reader.card["decision"].get("lay"),
-    )
+    return parser
 
-    def show(lines: Iterable[Line]) -> None:
-        for name, value, low, high in lines:
-            print(f"{name:48s} {value:7.3f}  95 % {low:.3f} to {high:.3f}", flush=True)
 
-    if "probes" in options.only:
-        print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
-    if "given" in options.only:
+class Evaluation:
+    """A reader measured on one set after another."""
+
+    def __init__(self, reader: DocumentReader, data: Path, most: int) -> None:
+        self._reader, self._data, self._most = reader, data, most
+        self._reranker = EmbeddedReranker(remembered_mb=600)
+        decisions = reader.card["decision"]
+        self._given = read_decision(reader.card, "given" if "given" in decisions else "open")
+        self._lay = read_decision(reader.card, "lay") if decisions.get("lay") else self._given
+
+    def measure(self, name: str) -> Iterable[Line]:
+        """The figures of one set of `SETS` but the probes."""
+        return {
+            "given": self._measure_given, "ordinary": self._measure_open, "healthver": self._measure_healthver,
+            "scifact": self._measure_scifact,
+        }[name]()  # fmt: skip
+
+    def _read_papers(self) -> tuple[list[dict[str, Any]], list[bool]]:
+        """Ordinary's dev papers, and whether their claims alone mislead a bag of words."""
+        train, papers = read_ordinary(self._data, "train"), cases.read_dev_papers(self._data)[1][: self._most]
+        score_claim = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
+        return papers, [score_claim(paper["true"]) <= score_claim(paper["false"]) for paper in papers]
+
+    def _measure_given(self) -> Iterable[Line]:
+        reader, (papers, traps) = self._reader, self._read_papers()
         abstracts: list[Given] = [(one.gold, one.labels, one.logits) for one in cases.read_cases_of_papers(reader, papers)]
-        predictions = [decide_label(given_decision, make_features(reader.calibration, logits)) for _, _, logits in abstracts]
-        show(measure_given("ordinary, abstract given", abstracts, given_decision, reader))
-        show(measure_pairs("ordinary, abstract given", list(zip(predictions[::3], predictions[1::3], traps, strict=True))))
-    if "ordinary" in options.only:
-        collection = PaperCollection(cases.read_pubmed_papers(data), reader, reranker)
-        claims = cases.make_ordinary_cases(collection, papers)
+        predictions = [decide_label(self._given, make_features(reader.calibration, logits)) for _, _, logits in abstracts]
+        yield from measure_given("ordinary, abstract given", abstracts, self._given, reader)
+        yield from measure_pairs("ordinary, abstract given", list(zip(predictions[::3], predictions[1::3], traps, strict=True)))
+
+    def _measure_open(self) -> Iterable[Line]:
+        reader, (papers, traps) = self._reader, self._read_papers()
+        claims = cases.make_ordinary_cases(PaperCollection(cases.read_pubmed_papers(self._data), reader, self._reranker), papers)
         labels = [
             decide_label(reader.decision, make_features(reader.calibration, own.logits, own.gap, own.about))
             if own.open
             else NEUTRAL
             for own in (next(one for one in claim if one.named) for claim in claims)
         ]
-        show(measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], traps, strict=True))))
-    if "healthver" in options.only:
-        decision = read_decision(reader.card, "lay") if lay else given_decision
-        show(
-            measure_given(
-                "HealthVer dev", cases.read_labelled_given(data, reader, "healthver", "dev", most=options.most), decision, reader
-            )
-        )
-    if "scifact" in options.only:
-        science = PaperCollection(cases.read_scifact_papers(data), reader, reranker)
-        show(measure_scifact(cases.make_scifact_cases(data, science, "dev", most=options.most), reader))
+        return measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], traps, strict=True)))
+
+    def _measure_healthver(self) -> Iterable[Line]:
+        abstracts = cases.read_labelled_given(self._data, self._reader, "healthver", "dev", most=self._most)
+        return measure_given("HealthVer dev", abstracts, self._lay, self._reader)
+
+    def _measure_scifact(self) -> Iterable[Line]:
+        science = PaperCollection(cases.read_scifact_papers(self._data), self._reader, self._reranker)
+        return measure_scifact(cases.make_scifact_cases(self._data, science, "dev", most=self._most), self._reader)
+
+
+@return_exit_code
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the figures."""
+    options = make_parser().parse_args(arguments)
+    reader = DocumentReader(options.model)
+    evaluation = Evaluation(reader, options.data, options.most)
+    for name in (one for one in SETS if one in options.only):
+        if name == "probes":
+            print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
+        else:
+            show(evaluation.measure(name))
 
 
 def fit_claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:

@@ -31,6 +31,10 @@ FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _FOLDER / "families", _FOLDER / "claims"
 """Outcome families, claims about papers, contrast sets and labelled searches, all written for this training."""
 
 
+OPEN_CLAIMS = 0.8
+"""The share of the claims that a paper leaves open that are read with it: another drug, outcome, population or comparison."""
+
+
 def make_lesson(pair: Pair) -> Lesson:
     """A short text as a document of one sentence."""
     evidence = () if pair.label == NEUTRAL else (0,)
@@ -49,7 +53,7 @@ def make_ordinary_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
         sentences, group = tuple(paper["sentences"]), f"ordinary {paper['pmid']}"
         title = paper["title"] if rng.random() < 0.75 else ""
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL)):
-            if label == NEUTRAL and (rng.random() < 0.5 or not paper.get("neutral")):
+            if label == NEUTRAL and (rng.random() > OPEN_CLAIMS or not paper.get("neutral")):
                 continue
             places = None if paper["evidence"] is None else tuple(paper["evidence"])
             evidence = places if label != NEUTRAL else ()

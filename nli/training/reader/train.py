@@ -6,6 +6,7 @@ packages carry it).
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import sys
@@ -38,7 +39,7 @@ from nli.training.reader.examples import (
     read_written,
 )
 from nli.training.reader.lesson import Lesson
-from nli.training.reader.loop import LONGEST, compute_loss, make_batches
+from nli.training.reader.loop import LONGEST, LessonExample, compute_loss, make_batches
 from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.command import make_option_parser, return_exit_code
@@ -98,9 +99,8 @@ def make_lessons(
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
 
 
-@return_exit_code
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Train; 2 where the data folder cannot be used."""
+def make_parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = make_option_parser("python -m nli.training.reader.train", "reader")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--vocabulary", type=Path, required=True, help="the JSON file of the words that the model keeps")
@@ -117,16 +117,46 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
     )
     parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def make_curriculum(options: argparse.Namespace, words: Sequence[str]) -> list[list[LessonExample]]:
+    """The batches in the order in which they are read: short texts first, then abstracts mixed with the rest of these."""
     rng, flips = random.Random(options.seed), Flips()
     pairs, whole = make_lessons(options.data, options.claims, options.shares, flips, rng)
-    words = json.loads(options.vocabulary.read_text("utf-8"))
-    tokenize = DocumentTokenizer(make_tokenizer(words["tokens"]), LONGEST)
+    tokenize = DocumentTokenizer(make_tokenizer(words), LONGEST)
     first = int(EARLY * len(pairs))
     todo = [*make_batches(pairs[:first], tokenize, rng), *make_batches([*whole, *pairs[first:]], tokenize, rng)]
     kinds = Counter((lesson.source, LABELS[lesson.label]) for lesson in (*pairs, *whole))
     tokens = sum(max(len(one.document.ids) for one in batch) * len(batch) for batch in todo)
     print(f"{len(todo):,} batches, {tokens:,} tokens: {dict(sorted(kinds.items()))}", file=sys.stderr)
+    return todo
+
+
+def make_optimizer(model: ReaderEncoder, recipe: Recipe) -> torch.optim.AdamW:
+    """AdamW over all but the word table and the frozen layers; the heads learn faster than the base."""
+    frozen_prefixes = ("words", "positions", "norm", "distances", *(f"layers.{number}." for number in range(model.frozen)))
+    old, new = [], []
+    for name, parameter in model.named_parameters():
+        if name.startswith(frozen_prefixes) and (model.frozen or name.startswith("words")):
+            parameter.requires_grad_(False)
+        elif name.startswith(("hidden", "document", "sentence", "kinds")):
+            new.append(parameter)
+        else:
+            old.append(parameter)
+    groups = [
+        {"params": old, "lr": recipe.rate, "top": recipe.rate},
+        {"params": new, "lr": recipe.new_rate, "top": recipe.new_rate},
+    ]
+    return torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
+
+
+@return_exit_code
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train; 2 where the data folder cannot be used."""
+    options = make_parser().parse_args(arguments)
+    words = json.loads(options.vocabulary.read_text("utf-8"))
+    todo = make_curriculum(options, words["tokens"])
     if options.counts:
         return
     model = load_base(ReaderEncoder(len(words["old"]), options.frozen), options.base, words["old"])
@@ -136,25 +166,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
-    frozen_prefixes = ("words", "positions", "norm", "distances", *(f"layers.{number}." for number in range(options.frozen)))
-    old, new = [], []
-    for name, parameter in model.named_parameters():
-        if name.startswith(frozen_prefixes) and (options.frozen or name.startswith("words")):
-            parameter.requires_grad_(False)
-        elif name.startswith(("hidden", "document", "sentence", "kinds")):
-            new.append(parameter)
-        else:
-            old.append(parameter)
     recipe = Recipe(rate=options.rate, new_rate=10 * options.rate, seed=options.seed, most_batches=options.batches, warm_up=0.03)
-    groups = [
-        {"params": old, "lr": recipe.rate, "top": recipe.rate},
-        {"params": new, "lr": recipe.new_rate, "top": recipe.new_rate},
-    ]
-    steps = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
     model.to(device)
     descend(
-        model, steps, todo, lambda batch: compute_loss(model, batch, device, low), recipe, options.out / "checkpoint.pt", device
-    )
+        model, make_optimizer(model, recipe), todo, lambda batch: compute_loss(model, batch, device, low), recipe,
+        options.out / "checkpoint.pt", device,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
