@@ -34,7 +34,7 @@ def claim_only(train: Sequence[PaperClaim], claims: Sequence[PaperClaim], path: 
     from sklearn.pipeline import make_pipeline
 
     papers = {one.pmid for one in claims}
-    examples = [one for one in train if one.pmid not in papers]
+    examples = [one for one in train if one.pmid not in papers and one.stance != "neutral"]
     for stance in STANCES:
         if not any(one.stance == stance for one in examples):
             raise BadInput(
@@ -52,4 +52,4 @@ def claim_only(train: Sequence[PaperClaim], claims: Sequence[PaperClaim], path: 
         ) from None
     place = list(model.classes_).index("support")
     chances = model.predict_proba([one.claim for one in claims])[:, place]
-    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(examples), len(train) - len(examples))
+    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(examples), sum(one.pmid in papers for one in train))

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from eval.claims.baseline import ClaimOnly
 from eval.claims.outcomes import ClaimOutcome, Outcome, ground_claims
-from eval.claims.reading import PaperClaim
+from eval.claims.reading import LABELS, PaperClaim
 from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, count_others, failures
 from eval.claims.titles import TURNINGS, statement, turn_round
-from eval.scifact.observing import STANCES
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Stance
 from retrieval.store.documents import Documents
@@ -43,7 +42,8 @@ def measure_claims(
     """Measure the claims of the file at `path` by stance and by kind, with the baseline beside them where one was trained."""
     outcomes = ground_claims(claims, grounder, work)
     grouping = Grouping(outcomes, baseline.support if baseline else None)
-    groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in STANCES)]
+    stances = [one for one in LABELS if one != "neutral" or any(claim.stance == one for claim in claims)]
+    groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in stances)]
     groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
     notes = [count_others(outcomes)]
     if baseline:

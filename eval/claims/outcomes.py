@@ -19,7 +19,7 @@ from service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
 OUTCOMES: Mapping[Outcome, str] = {
-    "right": "listed on the right side",
+    "right": "listed on the right side or, where the paper leaves the claim open, on neither",
     "wrong": "listed on the wrong side",
     "unsure": "called uncertain, on whichever side",
     "absent": "shown nowhere",
@@ -62,18 +62,25 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
 
 
 def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:
-    places: dict[Outcome, list[tuple[Stance, Sequence[Returned]]]] = {
-        "right": [(claim.stance, result.side(claim.stance).returned)],
-        "wrong": [(OPPOSITE[claim.stance], result.side(OPPOSITE[claim.stance]).returned)],
-        "unsure": [(stance, result.side(stance).uncertain) for stance in STANCES],
-    }
     others = sum(one.pmid != claim.pmid for stance in STANCES for one in result.side(stance).returned)
-    for outcome, sides in places.items():
-        hits = [(side, one) for side, documents in sides for one in documents if one.pmid == claim.pmid]
+    for outcome, sides in _sides_by_outcome(claim).items():
+        documents = [
+            (side, one)
+            for side in sides
+            for one in (result.side(side).uncertain if outcome == "unsure" else result.side(side).returned)
+        ]
+        hits = [(side, one) for side, one in documents if one.pmid == claim.pmid]
         if hits:
             side, one = max(hits, key=lambda pair: pair[1].score)
             return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)
-    return ClaimOutcome(claim, "absent", others=others)
+    return ClaimOutcome(claim, "right" if claim.stance == "neutral" else "absent", others=others)
+
+
+def _sides_by_outcome(claim: PaperClaim) -> Mapping[Outcome, Sequence[Stance]]:
+    """On which sides a paper is listed (or called uncertain) for each outcome, the first that applies first."""
+    if claim.stance == "neutral":
+        return {"wrong": STANCES}
+    return {"right": [claim.stance], "wrong": [OPPOSITE[claim.stance]], "unsure": STANCES}
 
 
 def _sentence(one: Returned, index: Index) -> str:

@@ -7,26 +7,28 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
-from eval.scifact.observing import STANCES
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Stance
+from retrieval.core.values import Label
 from service.grounding.claims import check_claim
 
 REQUIRED = ("pmid", "claim", "stance")
 KIND = "kind"
+LABELS: tuple[Label, ...] = get_args(Label)
 
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A claim, the paper that it is about, what that paper says about it, and a kind to group by ("" for none).
+    """A claim, the paper that it is about, what that paper says about it (neutral: it leaves the claim open), and a kind to
+    group by ("" for none).
 
     `line` is its line in the file, from 1; 0 where it is not from a file.
     """
 
     pmid: str
     claim: str
-    stance: Stance
+    stance: Label
     kind: str = ""
     line: int = 0
 
@@ -102,9 +104,11 @@ def _header(path: Path, line: int, row: Sequence[str]) -> list[str]:
 
 
 def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:
-    stance = next((one for one in STANCES if one == row["stance"]), None)
+    stance = next((one for one in LABELS if one == row["stance"]), None)
     if stance is None:
-        raise BadRecord(path, f"line {line}", f"expected {' or '.join(STANCES)} in stance, got {row['stance']!r}.")
+        raise BadRecord(
+            path, f"line {line}", f"expected {', '.join(LABELS[:-1])} or {LABELS[-1]} in stance, got {row['stance']!r}."
+        )
     if not row["pmid"]:
         raise BadRecord(path, f"line {line}", "expected the PMID of a paper in pmid, got nothing.")
     try:

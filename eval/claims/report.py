@@ -11,9 +11,10 @@ from eval.claims.outcomes import OUTCOMES, ClaimOutcome, Outcome
 from eval.measures.formulas import Tally, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import RESAMPLES, SEED, Resampler
+from eval.scifact.observing import STANCES
 from eval.variants.evaluation import grounding_code
 from eval.variants.lines import interval
-from retrieval.core.values import Stance
+from retrieval.core.values import Label, Stance
 from service.grounding.ground import Grounder
 
 PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
@@ -42,7 +43,7 @@ class Failure:
     outcome: str
     pmid: str
     claim: str
-    stance: Stance
+    stance: Label
     kind: str
     shown_as: Stance | None
     sentence: str
@@ -99,7 +100,7 @@ class Grouping:
     def group(
         self,
         name: str,
-        stance: Stance | None = None,
+        stance: Label | None = None,
         kind: str | None = None,
         papers: Collection[str] | None = None,
         words: Mapping[Outcome, str] = PLAIN,
@@ -118,7 +119,10 @@ class Grouping:
         outcomes = {
             words[outcome]: self._figure(of_paper, [one.outcome == outcome for one in self._outcomes]) for outcome in OUTCOMES
         }
-        pairs = {pmid: own if self._is_pair(own) else [] for pmid, own in of_paper.items()}
+        sided = {
+            pmid: [place for place in own if self._outcomes[place].claim.stance != "neutral"] for pmid, own in of_paper.items()
+        }
+        pairs = {pmid: own if self._is_pair(own) else [] for pmid, own in sided.items()}
         both = [(all(self._outcomes[place].outcome == "right" for place in own), 1) if own else (0, 0) for own in pairs.values()]
         return Group(
             name=name,
@@ -127,7 +131,7 @@ class Grouping:
             shares=outcomes,
             pairs=sum(map(bool, pairs.values())),
             both_right=self._resampler.figure(Tally.of(both, share)),
-            baseline=self._guess_rate(of_paper),
+            baseline=self._guess_rate(sided),
             baseline_ranks=self._rank_rate(pairs),
         )
 
@@ -139,7 +143,7 @@ class Grouping:
         return frozenset(pmid for pmid, places in own.items() if self._is_pair(places) and not self._ranks(places))
 
     def _is_pair(self, places: Sequence[int]) -> bool:
-        return len({self._outcomes[place].claim.stance for place in places}) == 2
+        return {*STANCES} <= {self._outcomes[place].claim.stance for place in places}
 
     def _ranks(self, places: Sequence[int]) -> bool:
         """Whether the baseline ranks each of a paper's true claims above each of its false ones; a tie does not count."""

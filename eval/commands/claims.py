@@ -26,7 +26,7 @@ def claims(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A CSV with pmid, claim, stance (support or contradict: what the paper says) and, optionally, kind.",
+            help="A CSV with pmid, claim, stance (what the paper says: support, contradict or neutral) and, optionally, kind.",
             show_default=False,
         ),
     ],

@@ -38,7 +38,7 @@ def feedback(
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
-        check_held([*claims.sided, *claims.neutral], grounder.index.store, file, index)
+        check_held(claims.claims, grounder.index.store, file, index)
         print_note(f"Grounding the claims of {file} with {config} over {index}; progress is saved in {work}.")
         report = measure_feedback(claims, file, grounder, work, get_command_line())
         typer.echo("\n".join(report_lines(report)))

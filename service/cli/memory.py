@@ -186,10 +186,7 @@ def feedback_export(
         if out.suffix == ".jsonl":
             print_note(f"Wrote {out}: {len(every):,} opinions.")
         else:
-            print_note(
-                f"Wrote {out}: {table.rows:,} labelled claims. Left out: {table.neutral:,} that the reader calls neutral "
-                f"(the .jsonl has them), {table.disputed:,} on which readers disagree."
-            )
+            print_note(f"Wrote {out}: {table.rows:,} labelled claims. Left out: {table.disputed:,} on which readers disagree.")
 
 
 def _print_all(entries: Sequence[BaseModel], lines: Sequence[str], as_json: bool, none: str = "") -> None:

@@ -53,12 +53,11 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Feedback as a CSV for `eval claims`, with the number of its rows and of what is left out: "neutral" opinions, which that
-    CSV cannot hold, and papers of a claim on which the readers disagree."""
+    """Feedback as a CSV for `eval claims`, with the number of its rows and that of the papers of a claim on which readers
+    disagree, which are left out."""
 
     text: str
     rows: int
-    neutral: int
     disputed: int
 
 
@@ -72,14 +71,13 @@ def find_agreed(every: Iterable[FeedbackOut]) -> tuple[list[FeedbackOut], int]:
 
 
 def write_csv(every: Iterable[FeedbackOut]) -> Labelled:
-    """Write one row per claim and paper: pmid, claim, the stance that the readers say is right, and the side it was shown on."""
+    """Write one row per claim and paper: pmid, claim, what the readers say the paper says, and the side it was shown on."""
     agreements, disputes = find_agreed(every)
-    labels = [one for one in agreements if one.right != "neutral"]
     buffer = io.StringIO()
     table = csv.writer(buffer, lineterminator="\n")
     table.writerow(["pmid", "claim", "stance", "kind"])
-    table.writerows([one.pmid, one.claim, one.right, f"shown as {one.shown}"] for one in labels)
-    return Labelled(buffer.getvalue(), len(labels), len(agreements) - len(labels), disputes)
+    table.writerows([one.pmid, one.claim, one.right, f"shown as {one.shown}"] for one in agreements)
+    return Labelled(buffer.getvalue(), len(agreements), disputes)
 
 
 def write_jsonl(every: Sequence[tuple[str, FeedbackOut]]) -> str:

@@ -154,6 +154,19 @@ def test_a_pair_is_right_only_where_all_of_it_is(run: Command, tmp_path: Path) -
     assert "1.000 (1.000-1.000)" in run("claims", text=one).output
 
 
+def test_a_paper_that_leaves_a_claim_open_is_right_on_neither_side(run: Command, tmp_path: Path) -> None:
+    neutral = "1,Eta lowers pressure.,neutral\n4,Zeta lowers pressure.,neutral\n"
+    text = f"pmid,claim,stance\n1,Zeta lowers pressure.,support\n1,Zeta raises pressure.,contradict\n{neutral}"
+    out = tmp_path / "out.json"
+    assert run("claims", "--json", out, text=text).exit_code == 0
+    report = json.loads(out.read_text())
+    # The judge supports any claim by paper 1 and is sure of nothing about paper 4.
+    assert shares(group(report, "neutral")) == {"right": 0.5, "wrong": 0.5, "unsure": 0, "absent": 0}
+    whole = group(report, "all claims")
+    assert (whole["claims"], whole["pairs"], whole["both_right"]["value"]) == (4, 1, 0), "pairs leave neutral claims out"
+    assert [one["shown_as"] for one in report["failures"] if one["stance"] == "neutral"] == ["support"]
+
+
 def test_a_variant_whose_score_is_no_probability_gives_the_judge_s(run: Command, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     assert run("claims", "--config", "v5", "--json", out).exit_code == 0
@@ -203,8 +216,8 @@ def test_a_baseline_that_cannot_be_trained_is_told_before_any_model_is_loaded(
         ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, got pmid;claim;stance"),
         ("pmid,claim\n1,a\n", "line 1: expected a header with the column stance, got pmid, claim"),
         ("pmid,claim,stance,pmid\n1,a,support,1\n", "line 1: expected the column pmid once in the header, found it 2 times"),
-        ("pmid,claim,stance\n1,a,support\n1,b,yes\n", "line 3: expected support or contradict in stance, got 'yes'"),
-        ("pmid,claim,stance\n\n1,a,\n", "line 3: expected support or contradict in stance, got ''"),
+        ("pmid,claim,stance\n1,a,support\n1,b,yes\n", "line 3: expected support, neutral or contradict in stance, got 'yes'"),
+        ("pmid,claim,stance\n\n1,a,\n", "line 3: expected support, neutral or contradict in stance, got ''"),
         ("pmid,claim,stance\n,a,support\n", "line 2: expected the PMID of a paper in pmid, got nothing"),
         ("pmid,claim,stance\n1, ,support\n", "line 2: The claim is empty; give one sentence"),
         (f"pmid,claim,stance\n1,{'a' * 2001},support\n", "line 2: The claim has 2,001 characters"),

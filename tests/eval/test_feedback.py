@@ -54,13 +54,14 @@ def test_the_csv_is_what_eval_claims_reads(tmp_path: Path) -> None:
     out = tmp_path / "feedback.csv"
     done = call("feedback", "export", out)
     assert done.exit_code == 0, done.output
-    assert "2 labelled claims. Left out: 1 that the reader calls neutral (the .jsonl has them), 1 on which readers" in done.stderr
+    assert "3 labelled claims. Left out: 1 on which readers disagree." in done.stderr
     assert out.read_text("utf-8").splitlines() == [
         "pmid,claim,stance,kind",
         '1,"Zeta changes pressure, greatly.",support,shown as contradict',
         "2,Omega changes sleep.,support,shown as contradict",
+        "3,Theta changes growth.,neutral,shown as support",
     ]
-    assert len(read_paper_claims(out)) == 2
+    assert len(read_paper_claims(out)) == 3
     assert call("feedback", "export", out).exit_code == 2
     assert "end it in .csv or .jsonl" in call("feedback", "export", tmp_path / "x.txt").stderr
 
@@ -78,18 +79,17 @@ def test_the_json_lines_hold_everything_and_are_measured(tmp_path: Path, monkeyp
     done = call("eval", "feedback", out, "--index", folder, "--work", tmp_path / "work", "--json", report)
     assert done.exit_code == 0, done.output
     found = json.loads(report.read_text("utf-8"))
-    whole = found["groups"][0]
-    # By now paper 1 is on the side that its readers say it is on; paper 2 is still on the other.
-    assert (whole["claims"], whole["shares"]["right"]["value"], whole["shares"]["wrong"]["value"]) == (2, 0.5, 0.5)
+    groups = {one["name"]: (one["claims"], one["shares"]["right"]["value"]) for one in found["groups"]}
+    # By now paper 1 is on the side that its readers say it is on; paper 2 is still on the other; paper 3 is on neither.
+    assert (groups["support"], groups["neutral"]) == ((2, 0.5), (1, 1.0))
     assert found["notes"] == [
         "Papers listed beside the claims' own: 0, 0.0 a claim; whether these are right is not known.",
-        "Neutral by their readers: 1 of 1 are listed on neither side.",
         "Left out: 1 on which readers disagree.",
     ]
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    for text, told in [('{"a": 1}\n', "line 1: expected a line that"), ("", "names a side")]:
+    for text, told in [('{"a": 1}\n', "line 1: expected a line that"), ("", "agree on")]:
         file = tmp_path / "other.jsonl"
         file.write_text(text, "utf-8")
         done = call("eval", "feedback", file, "--index", tmp_path)
