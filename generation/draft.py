@@ -44,7 +44,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedSource:
     """A source that a draft cites for a sentence; `part` is the part of the sentence that it is cited for, "" for all of it."""
 
     number: int
@@ -56,7 +56,7 @@ class DraftSentence:
     """A sentence of a draft, without its citation marks, and the sources that it cites, in the order of the text."""
 
     text: str
-    cited: tuple[Cited, ...]
+    cited: tuple[CitedSource, ...]
 
 
 @dataclass(frozen=True, slots=True)

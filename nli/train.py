@@ -82,9 +82,9 @@ def finish(model: MarkedEncoder, data: Path, folder: Path, card: dict[str, Any])
     shutil.copyfile(LEXICON, folder / "polarity.txt")
     judge = EmbeddedJudge(folder)
     library = evaluate.AbstractCollection(data, judge, EmbeddedReranker(remembered_mb=600))
-    claims = library.judged("train", is_held_out)
+    claims = library.judge_split("train", is_held_out)
     elsewhere = [
-        *library.judged("train", is_held_out, away=True),
+        *library.judge_split("train", is_held_out, away=True),
         *library.strangers("healthver", is_held_out, len(claims)),
     ]
     lay = evaluate.judge_abstracts(data, "healthver", "train", judge, is_held_out)

@@ -26,7 +26,7 @@ FEWEST = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedConstants:
     """The constants, and how many questions each was fitted on."""
 
     leaning: float
@@ -44,7 +44,7 @@ class Fitted:
         ]
 
 
-def fit(questions: Sequence[KnownQuestion], outcomes: Sequence[Led], step: LeadStep) -> Fitted:
+def fit(questions: Sequence[KnownQuestion], outcomes: Sequence[Led], step: LeadStep) -> FittedConstants:
     """The constants that fit these leads, which were made with the constants of `step`.
 
     Raises `BadInput` where there are too few questions, or where all have the same answer.
@@ -66,7 +66,7 @@ def fit(questions: Sequence[KnownQuestion], outcomes: Sequence[Led], step: LeadS
         for lead, strongest in [_lead(remove_leaning(Verdict(*outcome.whole), leaning - step.leaning))]
         if strongest >= step.takes
     ]
-    return Fitted(leaning, _fit_certainty(leads, step.certainty), len(readings), len(leads))
+    return FittedConstants(leaning, _fit_certainty(leads, step.certainty), len(readings), len(leads))
 
 
 def _fit_leaning(yes: Sequence[bool], margins: Sequence[float]) -> float:

@@ -63,7 +63,7 @@ class Led:
     told: bool = False
 
     @property
-    def said(self) -> Known:
+    def answer(self) -> Known:
         """The verdict as one of the three answers."""
         return self.verdict if self.verdict in ("yes", "no") else "maybe"  # type: ignore[return-value]
 
@@ -101,7 +101,7 @@ def lead_all(
     items = [(hash_json(asdict(one)), one) for one in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
-        return asdict(measure_lead(one, leads.given(one.question, one.pmids) if with_papers else leads.of(one.question)))
+        return asdict(measure_lead(one, leads.study_papers(one.question, one.pmids) if with_papers else leads.of(one.question)))
 
     records = record_each(items, ask, origin, work, "leads", "questions")
     return [Led(**{**record, "whole": tuple(record["whole"])}) for record in records]
@@ -125,7 +125,7 @@ def figures(questions: Sequence[KnownQuestion], leads: Sequence[Led]) -> dict[st
     Each has a 95 % interval from a bootstrap over questions.
     """
     resampler = Resampler(len(questions))
-    pairs = [(one.answer, lead.said) for one, lead in zip(questions, leads, strict=True)]
+    pairs = [(one.answer, lead.answer) for one, lead in zip(questions, leads, strict=True)]
     counts = [
         [n for label in ANSWERS for n in (float(answer == verdict == label), float(verdict == label), float(answer == label))]
         for answer, verdict in pairs
@@ -172,7 +172,7 @@ def lines(title: str, questions: Sequence[KnownQuestion], leads: Sequence[Led]) 
     """The figures as a table for the terminal, and which leads each known answer got."""
     table = [f"{'right answer':<14}{'yes':>8}{'no':>8}{'maybe':>8}"]
     for answer in ANSWERS:
-        verdicts = [lead.said for one, lead in zip(questions, leads, strict=True) if one.answer == answer]
+        verdicts = [lead.answer for one, lead in zip(questions, leads, strict=True) if one.answer == answer]
         table.append(f"{answer:<14}" + "".join(f"{verdicts.count(one):>8}" for one in ANSWERS))
     most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
     return [

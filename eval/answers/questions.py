@@ -49,7 +49,7 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAnswer:
     """The answer given: the lead's verdict ("" for none) and certainty, the papers of each side, those cited, the sentences."""
 
     answered: bool
@@ -62,7 +62,7 @@ class Given:
     note: str
 
     @classmethod
-    def of(cls, answer: Answer) -> Given:
+    def of(cls, answer: Answer) -> GivenAnswer:
         """Make one from an answer."""
         lead = answer.lead
         return cls(
@@ -77,7 +77,7 @@ class Given:
         )
 
     @classmethod
-    def read(cls, record: Mapping[str, Any]) -> Given:
+    def read(cls, record: Mapping[str, Any]) -> GivenAnswer:
         """Make one from a journal's record."""
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
         return cls(**values)
@@ -112,7 +112,7 @@ def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQues
 
 def answer_all(
     questions: Sequence[AskedQuestion], answerer: Answerer, work: Path, settings: Mapping[str, Any]
-) -> dict[str, Given]:
+) -> dict[str, GivenAnswer]:
     """The answer to each question and, where there is one, to its other spelling; a stopped run resumes from `work`.
 
     Raises `Interrupted` where the user stops it.
@@ -122,13 +122,13 @@ def answer_all(
     items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
     def ask(one: tuple[str, str]) -> dict[str, Any]:
-        return asdict(Given.of(answerer.answer(Topic(*one))))
+        return asdict(GivenAnswer.of(answerer.answer(Topic(*one))))
 
     records = record_each(items, ask, origin, work, "questions", "questions")
-    return {text: Given.read(record) for text, record in zip(texts, records, strict=True)}
+    return {text: GivenAnswer.read(record) for text, record in zip(texts, records, strict=True)}
 
 
-def is_misleading(question: AskedQuestion, answer: Given) -> bool:
+def is_misleading(question: AskedQuestion, answer: GivenAnswer) -> bool:
     """Whether the lead is the opposite of the known answer, or a paper that gives that answer is counted for the other side."""
     opposite = _OPPOSITE.get(question.answer)
     other_side = {"yes": answer.contradicting, "no": answer.supporting}.get(question.answer, ())
@@ -137,13 +137,13 @@ def is_misleading(question: AskedQuestion, answer: Given) -> bool:
     )
 
 
-def is_alike(question: AskedQuestion, answers: Mapping[str, Given]) -> bool:
+def is_alike(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> bool:
     """Whether both spellings of a question get the same lead from the same papers."""
     one, other = answers[question.question], answers[question.other]
     return (one.answered, one.verdict, one.cited) == (other.answered, other.verdict, other.cited)
 
 
-def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, Given]) -> dict[str, Figure]:
+def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> dict[str, Figure]:
     """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear lead is neither right nor wrong."""
     resampler, pairs = Resampler(len(questions)), [(one, answers[one.question]) for one in questions]
 
@@ -167,7 +167,7 @@ def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, Given]) ->
     }
 
 
-def write_lines(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, Given]) -> list[str]:
+def write_lines(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> list[str]:
     """The figures for the terminal, then every question that went wrong, and how."""
     lines = [f"{title}: {len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable."]
     for name, figure in figures(questions, answers).items():
@@ -177,7 +177,7 @@ def write_lines(title: str, questions: Sequence[AskedQuestion], answers: Mapping
     return [*lines, *([""] if faults else []), *(f"{fault}: {one.question}" for one, fault in faults)]
 
 
-def name_fault(question: AskedQuestion, answers: Mapping[str, Given]) -> str:
+def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> str:
     """What went wrong with a question, "" where nothing did."""
     answer = answers[question.question]
     if question.answer == "none":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.judges.opinions import MISQUOTED, UNANSWERED, Judged
+from eval.judges.opinions import MISQUOTED, UNANSWERED, JudgedPair
 from eval.judges.pairs import NAMES
 from eval.measures.formulas import Floats, Tally, kappa
 from eval.measures.report_data import Figure
@@ -16,7 +16,7 @@ from eval.measures.resampling import Resampler
 from retrieval.core.values import Label
 
 _COUNT = len(NAMES)
-By = Callable[[Judged], Label]
+By = Callable[[JudgedPair], Label]
 JUDGES: dict[str, By] = {
     "stance model": lambda one: one.small,
     "language model alone": lambda one: one.alone,
@@ -48,7 +48,7 @@ class JudgesReport:
     misquoted: int
 
 
-def make_report(opinions: Sequence[Judged], command: str, models: tuple[str, str]) -> JudgesReport:
+def make_report(opinions: Sequence[JudgedPair], command: str, models: tuple[str, str]) -> JudgesReport:
     """Make the report; bootstrap samples are over pairs and the same for every figure."""
     resampler = Resampler(len(opinions))
 
@@ -66,7 +66,7 @@ def make_report(opinions: Sequence[Judged], command: str, models: tuple[str, str
     )  # fmt: skip
 
 
-def _true(one: Judged) -> Label:
+def _true(one: JudgedPair) -> Label:
     return one.true
 
 

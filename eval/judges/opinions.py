@@ -19,7 +19,7 @@ UNANSWERED, MISQUOTED = "unanswered", "misquoted"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedPair:
     """A pair's true label, the small model's label, and the large model's. `large` is None where that model gave nothing usable;
     `fault` then says why: unanswered or misquoted. `undecided` is whether the small model leaves the pair to the large one."""
 
@@ -40,7 +40,7 @@ class Judged:
         return self.large if self.undecided and self.large else self.small
 
 
-def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: Path) -> list[Judged]:
+def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: Path) -> list[JudgedPair]:
     """Judge every pair with both, in order; a resumed run asks about none twice.
 
     A server that cannot be reached or is too busy raises `ChatUnanswered`: its label would be unknown.
@@ -49,10 +49,10 @@ def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: P
     origin = Origin(None, settings, hash_code(["nli.judges.chat"]))
     items = [(hash_json([pair.claim, pair.premise.title, pair.premise.text]), pair) for pair in pairs]
     answers = record_each(items, lambda pair: _ask(chat, pair), origin, work, "opinions", "pairs")
-    opinions: list[Judged] = []
+    opinions: list[JudgedPair] = []
     for pair, (large, fault) in zip(pairs, answers, strict=True):
         (verdict,) = small(pair.claim, [pair.premise])
-        opinions.append(Judged(pair.label, verdict.label, large, fault, is_undecided(verdict)))
+        opinions.append(JudgedPair(pair.label, verdict.label, large, fault, is_undecided(verdict)))
     return opinions
 
 

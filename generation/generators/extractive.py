@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.draft import Cited, Draft, DraftSentence, Limits, Source
+from generation.draft import CitedSource, Draft, DraftSentence, Limits, Source
 from generation.sentences.candidates import QuotableSentence, find_all_candidates
 from generation.sentences.findings import write_findings
 from generation.sentences.order import ORDER, find_place
@@ -137,11 +137,11 @@ class ExtractiveGenerator:
 
         return diversify(scores, lambda row: cosines[row], less, self._sentences, fits)
 
-    def _cite(self, place: int, able: Sequence[QuotableSentence], cosines: NDArray[np.float64]) -> tuple[Cited, ...]:
+    def _cite(self, place: int, able: Sequence[QuotableSentence], cosines: NDArray[np.float64]) -> tuple[CitedSource, ...]:
         """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""
         own = able[place].source.number
         peers = sorted((j for j in range(len(able)) if cosines[place, j] >= self._same), key=lambda j: (-cosines[place, j], j))
-        return tuple(Cited(number) for number in dict.fromkeys([own, *(able[j].source.number for j in peers)]))
+        return tuple(CitedSource(number) for number in dict.fromkeys([own, *(able[j].source.number for j in peers)]))
 
 
 def compute_similarities(texts: Sequence[str]) -> NDArray[np.float64]:

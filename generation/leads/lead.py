@@ -30,7 +30,7 @@ def write_lead(
 ) -> str:
     """One sentence; `studies_for` and `studies_against` name the kind of each paper that takes a side ("a randomised trial")."""
     claim = asked.claim if asked.sound and len(asked.claim.split()) <= _MOST_WORDS else ""
-    yes, no, told = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
+    yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
         of = (
@@ -53,7 +53,7 @@ def write_lead(
         "yes": {"sure": "Yes", "probable": "Probably yes", "possible": "Possibly yes"},
         "no": {"sure": "No", "probable": "Probably not", "possible": "Possibly not"},
     }[verdict][describe_certainty(certainty)]
-    who = _count_of_all(len(carried), told, carried)
+    who = _count_of_all(len(carried), total, carried)
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
     if verdict == "yes":
@@ -61,12 +61,12 @@ def write_lead(
     return f"{word}: {who} did not find that {claim}."
 
 
-def _count_of_all(some: int, told: int, studies: Sequence[str]) -> str:
-    if told == 1:
+def _count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
+    if total == 1:
         return f"the one paper with a clear finding ({_list_kinds(studies)})"
-    if some == told:
+    if some == total:
         return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({_list_kinds(studies)})"
-    return f"{some} of {told} papers with a clear finding ({_list_kinds(studies)})"
+    return f"{some} of {total} papers with a clear finding ({_list_kinds(studies)})"
 
 
 def _spell_number(number: int) -> str:
@@ -75,8 +75,8 @@ def _spell_number(number: int) -> str:
 
 def _list_kinds(studies: Sequence[str]) -> str:
     """ "2 randomised trials and a cohort study"."""
-    counted = [name if count == 1 else f"{count} {_pluralise(name)}" for name, count in Counter(studies).items()]
-    return " and ".join([", ".join(counted[:-1]), counted[-1]] if len(counted) > 1 else counted)
+    phrases = [name if count == 1 else f"{count} {_pluralise(name)}" for name, count in Counter(studies).items()]
+    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
 def _pluralise(name: str) -> str:

@@ -96,12 +96,12 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
         return YesNoQuestion(_frame(" ".join(rest), context), "", False)
     before, behind = " ".join(rest[:end]), rest[end:]
     denied = f"{before} cannot {' '.join(behind)}" if auxiliary == "can" else f"{before} {auxiliary} not {' '.join(behind)}"
-    said = f"{before} {auxiliary} {' '.join(behind)}"
+    statement = f"{before} {auxiliary} {' '.join(behind)}"
     if auxiliary in _DO:
         verb = next((place for place, word in enumerate(behind) if not _is_adverb(word.lower())), 0)
-        said = " ".join([before, *behind[:verb], _inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
+        statement = " ".join([before, *behind[:verb], _inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
         behind = behind[verb + 1 :] or behind
-    return _make_question(said, denied, context, before, " ".join(behind))
+    return _make_question(statement, denied, context, before, " ".join(behind))
 
 
 def _asks_which(words: list[str]) -> bool:
@@ -114,10 +114,10 @@ def _asks_which(words: list[str]) -> bool:
 
 def _parse_there(auxiliary: str, rest: list[str], topic: str) -> YesNoQuestion:
     bare = rest[1:] if rest and rest[0].lower() in {"a", "an", "any", "still"} else rest
-    context, said = "" if not topic or _names_most(topic, rest) else topic, " ".join(rest)
+    context, statement = "" if not topic or _names_most(topic, rest) else topic, " ".join(rest)
     if rest and rest[0].lower() == "any":
-        said = " ".join(bare)
-    return _make_question(f"there {auxiliary} {said}", f"there {auxiliary} no {' '.join(bare)}", context, "", "")
+        statement = " ".join(bare)
+    return _make_question(f"there {auxiliary} {statement}", f"there {auxiliary} no {' '.join(bare)}", context, "", "")
 
 
 def _make_question(claim: str, denial: str, context: str, subject: str, predicate: str) -> YesNoQuestion:

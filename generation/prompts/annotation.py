@@ -53,19 +53,19 @@ class _Aspects(_Form):
     aspects: list[_Aspect] = Field(max_length=MOST_ASPECTS)
 
 
-class _Shown(_Form):
+class _ShownAspects(_Form):
     sentence: int
     aspects: list[int] = Field(max_length=MOST_ASPECTS)
 
 
 class _Alignment(_Form):
-    shown: list[_Shown] = Field(max_length=2 * SHOWN_AT_ONCE)
+    shown: list[_ShownAspects] = Field(max_length=2 * SHOWN_AT_ONCE)
 
 
 def _form_for(count: int) -> type[_Alignment]:
     """The form for `count` sentences: its schema requires all of them, since a model that may leave some out leaves out all."""
     entries: Any = Field(max_length=2 * SHOWN_AT_ONCE, json_schema_extra={"minItems": count})
-    return create_model("Alignment", __base__=_Alignment, shown=(list[_Shown], entries))
+    return create_model("Alignment", __base__=_Alignment, shown=(list[_ShownAspects], entries))
 
 
 def ask_for_hypothesis(chat: Chat, summary: str) -> str:

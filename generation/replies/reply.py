@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from generation.draft import Cited, DraftSentence, Source
+from generation.draft import CitedSource, DraftSentence, Source
 from generation.replies.citations import Mark, find_marks
 from generation.replies.cleaning import clean_reply
 from retrieval.core.values import Span
@@ -74,7 +74,7 @@ def _parse_block(block: str, split: Splitter, marks: Sequence[Mark]) -> Iterator
             part = _cut_part(sentence, places, order) if _names_paper(sentence, match) else ""
             for number in marks[int(match.group(1))].numbers:
                 parts_by_number.setdefault(number, part)
-        yield DraftSentence(text, tuple(Cited(number, part) for number, part in parts_by_number.items()))
+        yield DraftSentence(text, tuple(CitedSource(number, part) for number, part in parts_by_number.items()))
 
 
 def _names_paper(sentence: str, match: re.Match[str]) -> bool:

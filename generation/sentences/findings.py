@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from generation.draft import Cited, DraftSentence, Finding, Source
+from generation.draft import CitedSource, DraftSentence, Finding, Source
 from generation.sentences.candidates import LONGEST, SHORTEST, split_pieces, stands_alone, trim_sentence
 from generation.sentences.labels import drop_label
 from retrieval.words.acronyms import find_acronyms
@@ -45,13 +45,14 @@ def write_finding(source: Source, finding: Finding, contrast: bool = False) -> D
     quote = choose_quotable(source.sentences[finding.sentence].text)
     statement = trim_sentence(quote)
     if stands_alone(statement) and not contrast and explain_acronyms(statement, source) == statement:
-        return DraftSentence(statement, (Cited(source.number),))
+        return DraftSentence(statement, (CitedSource(source.number),))
     quote = drop_label(quote).strip().rstrip(".").rstrip()
     if not 3 <= len(quote.split()) <= LONGEST_QUOTE:
         return None
     study = finding.study if contrast else finding.study[:1].upper() + finding.study[1:]
     return DraftSentence(
-        f"{_BY_CONTRAST if contrast else ''}{study} reports: “{explain_acronyms(quote, source)}”.", (Cited(source.number, quote),)
+        f"{_BY_CONTRAST if contrast else ''}{study} reports: “{explain_acronyms(quote, source)}”.",
+        (CitedSource(source.number, quote),),
     )
 
 

@@ -70,7 +70,7 @@ class AbstractCollection:
         self._index = TextIndex(self._texts)
         self._data, self._judge, self._reranker = data, judge, reranker
 
-    def judged(self, name: str, test: Callable[[str], bool], away: bool = False) -> list[list[JudgedDocument]]:
+    def judge_split(self, name: str, test: Callable[[str], bool], away: bool = False) -> list[list[JudgedDocument]]:
         """For each claim of SciFact's `name` split: the best documents after reranking, and all that are gold or cited.
 
         `away` first takes the gold and cited documents out of the collection: those that are left should be neutral.
@@ -255,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--healthver", action="store_true", help="also evaluate on HealthVer dev")
     options = parser.parse_args(arguments)
     judge = EmbeddedJudge(options.model)
-    claims = AbstractCollection(options.data, judge, EmbeddedReranker(remembered_mb=600)).judged("dev", lambda _: True)
+    claims = AbstractCollection(options.data, judge, EmbeddedReranker(remembered_mb=600)).judge_split("dev", lambda _: True)
     for line in list_figures(claims, judge.calibration, judge.decision, read_decision(judge.card, "given")):
         print(line)
     if options.healthver:

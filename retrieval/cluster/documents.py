@@ -67,7 +67,7 @@ class ClusterDocuments:
         """Those of `pmids` that the index contains."""
         return set(self._fetch_all(pmids, ["pmid"]))
 
-    def written(self, pmids: Sequence[str]) -> dict[str, int]:
+    def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
         return {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
 

@@ -40,7 +40,7 @@ class Documents(Protocol):
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""
 
-    def written(self, pmids: Sequence[str]) -> dict[str, int]:
+    def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class Store:
             members.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
         return members
 
-    def written(self, pmids: Sequence[str]) -> dict[str, int]:
+    def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
         versions: dict[str, int] = {}
         for at in range(0, len(pmids), self._CHUNK):

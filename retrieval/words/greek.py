@@ -35,7 +35,7 @@ def name_greek(text: str) -> str:
     """The text with every Greek letter as its name, joined to a symbol before it and a number behind it by a hyphen, apart
     from a word before it."""
     if not text.isascii():
-        text = _LETTER.sub(_named, text)
+        text = _LETTER.sub(_name_letter, text)
     low = text.lower()
     if not any(name in low for name in _PLAIN):
         return text
@@ -60,7 +60,7 @@ def list_greek_forms(text: str) -> list[str]:
     return list(found)
 
 
-def _named(match: re.Match[str]) -> str:
+def _name_letter(match: re.Match[str]) -> str:
     if match["micro"]:
         return match["micro"]
     return ("-" if match["before"] is not None else "") + _LETTERS[match["letter"]]

@@ -42,11 +42,11 @@ def _split_phrases(side: str) -> tuple[Phrase, ...]:
 @lru_cache(maxsize=256)
 def find_synonyms(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
     """Each name of a group that the text holds, with the other names and the members of its groups."""
-    held = split_terms(text)
+    words = split_terms(text)
     found: dict[Phrase, list[Phrase]] = {}
-    for at, term in enumerate(held):
+    for at, term in enumerate(words):
         for phrase, others in _load_groups().get(term, ()):
-            if tuple(held[at : at + len(phrase)]) == phrase:
+            if tuple(words[at : at + len(phrase)]) == phrase:
                 found.setdefault(phrase, []).extend(others)
     return tuple((phrase, tuple(dict.fromkeys(others))) for phrase, others in found.items())
 
@@ -67,11 +67,11 @@ def names_all(query: str, text: str) -> bool:
 
 
 def _express(query: str, text: str) -> frozenset[str]:
-    held = find_terms(text)
-    if named := [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]:
-        said = split_terms(text)
-        held -= {term for pair in named if not _contains_phrase(pair, said) for term in pair}
-    return held | {term for name, others in find_synonyms(query) for other in others if held.issuperset(other) for term in name}
+    terms = find_terms(text)
+    if pairs := [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]:
+        words = split_terms(text)
+        terms -= {term for pair in pairs if not _contains_phrase(pair, words) for term in pair}
+    return terms | {term for name, others in find_synonyms(query) for other in others if terms.issuperset(other) for term in name}
 
 
 def _list_missing(query: str, expressed: frozenset[str]) -> list[Phrase]:
@@ -88,5 +88,5 @@ def add_synonyms(query: str) -> str:
     return " ".join(dict.fromkeys(term for _, others in find_synonyms(query) for other in others for term in other))
 
 
-def _contains_phrase(phrase: Phrase, held: Sequence[str]) -> bool:
-    return any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1))
+def _contains_phrase(phrase: Phrase, words: Sequence[str]) -> bool:
+    return any(tuple(words[at : at + len(phrase)]) == phrase for at in range(len(words) - len(phrase) + 1))

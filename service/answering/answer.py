@@ -16,7 +16,7 @@ from retrieval.index import Index
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import Leads, Studied, describe_not_studied, write_lead_sentence
-from service.answering.retrieve import DocumentSearch, Found, TooLittle, unify_topic
+from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.answering.writing import Writing
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import Models
@@ -105,12 +105,12 @@ class _Work:
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
         return leads.of(self.shown.question)
 
-    def _sources(self, found: Found) -> list[Source]:
+    def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []
         for number, entry in enumerate(self.index.entries([hit.pmid for hit in found.hits]), 1):
             sentences = entry.sentences()
             tells = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
-            sources.append(Source(number, entry.document, sentences, found.told.get(entry.pmid), tells))
+            sources.append(Source(number, entry.document, sentences, found.findings.get(entry.pmid), tells))
         return sources
 
     def _disagreements(self, hits: list[Hit]) -> tuple[Conflict, ...]:
@@ -118,15 +118,15 @@ class _Work:
         if not (self.grounder and self.config.conflicts):
             return ()
         self.tell(Stage("conflicts", "Looking for papers that contradict the answer."))
-        attribute, kept = self.config.attribute, self.writing.kept
+        attribute, sentences = self.config.attribute, self.writing.kept
         judge = self.models.judges[attribute.model]
         against = Disagreements(self.grounder, self.config.conflicts, judge, attribute.contradict, self.topic)
-        conflicts = against.against(kept)
-        told = against.told(kept, conflicts, self.writing.limits) if self.config.conflicts.tell else None
-        if told:
-            self.writing.keep(told)
+        conflicts = against.against(sentences)
+        closing = against.state_conflict(sentences, conflicts, self.writing.limits) if self.config.conflicts.tell else None
+        if closing:
+            self.writing.keep(closing)
             known = {hit.pmid for hit in hits}
-            hits += [Hit(c.document.pmid, 0.0) for c in told.citations if c.document.pmid not in known]
+            hits += [Hit(c.document.pmid, 0.0) for c in closing.citations if c.document.pmid not in known]
         return conflicts
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from generation.draft import Cited, DraftSentence, Source
+from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompts.filling import is_order
 from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, drop_question
@@ -50,31 +50,33 @@ class Attribution:
 
     def check(self, sentence: DraftSentence) -> CheckedSentence:
         """The citations that hold, at most the `most` best, in the order in which the sentence names them."""
-        held: dict[int, Citation] = {}
+        citations: dict[int, Citation] = {}
         failures: list[str] = []
         for cited in sentence.cited:
-            found = self._judge_citation(cited, sentence.text)
-            if isinstance(found, Citation):
-                held.setdefault(cited.number, found)
+            outcome = self._judge_citation(cited, sentence.text)
+            if isinstance(outcome, Citation):
+                citations.setdefault(cited.number, outcome)
             else:
-                failures.append(found)
+                failures.append(outcome)
         parts = any(cited.part for cited in sentence.cited)
-        if len(held) < self._config.least and not parts:
-            held.update(self._replacements(sentence, set(held) | {cited.number for cited in sentence.cited}, len(held)))
+        if len(citations) < self._config.least and not parts:
+            citations.update(
+                self._replacements(sentence, set(citations) | {cited.number for cited in sentence.cited}, len(citations))
+            )
         if parts and failures:
             # The sentence states what each paper reports: without one of them it would say something else.
-            held = {}
-        best = sorted(held, key=lambda number: _strength(held[number]), reverse=True)[: self._most]
-        return CheckedSentence(tuple(held[number] for number in held if number in best), tuple(failures))
+            citations = {}
+        best = sorted(citations, key=lambda number: _strength(citations[number]), reverse=True)[: self._most]
+        return CheckedSentence(tuple(citations[number] for number in citations if number in best), tuple(failures))
 
-    def _judge_citation(self, cited: Cited, text: str) -> Citation | str:
+    def _judge_citation(self, cited: CitedSource, text: str) -> Citation | str:
         """The citation, or why it does not hold; a sentence that gives orders to a language model supports nothing."""
         found = self._find_citation(cited, text)
         if isinstance(found, Citation) and is_order(found.sentence.text):
             return f"[{cited.number}] says it only in words that are meant for a language model"
         return found
 
-    def _find_citation(self, cited: Cited, text: str) -> Citation | str:
+    def _find_citation(self, cited: CitedSource, text: str) -> Citation | str:
         source = self._sources.get(cited.number)
         if source is None:
             return f"[{cited.number}] is not one of the {len(self._sources)} documents"
@@ -97,7 +99,7 @@ class Attribution:
             return f"[{cited.number}] does not support it"
         return Citation(source.document, source.sentences[best], verdicts[best], verbatim=quoted is not None)
 
-    def _read(self, reader: Reader, cited: Cited, source: Source, claim: str) -> Citation | str:
+    def _read(self, reader: Reader, cited: CitedSource, source: Source, claim: str) -> Citation | str:
         """The same with a judge that reads the whole paper: its stance decides, and the sentence shown supports it best."""
         abstract = Abstract(drop_question(source.document.title), tuple(sentence.text for sentence in source.sentences))
         (reading,) = reader.read_abstracts(claim, [abstract])
@@ -124,7 +126,7 @@ class Attribution:
         for number in likely:
             if had + len(found) >= self._config.least:
                 break
-            citation = self._judge_citation(Cited(number), sentence.text)
+            citation = self._judge_citation(CitedSource(number), sentence.text)
             if isinstance(citation, Citation):
                 found[number] = citation
         return found

@@ -125,7 +125,9 @@ class Disagreements:
     def _strong(self, evidence: Evidence) -> bool:
         return evidence.sentence is not None and evidence.standing != "retracted" and evidence.score >= self._config.at_least
 
-    def told(self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits) -> CitedSentence | None:
+    def state_conflict(
+        self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits
+    ) -> CitedSentence | None:
         """A sentence that states the strongest conflict, with both papers cited; None if the answer already does or has no room.
 
         Both sides are quoted, and each citation holds because its paper contains the quotation word for word.

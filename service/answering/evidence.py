@@ -58,16 +58,16 @@ def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
         return False
     wanted, spelt = find_subject(question), spell_out(text, passage)
     alone = weigh_shared_terms(question, wanted, spelt)
-    held = weigh_shared_terms(question, wanted, f"{subject_of(entry.document.title)} {spelt}")
-    told = alone >= OWN and held >= MET and tells_aspect(find_aspect(question), text)
-    return told and is_on_it(question, None, entry, spelt)
+    share = weigh_shared_terms(question, wanted, f"{subject_of(entry.document.title)} {spelt}")
+    is_finding = alone >= OWN and share >= MET and tells_aspect(find_aspect(question), text)
+    return is_finding and is_on_it(question, None, entry, spelt)
 
 
 def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:
     sentences = entry.sentences()
     text = choose_quotable(sentences[place].text)
-    held = weigh_shared_terms(question, find_subject(question), spell_out(text, passage))
+    share = weigh_shared_terms(question, find_subject(question), spell_out(text, passage))
     concludes = load_role_model().score_text(text, locate_stretch(place, len(sentences)))[_CONCLUSION]
-    counted = find_aspect(question) in {"frequency", "accuracy"} and _PERCENTAGE.search(text) is not None
+    wants_figure = find_aspect(question) in {"frequency", "accuracy"} and _PERCENTAGE.search(text) is not None
     alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
-    return held * (1 + _CONCLUDES * float(concludes)) * alone * (_FIGURE if counted else 1.0)
+    return share * (1 + _CONCLUDES * float(concludes)) * alone * (_FIGURE if wants_figure else 1.0)

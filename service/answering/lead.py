@@ -58,14 +58,14 @@ class Studied:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _NormalizedQuestion:
     """A question in the form that is read: American spelling, Greek letters by name, so that spelling makes no difference."""
 
     question: str
     turned: YesNoQuestion
 
     @classmethod
-    def of(cls, question: str) -> _Asked | None:
+    def of(cls, question: str) -> _NormalizedQuestion | None:
         """None if it is not a yes-or-no question."""
         plain = unify_text(question)
         turned = parse_question(plain)
@@ -84,36 +84,36 @@ class Leads:
 
     def of(self, question: str) -> Studied | None:
         """What the index's papers say on a question; None if it is not a yes-or-no question."""
-        shown, asked = parse_question(question), _Asked.of(question)
+        shown, asked = parse_question(question), _NormalizedQuestion.of(question)
         if shown is None or asked is None:
             return None
         candidates = Candidates(self._grounder.index, asked.question, asked.turned, self._step.met)
-        found = self._grounder.ground(Claim(asked.turned.claim, question=asked.question), only=candidates)
-        read = _drop_repeats([*found.contradicting, *found.supporting, *found.uncertain])
-        called = frozenset(one.document.pmid for one in (*found.contradicting, *found.supporting))
+        grounding = self._grounder.ground(Claim(asked.turned.claim, question=asked.question), only=candidates)
+        read = _drop_repeats([*grounding.contradicting, *grounding.supporting, *grounding.uncertain])
+        sided = frozenset(one.document.pmid for one in (*grounding.contradicting, *grounding.supporting))
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
         # A paper whose findings, once read, point neither way is not on the question.
-        told = [one for one in self._findings(asked, near) if one.score >= self._step.near]
-        papers = weigh_papers(told, called, self._step, candidates.measure_met())
+        findings = [one for one in self._findings(asked, near) if one.score >= self._step.near]
+        papers = weigh_papers(findings, sided, self._step, candidates.measure_met())
         # A verdict that no sentence can be cited for is no verdict.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
         if lead is None:
             return Studied(shown, (), None, _list_nearest(read, candidates), candidates.searched)
         return Studied(shown, _order_by_side(papers, lead), lead)
 
-    def given(self, question: str, pmids: Sequence[str]) -> Studied | None:
+    def study_papers(self, question: str, pmids: Sequence[str]) -> Studied | None:
         """What those of these papers that the index holds say on a question, whether or not a search would find them."""
-        shown, asked = parse_question(question), _Asked.of(question)
+        shown, asked = parse_question(question), _NormalizedQuestion.of(question)
         if shown is None or asked is None:
             return None
         index = self._grounder.index
-        held = index.store.holds(list(pmids))
-        entries = index.entries([pmid for pmid in pmids if pmid in held])
+        indexed = index.store.holds(list(pmids))
+        entries = index.entries([pmid for pmid in pmids if pmid in indexed])
         near = [evidence_for(asked.turned.claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
         papers = weigh_papers(self._findings(asked, near), frozenset(), self._step)
         return Studied(shown, papers, make_lead(shown, papers, self._step) if papers else None)
 
-    def _findings(self, asked: _Asked, near: Sequence[Evidence]) -> Sequence[Evidence]:
+    def _findings(self, asked: _NormalizedQuestion, near: Sequence[Evidence]) -> Sequence[Evidence]:
         """What each of these papers found, if the judge reads papers; otherwise the evidence as grounding left it."""
         step = self._grounder.config.support.judge
         judge = self._grounder.models.judges[step.model] if step else None
@@ -124,15 +124,15 @@ class Leads:
         return [
             evidence_for(
                 asked.turned.claim,
-                found.stance,
+                finding.stance,
                 entry.document,
-                found.sentence,
-                found.verdict,
+                finding.sentence,
+                finding.verdict,
                 rank,
-                max(found.verdict.support, found.verdict.contradict),
+                max(finding.verdict.support, finding.verdict.contradict),
                 scored_by=judge.name,
             )
-            for rank, (entry, found) in enumerate(zip(entries, findings, strict=True), 1)
+            for rank, (entry, finding) in enumerate(zip(entries, findings, strict=True), 1)
         ]
 
 
@@ -244,12 +244,12 @@ def write_lead_sentence(question: str, studied: Studied, most: int) -> CitedSent
 
 def collect_findings(studied: Studied) -> dict[str, Finding]:
     """What each paper that takes a side found, by PMID; if none does, the sentence of each that comes nearest to a finding."""
-    told = [one for one in studied.papers if one.takes_side] or list(studied.papers)
+    papers = [one for one in studied.papers if one.takes_side] or list(studied.papers)
     return {
         one.evidence.document.pmid: Finding(
             one.evidence.sentence.index, one.evidence.stance if one.takes_side else None, one.design.says
         )
-        for one in told
+        for one in papers
         if one.evidence.sentence
     }
 

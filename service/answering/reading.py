@@ -48,36 +48,38 @@ def read_findings(
     """What each paper found, in order; `question` and its claim are in American spelling, `leaning` is the reader's bias."""
     claim = asked.claim
     readings = iter(reader.read_abstracts(claim, [view for entry in entries for view in _make_views(entry)]))
-    found = []
-    for entry, whole, told in zip(entries, readings, readings, strict=True):
-        verdict = remove_leaning(pool_verdicts([whole.document, told.document]), leaning)
-        spoken = _pool_sentences(entry, whole, told)
-        found.append(PaperFinding(verdict, find_telling(question, asked, claim, verdict, entry, spoken)))
-    return _drop_misread(reader, claim, found)
+    papers = []
+    for entry, whole, findings in zip(entries, readings, readings, strict=True):
+        verdict = remove_leaning(pool_verdicts([whole.document, findings.document]), leaning)
+        spoken = _pool_sentences(entry, whole, findings)
+        papers.append(PaperFinding(verdict, find_telling(question, asked, claim, verdict, entry, spoken)))
+    return _drop_misread(reader, claim, papers)
 
 
-def _drop_misread(reader: Reader, claim: str, found: Sequence[PaperFinding]) -> list[PaperFinding]:
+def _drop_misread(reader: Reader, claim: str, papers: Sequence[PaperFinding]) -> list[PaperFinding]:
     """The findings without any sentence that, read alone, says the opposite: one of the two readings was wrong."""
-    alone = [Abstract("", (choose_quotable(one.sentence.text),)) for one in found if one.sentence]
+    alone = [Abstract("", (choose_quotable(one.sentence.text),)) for one in papers if one.sentence]
     readings = iter(reader.read_abstracts(claim, alone))
-    kept = []
-    for one in found:
+    trusted = []
+    for one in papers:
         opposed = one.sentence and getattr(next(readings).document, OPPOSITE[one.stance]) >= OPPOSED
-        kept.append(replace(one, sentence=None) if opposed else one)
-    return kept
+        trusted.append(replace(one, sentence=None) if opposed else one)
+    return trusted
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:
     """The two views of a paper that are read: the whole, and its findings without the title."""
     texts = [sentence.text for sentence in entry.sentences()]
-    told = tuple(texts[place] for place in find_findings(texts))
-    return Abstract(drop_question(entry.document.title), tuple(texts)), Abstract("", told)
+    findings = tuple(texts[place] for place in find_findings(texts))
+    return Abstract(drop_question(entry.document.title), tuple(texts)), Abstract("", findings)
 
 
-def _pool_sentences(entry: Entry, whole: Reading, told: Reading) -> dict[int, Verdict]:
+def _pool_sentences(entry: Entry, whole: Reading, findings: Reading) -> dict[int, Verdict]:
     """The verdict on each result and conclusion, by place; a sentence too far down to be read is left out."""
     places = find_findings([sentence.text for sentence in entry.sentences()])
-    pairs = {place: [v for v in (whole.sentences[place], own) if v] for place, own in zip(places, told.sentences, strict=True)}
+    pairs = {
+        place: [v for v in (whole.sentences[place], own) if v] for place, own in zip(places, findings.sentences, strict=True)
+    }
     return {place: pool_verdicts(verdicts) for place, verdicts in pairs.items() if verdicts}
 
 

@@ -23,11 +23,11 @@ NO_WORD = "no document shares a word with the question"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDocuments:
     """The documents for a generator, best first, and by PMID the findings of those that answer the question."""
 
     hits: list[Hit]
-    told: Mapping[str, Finding]
+    findings: Mapping[str, Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class DocumentSearch:
     def __init__(self, index: Index, config: AnswerConfig, models: Models, topic: Topic, tell: OnEvent) -> None:
         self.index, self.config, self.models, self.topic, self.tell = index, config, models, topic, tell
 
-    def find(self, fill: bool) -> Found | TooLittle:
+    def find(self, fill: bool) -> FoundDocuments | TooLittle:
         """The documents for the generator, best first, with the finding of each; or why there is too little to answer from.
 
         If the variant defines what is `enough`, these are only papers on the question that answer it; `fill` adds the next best
@@ -55,23 +55,23 @@ class DocumentSearch:
             return self._lack("no document holds enough of what the question asks about" if enough else NO_WORD)
         ranked = self._rerank(found, None if enough else self.config.documents)
         if enough is None:
-            return Found([hit for hit, _ in ranked], {})
+            return FoundDocuments([hit for hit, _ in ranked], {})
         entries = list(self.index.entries([hit.pmid for hit, _ in ranked]))
-        told = {entry.pmid: one for entry in entries if (one := choose_evidence(self.topic.question, entry))}
-        if not told:
+        findings = {entry.pmid: one for entry in entries if (one := choose_evidence(self.topic.question, entry))}
+        if not findings:
             return self._lack(f"none of the {len(ranked)} nearest papers reports what is asked", [hit for hit, _ in ranked])
         # sorted() is stable: among answering papers of the same design, the reranker's order stands.
         weights = {entry.pmid: find_design(entry.document).weight for entry in entries}
-        hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in told else 0.0)
-        return Found(hits[: self.config.documents if fill else min(self.config.documents, len(told))], told)
+        hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in findings else 0.0)
+        return FoundDocuments(hits[: self.config.documents if fill else min(self.config.documents, len(findings))], findings)
 
-    def find_studied(self, studied: Studied, fill: bool) -> Found:
+    def find_studied(self, studied: Studied, fill: bool) -> FoundDocuments:
         """The papers on a yes-or-no question, first those that the lead rests on; `fill` adds the next best documents."""
         hits = [Hit(one.evidence.document.pmid, one.evidence.score) for one in studied.papers]
         if fill:
             there = {hit.pmid for hit in hits}
             hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
-        return Found(hits[: self.config.documents], collect_findings(studied))
+        return FoundDocuments(hits[: self.config.documents], collect_findings(studied))
 
     def _find_candidates(self, enough: Enough | None = None) -> list[tuple[Hit, str]]:
         """The candidates by BM25, best first, with the text that a reranker reads.
@@ -85,14 +85,14 @@ class DocumentSearch:
         depth = rerank.depth if rerank and rerank.depth else len(hits)
         both = zip(hits, self.index.entries([hit.pmid for hit in hits[: len(hits) if enough else depth]]), strict=False)
         able = ((hit, entry.document) for hit, entry in both if not entry.document.retracted)
-        chosen = ((hit, one) for hit, one in able if enough is None or self._is_on_question(one, enough))
-        return [(hit, make_passage(one)) for hit, one in islice(chosen, depth)]
+        near = ((hit, one) for hit, one in able if enough is None or self._is_on_question(one, enough))
+        return [(hit, make_passage(one)) for hit, one in islice(near, depth)]
 
     def _is_on_question(self, document: Document, enough: Enough) -> bool:
         """Whether a paper's words show that it can answer the question at all."""
         question = self.topic.question
-        (held,) = about(question, [make_passage(document)])
-        return held >= enough.about and has_findings(document) and is_same_kind(question, document)
+        (share,) = about(question, [make_passage(document)])
+        return share >= enough.about and has_findings(document) and is_same_kind(question, document)
 
     def _rerank(self, found: Sequence[tuple[Hit, str]], most: int | None) -> list[tuple[Hit, str]]:
         """The `most` best of these documents, best first; all of them if `most` is None."""

@@ -52,26 +52,26 @@ def find_telling(
     """
     sentences, stance = entry.sentences(), verdict.leaning
     worth = {
-        place: _weigh(question, asked, stance, said, entry, place)
-        for place, said in spoken.items()
-        if _speaks(said, stance, measure_outcome(question, asked, sentences[place].text))
+        place: _weigh(question, asked, stance, own, entry, place)
+        for place, own in spoken.items()
+        if _speaks(own, stance, measure_outcome(question, asked, sentences[place].text))
         and is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
     }
     if not worth:
         return None
-    told = sentences[max(worth, key=lambda place: (worth[place], place))]
-    said = choose_quotable(told.text)
+    best = sentences[max(worth, key=lambda place: (worth[place], place))]
+    quote = choose_quotable(best.text)
     passage = make_passage(entry.document)
-    if stance == "contradict" and (is_draw(said, question, passage) or is_outdone(said, question, asked.subject)):
+    if stance == "contradict" and (is_draw(quote, question, passage) or is_outdone(quote, question, asked.subject)):
         return None
     # A paper that is read as affirming what its own words deny is trusted neither way.
-    denied = stance == "support" and is_denial(said, claim, lambda text: _measure_aboutness(question, asked, text))
-    return None if denied else told
+    denied = stance == "support" and is_denial(quote, claim, lambda text: _measure_aboutness(question, asked, text))
+    return None if denied else best
 
 
-def _speaks(said: Verdict, stance: Stance, outcome: float) -> bool:
-    for_it: float = getattr(said, stance)
-    against: float = getattr(said, OPPOSITE[stance])
+def _speaks(verdict: Verdict, stance: Stance, outcome: float) -> bool:
+    for_it: float = getattr(verdict, stance)
+    against: float = getattr(verdict, OPPOSITE[stance])
     return for_it > against and for_it >= (SPEAKS_ON_IT if outcome >= 0.5 else SPEAKS)
 
 
@@ -86,13 +86,13 @@ def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str
     return sum(shares) / len(shares) >= MET and min(shares) >= LEAST_MET
 
 
-def _weigh(question: str, asked: YesNoQuestion, stance: Stance, said: Verdict, entry: Entry, place: int) -> float:
+def _weigh(question: str, asked: YesNoQuestion, stance: Stance, verdict: Verdict, entry: Entry, place: int) -> float:
     sentences = entry.sentences()
     text = choose_quotable(sentences[place].text)
     shares = load_role_model().score_text(text, locate_stretch(place, len(sentences)))
     words = _ANY_WORDS + weigh_shared_terms(question, find_subject(question), text) + measure_outcome(question, asked, text)
     alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0 if len(text.split()) <= LONGEST_QUOTE else _TOO_LONG
-    for_it: float = getattr(said, stance)
+    for_it: float = getattr(verdict, stance)
     # Squared, so that a sentence that merely contains more of the question's words does not beat the finding.
     return for_it**2 * words * (1 + _CONCLUDES * float(shares[_CONCLUSION])) * alone
 

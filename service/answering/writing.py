@@ -52,10 +52,10 @@ class Writing:
         stand_in = self.models.generators.get(FALLBACK)
         if len(self.kept) > before or generator.extractive or stand_in is None:
             return generator, note
-        said = f"Nothing that {generator.name} wrote held ({len(self.removed)} sentences removed)."
-        self.tell(Stage("write", f"{said} {stand_in.name} writes instead."))
+        failure = f"Nothing that {generator.name} wrote held ({len(self.removed)} sentences removed)."
+        self.tell(Stage("write", f"{failure} {stand_in.name} writes instead."))
         self._check_draft(stand_in(self.topic, sources, self._room(), self.config.generate.prompt), stand_in, sources)
-        return stand_in, f"{said} {EXTRACTIVE}"
+        return stand_in, f"{failure} {EXTRACTIVE}"
 
     def _check_draft(self, draft: Draft, generator: Generator, sources: Sequence[Source]) -> None:
         judge, rules = self.models.judges[self.config.attribute.model], self.config.attribute
@@ -111,8 +111,8 @@ class Writing:
             if not checked.citations:
                 self._remove(sentence, why + more)
             elif not self.keep(CitedSentence(sentence.text, checked.citations)):
-                for left in (sentence, *sentences[place + 1 :]):
-                    self._remove(left, f"the answer is limited to {self.limits.words} words")
+                for rest in (sentence, *sentences[place + 1 :]):
+                    self._remove(rest, f"the answer is limited to {self.limits.words} words")
                 return
             elif faults:
                 faults.remember(sentence.text)

@@ -20,10 +20,10 @@ from service.checking.schemas import (
     ClaimResult,
     TextPlan,
     TextSentenceOut,
-    counted,
+    count_verdicts,
 )
 from service.checking.sentences import TextSentence, sentences_of
-from service.checking.verdicts import TextVerdict, weighed
+from service.checking.verdicts import TextVerdict, weigh_verdict
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
@@ -96,12 +96,12 @@ class Checker:
             if key not in results:
                 results[key] = self.result(sentence)
             tell(_report(number, len(reading.claims), sentence, results[key].verdict))
-        return self.joined(reading, results)
+        return self.join_results(reading, results)
 
     def result(self, sentence: TextSentence) -> ClaimResult:
         """What is found for one claim, and what the papers that it cites say of it."""
         grounding = self._ground(Claim(sentence.claim))
-        outcome = weighed(grounding)
+        outcome = weigh_verdict(grounding)
 
         return ClaimResult(
             verdict=outcome.verdict,
@@ -113,10 +113,10 @@ class Checker:
             cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
         )
 
-    def joined(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
+    def join_results(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
         """The text with the results of its claims, each by its `key_of`."""
         sentences = [_sentence(one, results[key_of(one)] if one.claim else None) for one in reading.sentences]
-        counts = counted([one.verdict for one in sentences])
+        counts = count_verdicts([one.verdict for one in sentences])
         return CheckedText(
             text=reading.passage.text,
             blocks=[BlockOut(start=one.start, end=one.end, kind=one.kind) for one in reading.passage.blocks],

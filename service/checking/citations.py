@@ -30,29 +30,29 @@ _MOST_IN_RANGE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedPaper:
     """A paper that a sentence cites: `id` is its PMID (or an index's own id), or its DOI in lower case."""
 
     kind: Literal["pmid", "doi"]
     id: str
 
 
-def find_cited(store: Documents, citation: Cited) -> Entry | None:
+def find_cited(store: Documents, citation: CitedPaper) -> Entry | None:
     """The cited document, or None if the index does not hold it; a DOI may also be a document's id."""
     entry = store.get_by_doi(citation.id) if citation.kind == "doi" else None
     return entry or store.get(citation.id)
 
 
-def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[Cited, ...]:
+def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:
     """The papers named by PMID or DOI in a text or in the addresses of its links, once each and in order."""
-    citations: list[Cited] = []
+    citations: list[CitedPaper] = []
     for piece in (text, *(link.address for link in links)):
-        at: list[tuple[int, Cited]] = []
+        at: list[tuple[int, CitedPaper]] = []
         for match in _PMID.finditer(piece):
             ids = re.findall(r"[a-z]?[\w-]*\d", match[1], re.IGNORECASE)
-            at += [(match.start() + order, Cited("pmid", one)) for order, one in enumerate(ids)]
-        at += [(match.start(), Cited("pmid", match[1] or match[2])) for match in _PUBMED.finditer(piece)]
-        at += [(match.start(), Cited("doi", _trim(match[0]))) for match in _DOI.finditer(piece)]
+            at += [(match.start() + order, CitedPaper("pmid", one)) for order, one in enumerate(ids)]
+        at += [(match.start(), CitedPaper("pmid", match[1] or match[2])) for match in _PUBMED.finditer(piece)]
+        at += [(match.start(), CitedPaper("doi", _trim(match[0]))) for match in _DOI.finditer(piece)]
         citations += [one for _, one in sorted(at, key=lambda pair: pair[0])]
     return tuple(dict.fromkeys(citations))
 

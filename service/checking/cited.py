@@ -5,7 +5,7 @@ from __future__ import annotations
 from nli.decision.select import get_probability
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
-from service.checking.citations import Cited, find_cited
+from service.checking.citations import CitedPaper, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
 from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
@@ -16,7 +16,7 @@ from service.schemas.papers import SentenceOut, facts_of
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
 
 
-def cited_paper(grounder: Grounder, claim: str, citation: Cited) -> CitedOut:
+def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut:
     """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
 
     A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract.

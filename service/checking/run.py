@@ -26,7 +26,7 @@ def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> C
         progress = f"{sum(key in run_journal.records for key in jobs):,} of {len(jobs):,} claims"
         raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
     results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
-    return checker.joined(reading, results)
+    return checker.join_results(reading, results)
 
 
 def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:

@@ -103,7 +103,7 @@ class TextSentenceOut(BaseModel):
         description='The claim as it was grounded: without citations and words such as "However"; "" if it makes none.'
     )
     unresolved: list[int] = Field(description="Numbers of the references that it cites whose list entries give no PMID or DOI.")
-    row: int = Field(description="Its row in a list of claims, counted from 1; 0 if it is not from a list.")
+    row: int = Field(description="Its row in a list of claims, count_verdicts from 1; 0 if it is not from a list.")
     result: ClaimResult | None = Field(description="What was found for its claim; null if it makes none.")
 
 
@@ -145,6 +145,6 @@ class ClaimDone(BaseModel):
     detail: str = Field(description="The same in words.")
 
 
-def counted(verdicts: Sequence[TextVerdict]) -> dict[TextVerdict, int]:
+def count_verdicts(verdicts: Sequence[TextVerdict]) -> dict[TextVerdict, int]:
     """How often each verdict was given, zeros included."""
     return {one: verdicts.count(one) for one in VERDICTS}

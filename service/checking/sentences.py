@@ -12,7 +12,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.paper import SectionKind
 from retrieval.core.values import Span
 from service.checking.checkable import Reason, claim_in
-from service.checking.citations import LEADING, Cited, cited_in, numbers_in
+from service.checking.citations import LEADING, CitedPaper, cited_in, numbers_in
 from service.checking.readers.passage import Block, Passage
 
 _LIST_HEADING = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
@@ -37,7 +37,7 @@ class TextSentence:
     end: int
     claim: str
     reason: Reason | None
-    cited: tuple[Cited, ...] = ()
+    cited: tuple[CitedPaper, ...] = ()
     unresolved: tuple[int, ...] = ()
     row: int = 0
 
@@ -116,10 +116,10 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
     return spans
 
 
-def _references(passage: Passage) -> Mapping[int, tuple[Cited, ...]]:
+def _references(passage: Passage) -> Mapping[int, tuple[CitedPaper, ...]]:
     """The papers that the entries of a list of references name, by the entry's number or else its position."""
     texts = [passage.text[span[0] : span[1]] for _, _, span, section in _spans(passage) if section == "references"]
-    references: dict[int, tuple[Cited, ...]] = {}
+    references: dict[int, tuple[CitedPaper, ...]] = {}
     for order, entry in enumerate(_entries(texts), 1):
         number = _ENTRY.match(entry)
         links = [link for link in passage.links if passage.text[link.start : link.end] in entry]

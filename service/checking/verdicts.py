@@ -15,7 +15,7 @@ VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedVerdict:
     """The verdict and why, in words; the papers that take a side, best first, and those that take none for certain."""
 
     verdict: TextVerdict
@@ -25,7 +25,7 @@ class Weighed:
     uncertain: tuple[Evidence, ...]
 
 
-def weighed(grounding: Grounding) -> Weighed:
+def weigh_verdict(grounding: Grounding) -> WeighedVerdict:
     """The verdict on a claim from what was found.
 
     A paper takes a side if the judge says so. If it is retracted, or is on its side by rank alone, it is uncertain.
@@ -34,7 +34,7 @@ def weighed(grounding: Grounding) -> Weighed:
     in_favour = tuple(one for one in grounding.supporting if takes_side(one))
     rest = [one for one in (*grounding.contradicting, *grounding.supporting) if not takes_side(one)]
     uncertain = (*rest, *grounding.uncertain)
-    return Weighed(
+    return WeighedVerdict(
         _verdict(against, in_favour, uncertain), _why(against, in_favour, uncertain, grounding), against, in_favour, uncertain
     )
 

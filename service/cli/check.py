@@ -74,13 +74,13 @@ def _read(file: str, column: str, lines: bool) -> Passage:
 
 def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, title: str) -> None:
     from retrieval.store.manifest import write_atomically
-    from service.checking.export.formats import written
+    from service.checking.export.formats import export_text
     from service.checking.run import check_kept, facts
     from service.trec.journal import journal
 
     with journal(out, facts(checker.grounder)) as progress:
         result = check_kept(reading, checker, progress)
-        write_atomically(out, written(result, format, title))
+        write_atomically(out, export_text(result, format, title))
         progress.let_go()
     remark = f" ({progress.resumed:,} claims were there from an earlier try)" if progress.resumed else ""
     print_note(f"{result.summary} Wrote {out}{remark}.")

@@ -49,7 +49,7 @@ class Options(Strict):
         """The options as written in the file: runs and reports record what was chosen."""
         return self._source
 
-    def given(self) -> dict[str, Any]:
+    def list_options(self) -> dict[str, Any]:
         """The checked options that were given, by name, without the kind."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {KIND}}
 
@@ -63,7 +63,7 @@ class Options(Strict):
 class _RerankerKind(Options):
     def build(self) -> Reranker:
         """Load the reranker."""
-        return cast(Reranker, self.model_class()(**self.given()))
+        return cast(Reranker, self.model_class()(**self.list_options()))
 
 
 class _JudgeKind(Options):
@@ -72,19 +72,19 @@ class _JudgeKind(Options):
 
     def build(self) -> Judge:
         """Load the judge."""
-        return cast(Judge, self.model_class()(**self.given()))
+        return cast(Judge, self.model_class()(**self.list_options()))
 
 
 class _EncoderKind(Options):
     def build(self) -> Encoder:
         """Load the encoder."""
-        return cast(Encoder, self.model_class()(**self.given()))
+        return cast(Encoder, self.model_class()(**self.list_options()))
 
 
 class _GeneratorKind(Options):
     def build(self, reranker: Reranker | None = None) -> Generator:
         """Load the generator; `reranker` is the one that its options name."""
-        arguments = self.given() | ({"reranker": reranker} if reranker else {})
+        arguments = self.list_options() | ({"reranker": reranker} if reranker else {})
         return cast(Generator, self.model_class()(**arguments))
 
 
@@ -260,7 +260,7 @@ class ChatGeneratorOptions(_GeneratorKind):
 
     def connection(self) -> dict[str, Any]:
         """The given options that say how the model is reached, in the form that `retrieval.runtime.chat.Chat` takes."""
-        return {name: value for name, value in self.given().items() if name in _CONNECTION}
+        return {name: value for name, value in self.list_options().items() if name in _CONNECTION}
 
 
 class CausalOptions(_GeneratorKind):

@@ -9,10 +9,10 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
 from retrieval.words.aboutness import measure_aboutness
 from service.grounding.request import Request
-from service.grounding.values import Decided, JudgedText, RankedDocument, Text
+from service.grounding.values import DecidedDocument, JudgedText, RankedDocument, Text
 
 
-def decide_alone(request: Request, entry: Entry) -> Decided:
+def decide_alone(request: Request, entry: Entry) -> DecidedDocument:
     """What the branch's judge says about a document that no search ranked: it counts as the best match and is read in full.
 
     The document must have a sentence.
@@ -25,14 +25,14 @@ def decide_alone(request: Request, entry: Entry) -> Decided:
     return decide_from_sentences(request, tuple(request.ask(request.judge, texts)))
 
 
-def decide_from_sentences(request: Request, texts: tuple[JudgedText, ...]) -> Decided:
+def decide_from_sentences(request: Request, texts: tuple[JudgedText, ...]) -> DecidedDocument:
     """The judge's decision from the verdicts on one document's sentences, of which there is at least one."""
     candidate = texts[0].candidate
     decision = request.judge.decision
-    return Decided(candidate, texts, decision([one.verdict for one in texts], *measure_relevance(request, candidate)))
+    return DecidedDocument(candidate, texts, decision([one.verdict for one in texts], *measure_relevance(request, candidate)))
 
 
-def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> Decided:
+def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> DecidedDocument:
     """The reader's decision from its reading of one document; every sentence that it read counts as judged."""
     texts = tuple(
         JudgedText(candidate, sentence, verdict)
@@ -40,7 +40,7 @@ def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocum
         if verdict is not None
     )
     request.count(candidate, len(texts))
-    return Decided(candidate, texts, decide(reader.decision, reading, *measure_relevance(request, candidate)))
+    return DecidedDocument(candidate, texts, decide(reader.decision, reading, *measure_relevance(request, candidate)))
 
 
 def measure_relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:

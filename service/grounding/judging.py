@@ -12,7 +12,7 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Premise
 from service.grounding.deciding import decide_from_reading, decide_from_sentences, make_abstract, make_premise, measure_relevance
 from service.grounding.request import Request
-from service.grounding.values import Decided, JudgedText, RankedDocument, Text
+from service.grounding.values import DecidedDocument, JudgedText, RankedDocument, Text
 
 HOPE = 0.03
 """A document is read whole if its most telling sentences give this probability of a stance (docs/experiments.md), or less if
@@ -33,7 +33,7 @@ def judge_texts(request: Request, ranking: Sequence[RankedDocument]) -> Iterator
     return request.ask(request.judge, _skim(request, texts))
 
 
-def decide_documents(request: Request, ranking: Sequence[RankedDocument]) -> Iterator[Decided]:
+def decide_documents(request: Request, ranking: Sequence[RankedDocument]) -> Iterator[DecidedDocument]:
     """The judge's decision on each document that it read, in ranking order.
 
     Protocols, which have no findings yet, and papers on another subject are not read.
@@ -107,7 +107,7 @@ def _compute_least(request: Request, decision: Decision) -> float:
     return uncertain if uncertain is not None else min(decision.thresholds)
 
 
-def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]) -> Iterator[Decided]:
+def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]) -> Iterator[DecidedDocument]:
     """Read each abstract in one pass."""
     documents = [one for one in candidates if len(one.entry)]
     readings = reader.read_abstracts(request.claim.text, [make_abstract(one.entry) for one in documents])

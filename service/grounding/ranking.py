@@ -29,8 +29,8 @@ def find(request: Request) -> list[RankedDocument]:
     if request.only:
         step = request.branch.retrieve
         deeper = step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
-        return _retrieve(request, request.known, without, deeper)[: step.k]
-    return _retrieve(request, request.known, without)
+        return _retrieve(request, request.known_pmids, without, deeper)[: step.k]
+    return _retrieve(request, request.known_pmids, without)
 
 
 def rank(request: Request, documents: list[RankedDocument]) -> list[RankedDocument]:
@@ -45,7 +45,7 @@ def rank(request: Request, documents: list[RankedDocument]) -> list[RankedDocume
 
 def _another_may_lead(request: Request) -> bool:
     """Whether the best match may be a document that cannot be chosen, and the decision uses the distance from it."""
-    is_restricted = bool(request.known) or request.only is not None
+    is_restricted = bool(request.known_pmids) or request.only is not None
     return request.branch.select.rule == "likeliest" and is_restricted and request.judge.decision.gap != 0.0
 
 

@@ -68,7 +68,7 @@ class Request:
         return self.branch.select.label or self.stance
 
     @property
-    def known(self) -> frozenset[str]:
+    def known_pmids(self) -> frozenset[str]:
         """The PMIDs already known to the claim's author, if the branch drops them."""
         return frozenset(self.claim.known_pmids) if self.branch.drop_known else frozenset()
 

@@ -13,7 +13,7 @@ from nli.decision.select import Penalty, get_probability
 from nli.reader.abridge import score_findings
 from retrieval.core.values import OPPOSITE, Stance, Verdict
 from service.grounding.request import Request
-from service.grounding.values import ChosenDocument, Decided, JudgedText, RankedDocument, Selection
+from service.grounding.values import ChosenDocument, DecidedDocument, JudgedText, RankedDocument, Selection
 
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """The verdict on a text that the judge was not asked about."""
@@ -48,7 +48,7 @@ def choose_first(request: Request, texts: Iterable[JudgedText]) -> Selection:
     )
 
 
-def choose_likeliest(request: Request, decisions: Iterable[Decided]) -> Selection:
+def choose_likeliest(request: Request, decisions: Iterable[DecidedDocument]) -> Selection:
     """The documents that the judge's decision gives the label, most probable first, each with its strongest sentence.
 
     A neutral document came close if the label has at least the rule's `uncertain` probability, and no less than its opposite.
@@ -91,7 +91,7 @@ def _doubtful(request: Request, verdict: Verdict) -> bool:
     return get_probability(verdict, label) >= max(at_least, get_probability(verdict, OPPOSITE[label]))
 
 
-def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
+def _by_strongest(request: Request, one: DecidedDocument) -> ChosenDocument:
     """A document with its strongest sentence, and the verdict on the document if it was read whole, else on the sentence."""
     strongest = find_strongest(request.claim.text, request.label, one)
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
@@ -100,7 +100,7 @@ def _by_strongest(request: Request, one: Decided) -> ChosenDocument:
     )
 
 
-def find_strongest(claim: str, label: Stance, one: Decided) -> JudgedText:
+def find_strongest(claim: str, label: Stance, one: DecidedDocument) -> JudgedText:
     """The sentence that speaks for the label: the most probable, weighted by findings if the paper was read as a whole."""
     if one.verdict.of == "sentence":
         return max(one.sentences, key=lambda text: get_probability(text.verdict, label))

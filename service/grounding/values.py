@@ -43,7 +43,7 @@ class JudgedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedDocument:
     """The judge's decision on a candidate as a whole, and the verdicts on its sentences behind it."""
 
     candidate: RankedDocument

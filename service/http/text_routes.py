@@ -11,7 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from retrieval.core.values import Claim, Grounding
 from service.checking.check import Checker, Reading
-from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, written
+from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, export_text
 from service.checking.readers.passage import Passage
 from service.checking.request import read_request
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
@@ -57,7 +57,7 @@ async def text(
             return write_json(result)
         name = f'attachment; filename="counterpoint{ENDINGS[format]}"'
         return Response(
-            written(result, format, body.name or "Checked text"),
+            export_text(result, format, body.name or "Checked text"),
             media_type=MEDIA_TYPES[format],
             headers={"Content-Disposition": name},
         )

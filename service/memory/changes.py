@@ -13,10 +13,10 @@ from retrieval.index import Index
 from retrieval.store.documents import Store
 from retrieval.store.manifest import STORE
 from service.grounding.request import Only
-from service.memory.saved import Seen, hash_sources
+from service.memory.saved import IndexState, hash_sources
 
 
-def find_changes(index: Index, state: Seen) -> Only | None:
+def find_changes(index: Index, state: IndexState) -> Only | None:
     """Return a function that finds which of some documents are new or have changed texts since `state`.
 
     None if that cannot be known, so that all must be treated as changed.
@@ -24,7 +24,7 @@ def find_changes(index: Index, state: Seen) -> Only | None:
     if state.index == index.manifest.id:
         return _nothing
     if _is_update(index, state):
-        return lambda pmids: [one for one, at in index.store.written(pmids).items() if at > state.version]
+        return lambda pmids: [one for one, at in index.store.read_versions(pmids).items() if at > state.version]
     if (store := _open_version(index, state)) is None:
         return None
     store.close()
@@ -35,14 +35,14 @@ def _nothing(_pmids: Sequence[str]) -> Collection[str]:
     return ()
 
 
-def _is_update(index: Index, state: Seen) -> bool:
+def _is_update(index: Index, state: IndexState) -> bool:
     """Whether only updates lead from the state seen to the index: they add to its sources, while a build starts afresh."""
     number = int(state.sources.partition(":")[0])
     manifest = index.manifest
     return manifest.version > state.version and len(manifest.sources) > number and hash_sources(manifest, number) == state.sources
 
 
-def _open_version(index: Index, state: Seen) -> Store | None:
+def _open_version(index: Index, state: IndexState) -> Store | None:
     """Open the documents of an earlier version, which stay on disk until the next one."""
     folder = index.folder / f"v{state.version:04d}"
     if state.version == index.manifest.version or not (folder / STORE).is_file():
@@ -53,7 +53,7 @@ def _open_version(index: Index, state: Seen) -> Store | None:
         return None
 
 
-def _find_rewritten(index: Index, state: Seen, pmids: Sequence[str]) -> list[str]:
+def _find_rewritten(index: Index, state: IndexState, pmids: Sequence[str]) -> list[str]:
     """Find the documents that the earlier version lacks or has with another title or abstract."""
     store = _open_version(index, state)
     if store is None:  # it was removed meanwhile

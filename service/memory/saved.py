@@ -25,7 +25,7 @@ _COLUMNS = "id, holder, at, version, index_id, sources, data"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class IndexState:
     """The state of an index: its version, its id, and the sources that it was made from (their number and a hash)."""
 
     version: int
@@ -33,7 +33,7 @@ class Seen:
     sources: str
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Seen:
+    def of(cls, manifest: Manifest) -> IndexState:
         """The state that a manifest describes."""
         return cls(manifest.version, manifest.id, hash_sources(manifest, len(manifest.sources)))
 
@@ -49,7 +49,7 @@ class Watched:
 
     id: str
     holder: str
-    seen: Seen
+    seen: IndexState
     saved: Saved
 
     @property
@@ -80,7 +80,7 @@ class SavedClaims:
         """
         entry = Saved(**dict(entry_of_claim(response)), note=note)
         key = json.dumps([entry.text, entry.question, entry.known_pmids])
-        state, where = Seen.of(manifest), name_place(folder)
+        state, where = IndexState.of(manifest), name_place(folder)
         with self._database.change() as change:
             same = (holder, where, key)
             row = change.execute("SELECT id FROM saved WHERE holder = ? AND folder = ? AND asked = ?", same).fetchone()
@@ -119,7 +119,7 @@ class SavedClaims:
         statement = f"SELECT {_COLUMNS} FROM saved WHERE folder = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
         rows = self._database.rows(statement, (name_place(folder), manifest.version, manifest.id))
         return [
-            Watched(id, holder, Seen(version, index, sources), Saved.model_validate_json(data))
+            Watched(id, holder, IndexState(version, index, sources), Saved.model_validate_json(data))
             for id, holder, _at, version, index, sources, data in rows
         ]
 
@@ -129,7 +129,7 @@ class SavedClaims:
         [(ours, others)] = self._database.rows(f"SELECT {sums} FROM saved", (name_place(folder),) * 2)
         return ours or 0, others or 0
 
-    def move_on(self, one: Watched, to: Seen, entry: Saved, turns: Sequence[Turn]) -> int:
+    def move_on(self, one: Watched, to: IndexState, entry: Saved, turns: Sequence[Turn]) -> int:
         """Store the alerts and the state on which the claim was grounded, both or neither; return how many alerts are new.
 
         If another process was faster, or the claim was deleted meanwhile, nothing is done.

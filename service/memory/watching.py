@@ -16,7 +16,7 @@ from service.grounding.request import Only
 from service.grounding.schemas import EvidenceOut
 from service.memory.changes import find_changes
 from service.memory.links import make_link
-from service.memory.saved import SavedClaims, Seen, Turn, Watched
+from service.memory.saved import IndexState, SavedClaims, Turn, Watched
 from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
 from service.schemas.provenance import Provenance
 
@@ -67,7 +67,7 @@ def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
     summary = _summarise(papers) if papers != one.saved.papers else one.saved.summary
     entry = one.saved.model_copy(update={"papers": papers, "provenance": provenance, "summary": summary})
     alerts = [_turn(kind, paper, entry, grounder) for kind, paper in turns]
-    return claims.move_on(one, Seen.of(grounder.index.manifest), entry, alerts)
+    return claims.move_on(one, IndexState.of(grounder.index.manifest), entry, alerts)
 
 
 def _bring_up_to_date(papers: Iterable[KeptPaper], index: Index) -> list[KeptPaper]:

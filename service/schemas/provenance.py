@@ -10,7 +10,7 @@ from retrieval.index import Index
 from service.configuration.models import Models
 
 
-class Named(Protocol):
+class NamedConfiguration(Protocol):
     """A configuration of any kind."""
 
     @property
@@ -28,7 +28,7 @@ class Service(Protocol):
     models: Models
 
     @property
-    def config(self) -> Named:
+    def config(self) -> NamedConfiguration:
         """The configuration of what it does."""
 
 

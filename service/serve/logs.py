@@ -22,9 +22,9 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
-        return json.dumps(self.told(record), default=str)
+        return json.dumps(self.describe(record), default=str)
 
-    def told(self, record: logging.LogRecord) -> dict[str, Any]:
+    def describe(self, record: logging.LogRecord) -> dict[str, Any]:
         """The record's parts."""
         fields: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -48,7 +48,7 @@ class TextLines(JsonLines):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
-        fields = self.told(record)
+        fields = self.describe(record)
         first = f"{fields.pop('time')} {fields.pop('level')} {json.dumps(fields.pop('message'))[1:-1]}"
         fields.pop("logger")
         return " ".join([first, *(f"{name}={json.dumps(value, default=str)}" for name, value in fields.items())])

@@ -11,11 +11,11 @@ from retrieval.core.values import Sentence
 from retrieval.store.documents import Documents
 from retrieval.store.rows import Entry
 from service.checking.checkable import claim_in
-from service.checking.citations import Cited, find_cited
+from service.checking.citations import CitedPaper, find_cited
 from service.typed.typed import read_typed
 
 
-def open_paper(store: Documents, citation: Cited, documents: int) -> Entry:
+def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
     """The paper that is meant; raises `BadInput` if the index, which has `documents` documents, does not hold it."""
     entry = find_cited(store, citation)
     if entry is None:

@@ -13,7 +13,7 @@ from generation.leads.question import parse_question
 from nli.text.sentences import sentence_spans
 from retrieval.store.documents import Documents
 from service.checking.checkable import find_verb
-from service.checking.citations import Cited, cited_in, without_citations
+from service.checking.citations import CitedPaper, cited_in, without_citations
 from service.typed.language import find_language
 
 Kind = Literal["claim", "question", "keywords", "paper", "text", "language"]
@@ -42,7 +42,7 @@ class Typed:
     kind: Kind
     text: str
     claim: str = ""
-    cited: Cited | None = None
+    cited: CitedPaper | None = None
     language: str = ""
     sentences: int = 1
 
@@ -65,12 +65,12 @@ def read_typed(raw: str, store: Documents | None = None) -> Typed:
     return Typed("claim", text, text)
 
 
-def _name_paper(text: str, store: Documents | None) -> Cited | None:
+def _name_paper(text: str, store: Documents | None) -> CitedPaper | None:
     """The one paper that the text names, or None if it has any other content."""
     if _NUMBER.fullmatch(text):
-        return Cited("pmid", text)
+        return CitedPaper("pmid", text)
     if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
-        return Cited("pmid", text)
+        return CitedPaper("pmid", text)
     citations = cited_in(text)
     if len(citations) == 1 and not re.search(r"[^\W\d_]{3,}", without_citations(text).casefold().replace("doi", "")):
         return citations[0]

@@ -47,7 +47,7 @@ def assert_same(one: Path, other: Path) -> None:
     assert [pmid for batch in second.store.texts(500) for pmid, _, _ in batch] == pmids
     for mine, yours in zip(first.entries(pmids), second.entries(pmids), strict=True):
         assert (mine.document, mine.sentences()) == (yours.document, yours.sentences())
-    assert first.store.written(pmids) == second.store.written(pmids)
+    assert first.store.read_versions(pmids) == second.store.read_versions(pmids)
 
 
 def test_it_holds_and_finds_what_the_embedded_one_does(place: Path, demo_folder: Path) -> None:
@@ -122,11 +122,11 @@ def _wait_for_writes(place: Path, process: subprocess.Popen[bytes]) -> None:
     address, until = read_address(place), time.monotonic() + 120
     client = connect(address)
 
-    def written() -> int:
+    def count_written() -> int:
         return int(client.indices.stats(index=address.name, metric="indexing")["_all"]["primaries"]["indexing"]["index_total"])
 
-    before = written()
-    while written() < before + 600 and process.poll() is None and time.monotonic() < until:
+    before = count_written()
+    while count_written() < before + 600 and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
 
 

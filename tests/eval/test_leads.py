@@ -85,9 +85,9 @@ def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
 class Counting(Leads):
     asked = 0
 
-    def given(self, question: str, pmids: Any) -> Studied | None:
+    def study_papers(self, question: str, pmids: Any) -> Studied | None:
         Counting.asked += 1
-        return super().given(question, pmids)
+        return super().study_papers(question, pmids)
 
 
 def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

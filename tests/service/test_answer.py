@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from generation.draft import Cited, DraftSentence, Source
+from generation.draft import CitedSource, DraftSentence, Source
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
@@ -198,9 +198,9 @@ def test_a_paper_that_takes_its_words_back_does_not_bear_them_out(tmp_path: Path
     (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": abstract}]).entries(["1"])
     rules = config().attribute
     check = Attribution(OverlapJudge(), rules, 3, [Source(1, entry.document, entry.sentences())]).check
-    believed = check(DraftSentence("Zeta lowers the pressure in adults.", (Cited(1),)))
+    believed = check(DraftSentence("Zeta lowers the pressure in adults.", (CitedSource(1),)))
     assert (believed.citations, believed.failures) == ((), ("[1] contradicts it",))
-    assert check(DraftSentence("Zeta did not lower the pressure in adults.", (Cited(1),))).citations[0].verbatim
+    assert check(DraftSentence("Zeta did not lower the pressure in adults.", (CitedSource(1),))).citations[0].verbatim
 
 
 def test_verbatim_goes_by_whole_words(index: Index) -> None:

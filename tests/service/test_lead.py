@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generation.draft import Cited, Finding, Source
+from generation.draft import CitedSource, Finding, Source
 from generation.leads.denial import is_denial
 from generation.leads.lead import write_lead
 from generation.leads.question import YesNoQuestion, parse_question
@@ -179,7 +179,7 @@ def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contr
         "A randomised trial reports: “This trial found that zeta lowers blood pressure”.",
         "By contrast, a randomised trial reports: “Zeta raises the blood pressure of most adults with hypertension”.",
     ]
-    assert told[1].cited == (Cited(2, "This trial found that zeta lowers blood pressure"),)
+    assert told[1].cited == (CitedSource(2, "This trial found that zeta lowers blood pressure"),)
 
 
 def test_a_quotation_says_what_its_acronyms_stand_for() -> None:
@@ -187,7 +187,7 @@ def test_a_quotation_says_what_its_acronyms_stand_for() -> None:
     (told,) = write_findings([one], 7, 170)
     quote = "ZBL lowers blood pressure in most adults who drink tea"
     assert told.text == f"A randomised trial reports: “{quote.replace('ZBL', 'ZBL [Zeta band ligation]')}”."
-    assert told.cited == (Cited(1, quote),)
+    assert told.cited == (CitedSource(1, quote),)
 
 
 def test_findings_keep_to_their_room() -> None:

@@ -22,7 +22,7 @@ def format_of(name: str) -> TextExport | None:
     return next((one for one in get_args(TextExport) if name.lower().endswith(ENDINGS[one])), None)
 
 
-def written(report: CheckedText, format: TextExport, title: str = "Checked text") -> bytes:
+def export_text(report: CheckedText, format: TextExport, title: str = "Checked text") -> bytes:
     """The checked text in a format; `title` names the text where the format has a place for that."""
     if format == "json":
         return f"{report.model_dump_json(indent=2)}\n".encode()

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import eval.cli  # noqa: F401  (registers the command)
 from eval.answers.questions import (
     AskedQuestion,
-    Given,
+    GivenAnswer,
     answer_all,
     figures,
     is_misleading,
@@ -68,9 +68,9 @@ def reading_answerer(index: Index) -> Answerer:
     return made
 
 
-def given(verdict: str, supporting: str = "", contradicting: str = "", answered: bool = True) -> Given:
+def given(verdict: str, supporting: str = "", contradicting: str = "", answered: bool = True) -> GivenAnswer:
     sides = tuple(supporting.split()), tuple(contradicting.split())
-    return Given(answered, verdict, 0.9, *sides, sides[0] + sides[1], ("Zeta.",), "")
+    return GivenAnswer(answered, verdict, 0.9, *sides, sides[0] + sides[1], ("Zeta.",), "")
 
 
 def test_questions_are_read(tmp_path: Path) -> None:

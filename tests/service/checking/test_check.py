@@ -12,7 +12,7 @@ from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Groun
 from service.checking.check import Checker, Reading, _tell_citations
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText, CitedStatus, ClaimDone
-from service.checking.verdicts import weighed
+from service.checking.verdicts import weigh_verdict
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_grounder, make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 
@@ -172,7 +172,7 @@ def test_no_side_is_chosen_where_papers_disagree(
     grounding = Grounding(
         Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
     )
-    found = weighed(grounding)
+    found = weigh_verdict(grounding)
     assert (found.verdict, found.why) == (verdict, why)
     nothing = replace(counts, documents=0)
-    assert "shares a word" in weighed(Grounding(Claim("x"), (), (), {"contradict": nothing, "support": nothing})).why
+    assert "shares a word" in weigh_verdict(Grounding(Claim("x"), (), (), {"contradict": nothing, "support": nothing})).why

@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 from rich.console import Console
 
 from service.checking.check import Checker
-from service.checking.export.formats import ENDINGS, TextExport, format_of, written
+from service.checking.export.formats import ENDINGS, TextExport, export_text, format_of
 from service.checking.export.tables import COLUMNS
 from service.checking.export.terminal import print_checked
 from service.checking.readers.reading import read_text
@@ -47,7 +47,7 @@ class _Parsed(HTMLParser):
 
 def test_the_page_shows_all_and_runs_nothing(checked: CheckedText) -> None:
     page = _Parsed()
-    page.feed(written(checked, "html", HOSTILE).decode())
+    page.feed(export_text(checked, "html", HOSTILE).decode())
     assert "script" not in page.tags and not page.loaded
     words = " ".join(page.shown.split())
     assert f"A {HOSTILE} title" in words and f"Against it {HOSTILE}" in words
@@ -57,14 +57,14 @@ def test_the_page_shows_all_and_runs_nothing(checked: CheckedText) -> None:
 
 
 def test_each_claim_of_the_page_is_marked_by_more_than_its_colour(checked: CheckedText) -> None:
-    page = written(checked, "html").decode()
+    page = export_text(checked, "html").decode()
     assert 'class="said contradicted"' in page
     assert 'href="#claim-1" title="contradicted">&#8288;&nbsp;1✗</a>' in page
     assert 'id="claim-1"' in page and 'id="claim-2"' in page
 
 
 def test_the_table_has_a_row_a_sentence_and_no_formula(checked: CheckedText) -> None:
-    rows = list(csv.DictReader(io.StringIO(written(checked, "csv").decode())))
+    rows = list(csv.DictReader(io.StringIO(export_text(checked, "csv").decode())))
     assert [(one["row"], one["verdict"]) for one in rows] == [("2", "not a claim"), ("3", "contradicted"), ("4", "mixed")]
     assert rows[0]["why"] == "a question."
     against = rows[1]
@@ -75,7 +75,7 @@ def test_the_table_has_a_row_a_sentence_and_no_formula(checked: CheckedText) -> 
 
 
 def test_the_spreadsheet_holds_the_same_as_text(checked: CheckedText) -> None:
-    sheet = load_workbook(io.BytesIO(written(checked, "xlsx"))).active
+    sheet = load_workbook(io.BytesIO(export_text(checked, "xlsx"))).active
     assert sheet is not None
     rows = list(sheet.iter_rows())
     assert tuple(cell.value for cell in rows[0]) == COLUMNS and len(rows) == 4
@@ -86,12 +86,12 @@ def test_the_spreadsheet_holds_the_same_as_text(checked: CheckedText) -> None:
 
 def test_a_spreadsheet_takes_what_xml_cannot_hold(checked: CheckedText) -> None:
     text = checked.text.replace("Does", "D\x0bes")
-    sheet = load_workbook(io.BytesIO(written(checked.model_copy(update={"text": text}), "xlsx"))).active
+    sheet = load_workbook(io.BytesIO(export_text(checked.model_copy(update={"text": text}), "xlsx"))).active
     assert sheet is not None and sheet["B2"].value == "D es zeta help?"
 
 
 def test_markdown_means_what_it_says(checked: CheckedText) -> None:
-    text = written(checked, "markdown").decode()
+    text = export_text(checked, "markdown").decode()
     assert "## 1. ✗ Contradicted" in text and "## 2. ± Mixed" in text
     assert "<script>" not in text and "[PMID 1](https://pubmed.ncbi.nlm.nih.gov/1/)" in text
     assert "- Does zeta help? *(a question)*" in text
@@ -99,15 +99,15 @@ def test_markdown_means_what_it_says(checked: CheckedText) -> None:
 
 def test_a_claim_that_was_reworded_is_told_as_it_was_checked(checked: CheckedText) -> None:
     first, *_ = [one for one in checked.sentences if one.result]
-    assert "Checked as" not in written(checked, "markdown").decode()
+    assert "Checked as" not in export_text(checked, "markdown").decode()
     told = checked.model_copy(update={"sentences": [first.model_copy(update={"claim": "Pressure falls."})]})
-    assert "Checked as: Pressure falls." in written(told, "markdown").decode()
-    assert "Checked as: Pressure falls." in written(told, "html").decode()
+    assert "Checked as: Pressure falls." in export_text(told, "markdown").decode()
+    assert "Checked as: Pressure falls." in export_text(told, "html").decode()
 
 
 def test_json_is_read_back_as_it_was(checked: CheckedText) -> None:
-    assert CheckedText.model_validate_json(written(checked, "json")) == checked
-    assert set(json.loads(written(checked, "json"))["counts"]) == set(checked.counts)
+    assert CheckedText.model_validate_json(export_text(checked, "json")) == checked
+    assert set(json.loads(export_text(checked, "json"))["counts"]) == set(checked.counts)
 
 
 def test_the_terminal_tells_the_best_paper_and_what_is_cited(checked: CheckedText) -> None:

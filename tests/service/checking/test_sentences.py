@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.checking.checkable import claim_in
-from service.checking.citations import Cited, cited_in, numbers_in, without_citations
+from service.checking.citations import CitedPaper, cited_in, numbers_in, without_citations
 from service.checking.readers.passage import Writing
 from service.checking.readers.reading import TextFormat, read_text
 from service.checking.sentences import TextSentence, sentences_of
@@ -107,7 +107,7 @@ def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
     assert [text[one.start : one.end] for one in found] == [
         "Aspirin reduces fever.[1]", "Ibuprofen relieves pain. (PMID: 22)", "Metformin lowers glucose.",
     ]  # fmt: skip
-    assert [one.cited for one in found] == [(), (Cited("pmid", "22"),), ()]
+    assert [one.cited for one in found] == [(), (CitedPaper("pmid", "22"),), ()]
     assert found[0].unresolved == (1,)
 
 
@@ -115,7 +115,7 @@ def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
 def test_numbers_are_looked_up_in_the_list_of_references(format: TextFormat) -> None:
     text = "# Text\n\nAspirin reduces fever [2, 9].\n\n# References\n\n1. Miller. PMID: 11\n2. Smith. doi:10.1000/AB.1.\n"
     one = next(one for one in told(text, format) if one.claim)
-    assert (one.cited, one.unresolved) == ((Cited("doi", "10.1000/ab.1"),), (9,))
+    assert (one.cited, one.unresolved) == ((CitedPaper("doi", "10.1000/ab.1"),), (9,))
     assert {other.reason for other in told(text, format)} == {"heading", "references", None}
 
 
@@ -123,7 +123,7 @@ def test_a_link_to_pubmed_is_a_citation() -> None:
     found = told(
         "## One\n\nAspirin reduces fever [here](https://pubmed.ncbi.nlm.nih.gov/17/). Statins lower cholesterol.", "markdown"
     )
-    assert [one.cited for one in found] == [(), (Cited("pmid", "17"),), ()]
+    assert [one.cited for one in found] == [(), (CitedPaper("pmid", "17"),), ()]
 
 
 def test_offsets_are_those_of_the_text() -> None:
