@@ -13,12 +13,12 @@ from eval.claims.reading import LABELS, PaperClaim
 from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, count_others, failures
 from eval.claims.titles import TURNINGS, statement, turn_round
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Stance
+from retrieval.core.values import Label
 from retrieval.store.documents import Documents
 from service.grounding.ground import Grounder
 
 OWN, TURNED = "own title", "turned round"
-_WORDS: Mapping[Stance, Mapping[Outcome, str]] = {
+_WORDS: Mapping[Label, Mapping[Outcome, str]] = {
     "support": {"right": "supported", "wrong": "contradicted", "unsure": "unsure", "absent": "absent"},
     "contradict": {"right": "contradicted", "wrong": "supported", "unsure": "unsure", "absent": "absent"},
 }
