@@ -39,12 +39,16 @@ _WINDOW = 1 + max(map(len, _ABBREVIATIONS))
 # Before a stop without space: the text before it must be longer than `_SHORTEST`; `_LONGEST` characters of it are examined.
 _SHORTEST, _LONGEST = 3, 80
 _NEXT_WORD = re.compile(r"[A-Za-z]+")
+_TORN_NUMBER = re.compile(r"[=<>≤≥]\s*0\.\s+\d")
+"""A figure with a stray space in it, "(p = 0. 02)"."""
 
 
 def _ends_sentence(text: str, stop: int, next_start: int) -> bool:
     """Whether the stop at offset `stop` ends a sentence when the next visible character is at `next_start`."""
     if next_start == stop + 1:
         return _joins_sections(text, stop, next_start)
+    if text[stop] == "." and text[stop - 1] == "0" and _TORN_NUMBER.search(text, max(0, stop - 3), next_start + 1):
+        return False
     if text[stop] != "." or not text[stop - 1].isalpha():
         return True
     match = _LAST_TOKEN.search(text, max(0, stop - _WINDOW), stop)

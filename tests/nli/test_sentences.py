@@ -29,6 +29,7 @@ def sentences(text: str) -> list[str]:
         "Values were 3.5 and .7 at day 1. | 12 patients left.",
         "α rose. | ≥ 3 doses were given. | Étude two began…  | Done",
         "Trial no. 5 ended. | Dr. Roe and Mr. Poe agreed.",
+        "It fell (p = 0. 02), and so did that (P < 0. 001). | At week 0. | 5 patients left.",
     ],
 )
 def test_boundaries(text: str) -> None:
