@@ -32,7 +32,7 @@ from retrieval.training.folds import is_held_out
 from retrieval.words.aboutness import measure_aboutness
 from retrieval.words.lexical import find_most_alike
 
-RETRIEVED, RERANKED, READ = 20, 10, 5
+RETRIEVED, RERANKED, READ = 20, 20, 5
 
 
 @dataclass(frozen=True, slots=True)
