@@ -9,11 +9,11 @@ from pathlib import Path
 
 from eval.claims.baseline import ClaimOnly
 from eval.claims.outcomes import ClaimOutcome, Outcome, ground_claims
-from eval.claims.reading import LABELS, PaperClaim
+from eval.claims.reading import PaperClaim
 from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, count_others, failures
 from eval.claims.titles import TURNINGS, statement, turn_round
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Label
+from retrieval.core.values import LABELS, Label
 from retrieval.store.documents import Documents
 from service.grounding.ground import Grounder
 

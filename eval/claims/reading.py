@@ -7,15 +7,13 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Label
+from retrieval.core.values import LABELS, Label
 from service.grounding.claims import check_claim
 
 REQUIRED = ("pmid", "claim", "stance")
 KIND = "kind"
-LABELS: tuple[Label, ...] = get_args(Label)
 
 
 @dataclass(frozen=True, slots=True)

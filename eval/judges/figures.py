@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from eval.judges.opinions import MISQUOTED, UNANSWERED, JudgedPair
-from eval.judges.pairs import NAMES
 from eval.measures.formulas import Floats, Tally, kappa
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
-from retrieval.core.values import Label
+from retrieval.core.values import LABELS, Label
 
-_COUNT = len(NAMES)
+_COUNT = len(LABELS)
 By = Callable[[JudgedPair], Label]
 JUDGES: dict[str, By] = {
     "stance model": lambda one: one.small,
@@ -73,7 +72,7 @@ def _true(one: JudgedPair) -> Label:
 def _count(row: Label, column: Label) -> list[float]:
     """A flattened table of labels by labels, with a single 1."""
     cells = [0.0] * _COUNT**2
-    cells[NAMES.index(row) * _COUNT + NAMES.index(column)] = 1.0
+    cells[LABELS.index(row) * _COUNT + LABELS.index(column)] = 1.0
     return cells
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from eval.scifact.files import LABELS, Files
+from eval.scifact.files import LABELS as SCIFACT_LABELS
+from eval.scifact.files import Files
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
-from retrieval.core.values import Label, Premise
+from retrieval.core.values import LABELS, Label, Premise
 from retrieval.words.aboutness import measure_aboutness
-
-NAMES: tuple[Label, ...] = get_args(Label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +36,8 @@ def _read_pair(record: Mapping[str, Any], number: int) -> LabelledPair:
     claim, sentence, title, label = (record.get(key, "") for key in ("claim", "sentence", "title", "label"))
     if not all(isinstance(one, str) for one in (claim, sentence, title)) or not claim.strip() or not sentence.strip():
         raise RecordError('expected texts in "claim" and "sentence", and in "title" if it is there')
-    if label not in NAMES:
-        raise RecordError(f'expected {", ".join(NAMES)} in "label", got {label!r}')
+    if label not in LABELS:
+        raise RecordError(f'expected {", ".join(LABELS)} in "label", got {label!r}')
     return LabelledPair(claim, Premise(sentence, title), label)
 
 
@@ -62,7 +61,7 @@ def _pairs_of(record: Mapping[str, Any], abstracts: Mapping[str, Mapping[str, An
         title, sentences = abstracts[document]["title"], abstracts[document]["abstract"]
         sets = evidence.get(document)
         at = sets[0]["sentences"][0] if sets else _find_nearest(claim, sentences)
-        yield LabelledPair(claim, Premise(sentences[at], title), LABELS[sets[0]["label"]] if sets else "neutral")
+        yield LabelledPair(claim, Premise(sentences[at], title), SCIFACT_LABELS[sets[0]["label"]] if sets else "neutral")
 
 
 def _find_nearest(claim: str, sentences: Sequence[str]) -> int:

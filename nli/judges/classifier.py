@@ -15,11 +15,10 @@ from nli.decision.document import PLAIN
 from nli.judges.judge import judge_lazily
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
-from retrieval.core.values import Document, Premise, Verdict
+from retrieval.core.values import LABELS, Document, Label, Premise, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.torch_runtime import Precision, Runtime, refuse_below
 
-Label = Literal["support", "neutral", "contradict"]
 Context = Literal["sentence", "title"]
 
 # What models call the three classes (MNLI, FEVER, SciFact and their descendants); compared without case, "_" and
@@ -43,10 +42,10 @@ def find_columns(model: str, id2label: Mapping[int, str], labels: Mapping[str, s
     """
     own = {_simplify(name) for name in id2label.values()}
     for name, label in (labels or {}).items():
-        if _simplify(name) not in own or label not in get_args(Label):
+        if _simplify(name) not in own or label not in LABELS:
             raise BadConfig(
                 f"labels: {name}: {label} does not fit the model {model}; expected its own label names "
-                f"({', '.join(map(str, id2label.values()))}) mapped to {', '.join(get_args(Label))}."
+                f"({', '.join(map(str, id2label.values()))}) mapped to {', '.join(LABELS)}."
             )
     classes: dict[str, str] = {name: label for label, names in NAMES.items() for name in names}
     classes |= {_simplify(name): label for name, label in (labels or {}).items()}

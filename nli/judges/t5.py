@@ -17,11 +17,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from nli.decision.document import PLAIN
-from nli.judges.classifier import Label
 from nli.judges.judge import judge_lazily
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
-from retrieval.core.values import Premise, Span, Verdict
+from retrieval.core.values import Label, Premise, Span, Verdict
 from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, batch_by_length, refuse_below
 
 logger = logging.getLogger(__name__)

@@ -6,10 +6,11 @@ Offsets are Python character offsets, half open, into the text that the field's 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
+LABELS: tuple[Label, ...] = get_args(Label)
 OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "support"}
 Standing = Literal["plain", "partial", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from eval.cli import eval_app
 from eval.judges.figures import accuracy, lines, macro_f1, make_report
 from eval.judges.opinions import JudgedPair, judge_pairs
-from eval.judges.pairs import NAMES, LabelledPair, read_pairs, read_scifact_pairs
+from eval.judges.pairs import LabelledPair, read_pairs, read_scifact_pairs
 from eval.measures.formulas import kappa
 from eval.scifact.files import Files
 from nli.decision.document import PLAIN
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Label, Premise, Verdict
+from retrieval.core.values import LABELS, Label, Premise, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, whole
 
@@ -103,7 +103,7 @@ def test_the_figures_are_those_of_scikit_learn() -> None:
     assert macro_f1(sums) == pytest.approx(f1_score(one, other, average="macro"))
     assert kappa(np.stack([sums, sums])).shape == (2,)
     assert np.isnan(kappa(np.array([5.0, *[0.0] * 8])))
-    same = [JudgedPair(label, label, label, "", True) for label in NAMES]
+    same = [JudgedPair(label, label, label, "", True) for label in LABELS]
     assert make_report(same, "c", ("a", "b")).kappa_between.value == 1.0
 
 
