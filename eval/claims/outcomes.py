@@ -63,24 +63,24 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
 
 def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:
     others = sum(one.pmid != claim.pmid for stance in STANCES for one in result.side(stance).returned)
-    for outcome, sides in _sides_by_outcome(claim).items():
-        documents = [
-            (side, one)
-            for side in sides
-            for one in (result.side(side).uncertain if outcome == "unsure" else result.side(side).returned)
-        ]
-        hits = [(side, one) for side, one in documents if one.pmid == claim.pmid]
+    for outcome, sides in _list_places(claim, result).items():
+        hits = [(side, one) for side, documents in sides for one in documents if one.pmid == claim.pmid]
         if hits:
             side, one = max(hits, key=lambda pair: pair[1].score)
             return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)
     return ClaimOutcome(claim, "right" if claim.stance == "neutral" else "absent", others=others)
 
 
-def _sides_by_outcome(claim: PaperClaim) -> Mapping[Outcome, Sequence[Stance]]:
-    """On which sides a paper is listed (or called uncertain) for each outcome, the first that applies first."""
+def _list_places(claim: PaperClaim, result: ClaimResult) -> Mapping[Outcome, Sequence[tuple[Stance, Sequence[Returned]]]]:
+    """Where the claim's paper must be for each outcome, the outcome that applies first before the others."""
     if claim.stance == "neutral":
-        return {"wrong": STANCES}
-    return {"right": [claim.stance], "wrong": [OPPOSITE[claim.stance]], "unsure": STANCES}
+        return {"wrong": [(side, result.side(side).returned) for side in STANCES]}
+    other = OPPOSITE[claim.stance]
+    return {
+        "right": [(claim.stance, result.side(claim.stance).returned)],
+        "wrong": [(other, result.side(other).returned)],
+        "unsure": [(side, result.side(side).uncertain) for side in STANCES],
+    }
 
 
 def _sentence(one: Returned, index: Index) -> str:

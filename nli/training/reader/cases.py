@@ -30,9 +30,8 @@ from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out
 from retrieval.words.aboutness import measure_aboutness
-from retrieval.words.lexical import find_most_alike
 
-RETRIEVED, RERANKED, READ = 20, 20, 5
+RETRIEVED, READ = 20, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +103,10 @@ class PaperCollection:
         ]
 
     def rerank(self, claim: str, rows: Sequence[int]) -> tuple[list[int], list[float]]:
-        """The papers that the reranker reads, best first, with their scores."""
-        texts = [self._texts[row] for row in rows]
-        candidates = [rows[place] for place in find_most_alike(claim, texts, RERANKED)]
-        scores = self._reranker(claim, [self._texts[row] for row in candidates])
-        order = sorted(range(len(candidates)), key=lambda place: -scores[place])
-        return [candidates[place] for place in order], [scores[place] for place in order]
+        """These papers, best first, with the reranker's scores."""
+        scores = self._reranker(claim, [self._texts[row] for row in rows])
+        order = sorted(range(len(rows)), key=lambda place: -scores[place])
+        return [rows[place] for place in order], [scores[place] for place in order]
 
     def _make_case(
         self, claim: str, row: int, named_papers: Mapping[str, NamedPapers], cited_ids: frozenset[str], hits: Sequence[int],

@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -158,21 +159,22 @@ class Evaluation:
             "scifact": self._measure_scifact,
         }[name]()  # fmt: skip
 
-    def _read_papers(self) -> tuple[list[dict[str, Any]], list[bool]]:
+    @cached_property
+    def _papers(self) -> tuple[list[dict[str, Any]], list[bool]]:
         """Ordinary's dev papers, and whether their claims alone mislead a bag of words."""
         train, papers = read_ordinary(self._data, "train"), cases.read_dev_papers(self._data)[1][: self._most]
         score_claim = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
         return papers, [score_claim(paper["true"]) <= score_claim(paper["false"]) for paper in papers]
 
     def _measure_given(self) -> Iterable[Line]:
-        reader, (papers, traps) = self._reader, self._read_papers()
+        reader, (papers, traps) = self._reader, self._papers
         abstracts: list[Given] = [(one.gold, one.labels, one.logits) for one in cases.read_cases_of_papers(reader, papers)]
         predictions = [decide_label(self._given, make_features(reader.calibration, logits)) for _, _, logits in abstracts]
         yield from measure_given("ordinary, abstract given", abstracts, self._given, reader)
         yield from measure_pairs("ordinary, abstract given", list(zip(predictions[::3], predictions[1::3], traps, strict=True)))
 
     def _measure_open(self) -> Iterable[Line]:
-        reader, (papers, traps) = self._reader, self._read_papers()
+        reader, (papers, traps) = self._reader, self._papers
         claims = cases.make_ordinary_cases(PaperCollection(cases.read_pubmed_papers(self._data), reader, self._reranker), papers)
         labels = [
             decide_label(reader.decision, make_features(reader.calibration, own.logits, own.gap, own.about))

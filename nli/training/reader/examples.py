@@ -29,8 +29,6 @@ from retrieval.words.lexical import split_terms
 _FOLDER = Path(__file__).parent
 FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _FOLDER / "families", _FOLDER / "claims", _FOLDER / "contrasts", _FOLDER / "searches"
 """Outcome families, claims about papers, contrast sets and labelled searches, all written for this training."""
-
-
 OPEN_CLAIMS = 0.8
 """The share of the claims that a paper leaves open that are read with it: another drug, outcome, population or comparison."""
 
