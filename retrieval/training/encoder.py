@@ -38,8 +38,13 @@ class BertLayer(nn.Module):
         """hidden [batch, tokens, width]; bias [batch, 1, 1, tokens], 0 for tokens and very negative for padding."""
         batch, tokens, _ = hidden.shape
         query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias
-        context = (weights.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
+        if self.training:
+            # The same in one operation, which keeps no table of weights: half the time. Both engines fold the plain one better.
+            context = functional.scaled_dot_product_attention(query, key, value, bias.to(query.dtype))
+        else:
+            weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias
+            context = weights.softmax(-1) @ value
+        context = context.transpose(1, 2).reshape(batch, tokens, WIDTH)
         hidden = self.out_norm(hidden + functional.dropout(self.out(context), self.dropout, self.training))
         inner = self.down(functional.gelu(self.up(hidden)))
         output: Tensor = self.down_norm(hidden + functional.dropout(inner, self.dropout, self.training))

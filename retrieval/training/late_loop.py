@@ -21,11 +21,11 @@ from torch.nn import functional
 
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.encoder import TokenEncoder
-from retrieval.training.loop import Recipe, descend
+from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
 from retrieval.training.questions import Relevant
 from retrieval.words.lexical import score_lexically
 
-TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 136
+TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 256
 
 
 def group_pairs(pairs: Sequence[Relevant], size: int, cluster_size: int, rng: random.Random) -> list[list[Relevant]]:
@@ -81,7 +81,9 @@ class WeightedScore(nn.Module):
         ids = torch.tensor([encoding.ids for encoding in encodings], device=device)
         mask = torch.tensor([encoding.attention_mask for encoding in encodings], device=device)
         rarity = torch.from_numpy(tables.pieces).to(device)[ids] * mask
-        return self.encoder(ids, mask, torch.zeros_like(ids)), mask.float(), rarity
+        with torch.autocast(device.type, torch.bfloat16, enabled=has_fast_bfloat16(device)):
+            vectors = self.encoder(ids, mask, torch.zeros_like(ids))
+        return vectors.float(), mask.float(), rarity
 
 
 def train(

@@ -44,7 +44,7 @@ from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.export import restore_weights
-from retrieval.training.loop import Recipe, descend, read_weights
+from retrieval.training.loop import Recipe, descend, has_fast_bfloat16, read_weights
 
 SCIFACT = ("scifact", "scifact_turned")
 """Sources of whole abstracts with a share of their own: those that experts labelled sentence by sentence."""
@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    low = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
+    low = has_fast_bfloat16(device)
     recipe = Recipe(rate=options.rate, new_rate=10 * options.rate, seed=options.seed, most_batches=options.batches, warm_up=0.03)
     model.to(device)
     descend(
