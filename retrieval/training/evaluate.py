@@ -17,6 +17,7 @@ from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
+from retrieval.training.folds import is_fitted_on
 from retrieval.training.measure import bootstrap_interval, ndcg
 
 
@@ -36,15 +37,37 @@ def rank_scifact(
     corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
     texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
+    claims = [
+        (claim["claim"], frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place))
+        for claim in read_rows(data, f"scifact/claims_{split}.jsonl.gz")
+        if condition(claim["claim"])
+    ]
+    return _rank(texts, claims, reranker, depth, f"SciFact {split}")
+
+
+def rank_ordinary(data: Path, reranker: EmbeddedReranker, depth: int) -> list[RankedClaim]:
+    """The same for the ordinary claims of dev's papers to fit on: a claim's own paper is relevant, of all those of PubMed."""
+    records = list(read_rows(data, "pubmed/abstracts.jsonl.gz"))
+    place = {str(record["pmid"]): index for index, record in enumerate(records)}
+    texts = [make_passage(Document("", record["title"] or "", " ".join(record["abstract"]))) for record in records]
+    claims = [
+        (paper[side], frozenset({place[str(paper["pmid"])]}))
+        for paper in read_rows(data, "stance/ordinary.jsonl.gz")
+        if paper["split"] == "dev" and is_fitted_on(str(paper["pmid"]))
+        for side in ("true", "false")
+    ]
+    return _rank(texts, claims, reranker, depth, "ordinary dev")
+
+
+def _rank(
+    texts: Sequence[str], claims: Sequence[tuple[str, frozenset[int]]], reranker: EmbeddedReranker, depth: int, name: str
+) -> list[RankedClaim]:
     index = TextIndex(texts)
-    claims: list[RankedClaim] = []
-    for claim in tqdm(
-        [claim for claim in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if condition(claim["claim"])], desc=split
-    ):
-        top = index.top(claim["claim"], depth)
-        relevant = frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place)
-        claims.append(RankedClaim(relevant, top, reranker.parts(claim["claim"], [texts[i] for i in top])))
-    return claims
+    ranked: list[RankedClaim] = []
+    for claim, relevant in tqdm(claims, desc=name):
+        top = index.top(claim, depth)
+        ranked.append(RankedClaim(relevant, top, reranker.parts(claim, [texts[i] for i in top])))
+    return ranked
 
 
 def compute_mean_ndcg(claims: Sequence[RankedClaim], weights: np.ndarray | None) -> float:

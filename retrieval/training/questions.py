@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from retrieval.core.values import Document
 from retrieval.rerank.reranker import make_passage
@@ -62,6 +64,24 @@ def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relev
         keys.add((row["dataset"], row["claim"]))
         title = row["title"] or " ".join(row["sentences"])[:80]
         yield Relevant(row["claim"], make_passage(Document("", row["title"] or "", " ".join(row["sentences"]))), title)
+
+
+def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> Iterator[Relevant]:
+    """Claims in people's own words and the abstracts that they were written about, at most `most` of each paper.
+
+    They come from `stance/ordinary.jsonl.gz` (train) and, about PubMed, from `claims/*.jsonl`. A false claim is as relevant as a
+    true one; claims that a paper leaves open are not read.
+    """
+    written = [json.loads(line) for file in sorted(claims.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
+    ordinary = [row for row in read_rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == "train"]
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in [*ordinary, *written]:
+        rows[str(row.get("pmid"))].append(row)
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
+        options = [row[side] for row in rows.get(record["pmid"], []) for side in ("true", "false")]
+        passage = make_passage(Document("", record["title"] or "", " ".join(record["abstract"])))
+        for claim in rng.sample(options, min(most, len(options))):
+            yield Relevant(claim, passage, f"pubmed {record['pmid']}")
 
 
 def read_conclusions(folder: Path, count: int, rng: random.Random) -> Iterator[Relevant]:

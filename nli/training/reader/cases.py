@@ -28,7 +28,7 @@ from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
-from retrieval.training.folds import is_held_out
+from retrieval.training.folds import is_fitted_on, is_held_out
 from retrieval.words.aboutness import measure_aboutness
 
 RETRIEVED, READ = 20, 5
@@ -240,5 +240,5 @@ def read_labelled_given(
 def read_dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The dev papers of stance/ordinary, split by PMID into two halves: one to fit on, one to measure on."""
     papers = read_ordinary(data, "dev")
-    first = [paper for paper in papers if hashlib.sha256(str(paper["pmid"]).encode()).digest()[1] % 2 == 0]
+    first = [paper for paper in papers if is_fitted_on(str(paper["pmid"]))]
     return first, [paper for paper in papers if paper not in first]
