@@ -95,6 +95,11 @@ class Index:
         """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first."""
         return self._searcher.search(query, k)
 
+    def has_vectors(self, encoder: str) -> bool:
+        """Whether the encoder of this name made vectors of the documents as they are now."""
+        part = self.manifest.dense
+        return part is not None and part.encoder == encoder and self.manifest.vectors_fit
+
     def dense(self, encoder: str) -> DenseIndex:
         """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` if there are none."""
         if is_address(self.folder):

@@ -42,7 +42,7 @@ def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
     from service.configuration.answers import load_answer_config
 
     answer_config, answer_grounder = load_answer_config(config), grounder
-    if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.config:
+    if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.asked_config:
         models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
     else:
         answer_grounder = _make_grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
@@ -51,7 +51,4 @@ def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
 
 
 def _make_grounder(index: Index, config: GroundingConfig, profile: Profile) -> Grounder:
-    models = load_models(config, profile)
-    for encoder in models.encoders.values():
-        index.dense(encoder.name)
-    return Grounder(index, config, models)
+    return Grounder(index, config, load_models(config, profile))

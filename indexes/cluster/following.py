@@ -29,9 +29,18 @@ def read_interval(text: str) -> float:
     return seconds
 
 
-def follow(index: Path, source: Path, every: float, tell: Tell, skip_bad: int = 0, once: bool = False) -> int:
+def follow(
+    index: Path,
+    source: Path,
+    every: float,
+    tell: Tell,
+    skip_bad: int = 0,
+    once: bool = False,
+    after: Callable[[], object] = lambda: None,
+) -> int:
     """Apply the new files in a folder, then look again every `every` seconds; with `once`, stop after the first look.
 
+    `after` is called after each look, whether or not there was something new: what an earlier run left undone is done then.
     Returns how many files were applied. A damaged or out-of-order file ends it with the reason (`BadInput`); if a cluster does
     not answer, it waits.
     """
@@ -39,6 +48,7 @@ def follow(index: Path, source: Path, every: float, tell: Tell, skip_bad: int = 
     while True:
         try:
             count += apply_new(index, source, tell, skip_bad)
+            after()
         except (ClusterBusy, Unfinished) as error:
             if once:
                 raise

@@ -13,6 +13,7 @@ from retrieval.rerank.embedded import RELEVANCE_MODEL
 from retrieval.rerank.reranker import make_passage
 from retrieval.rerank.text_vectors import load_text_vectors
 from retrieval.runtime.engine import Engine
+from retrieval.words.forms import unify_text
 
 
 class EmbeddedEncoder:
@@ -26,7 +27,9 @@ class EmbeddedEncoder:
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """[texts, width]: the means of the queries' token vectors, at length 1."""
-        return normalise(np.stack([vectors.mean(axis=0) for vectors in self._vectors.encode_texts(texts)]))
+        # In the reranker's spelling (retrieval.words.forms), so that both cache the same vectors.
+        plain = [unify_text(text) for text in texts]
+        return normalise(np.stack([vectors.mean(axis=0) for vectors in self._vectors.encode_texts(plain)]))
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
         """[documents, width]: the same of "Title. Abstract", as the reranker reads it."""

@@ -30,10 +30,12 @@ class Answerer:
     """
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
-        self.index, self.config, self.models, self.grounder = index, config, models, grounder
+        self.index, self.config, self.grounder = index, config, grounder
+        # Leads are searched for as the grounder searches, with the vectors that it uses.
+        self.models = models.with_encoders(grounder.models.encoders) if grounder else models
 
     def over(self, index: Index) -> Answerer:
-        """The same answerer over another index; raises `IndexUnusable` if that lacks the vectors that the models need."""
+        """The same answerer over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Answerer(index, self.config, self.models, self.grounder.over(index) if self.grounder else None)
 
     def extractive(self, generated_by: str) -> bool:

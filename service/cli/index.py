@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from retrieval.cluster.address import show_place
+from retrieval.cluster.address import is_address, read_address, show_place
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ProfileOption, read_place
 from service.configuration import defaults
@@ -50,7 +50,7 @@ ColumnOption = Annotated[
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
 ]
-DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors for dense retrieval.")]
+DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors, by which claims find more papers.")]
 EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder's name in the profile.")]
 
 
@@ -73,7 +73,7 @@ def index_build(
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
-        model = _load_encoder_for(out, profile, encoder) if dense else None
+        model = load_encoder_for(out, profile, encoder) if dense else None
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column))
@@ -83,8 +83,7 @@ def index_build(
             f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, "
             f"{counts.cues:,} negation cues, in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
         )
-        if model:
-            _add_vectors(out, model)
+        _finish_vectors(out, model)
 
 
 @index_app.command("update")
@@ -102,7 +101,7 @@ def index_update(
     from indexes.cluster.places import update_at
 
     with report_errors():
-        model = _load_encoder_for(index, profile, encoder) if dense else None
+        model = load_encoder_for(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
@@ -112,7 +111,7 @@ def index_update(
             "marked as retracted."
         )
         if model:
-            _add_vectors(index, model)
+            add_vectors_to(index, model)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
 
@@ -124,6 +123,9 @@ def index_fetch(
     source: Annotated[Literal["pubmed", "europepmc"], typer.Option("--source", help="Where to search.")] = "pubmed",
     most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Fetch at most N papers.")] = 10_000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
+    dense: DenseOption = False,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
 ) -> None:
     """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
     from indexes.cluster.places import build_at, check_target
@@ -132,6 +134,7 @@ def index_fetch(
     with report_errors():
         # Report an unusable --out before hours of work, not after them.
         check_target(out, overwrite)
+        model = load_encoder_for(out, profile, encoder) if dense else None
         papers = name_papers_folder(out)
         remote = _connect(source)
         try:
@@ -143,6 +146,7 @@ def index_fetch(
         mark_built(papers, search)
         _list_left_out(report)
         print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")
+        _finish_vectors(out, model)
 
 
 def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
@@ -167,7 +171,7 @@ def index_dense(
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
     with report_errors():
         _check_folder(index)
-        _add_vectors(index, _encoder(profile, encoder), overwrite)
+        add_vectors_to(index, _encoder(profile, encoder), overwrite)
 
 
 @index_app.command("info")
@@ -189,7 +193,6 @@ def index_info(
 
 def _check_folder(index: Path) -> None:
     """Raise a `CounterpointError` unless there is an index in the folder; an index on a cluster cannot have vectors."""
-    from retrieval.cluster.address import is_address, read_address
     from retrieval.core.errors import BadInput
     from retrieval.store.manifest import read_manifest
 
@@ -198,9 +201,16 @@ def _check_folder(index: Path) -> None:
     read_manifest(index)
 
 
-def _load_encoder_for(index: Path, profile: str, name: str) -> Encoder:
-    from retrieval.cluster.address import is_address
+def _finish_vectors(out: Path, encoder: Encoder | None) -> None:
+    """Add the vectors to a new index, or say how to."""
+    if encoder:
+        add_vectors_to(out, encoder)
+    elif not is_address(out):
+        print_note(f"Claims find more papers with vectors: `counterpoint index dense {out}` encodes them.")
 
+
+def load_encoder_for(index: Path, profile: str, name: str) -> Encoder:
+    """The encoder of this name in the profile; raises `BadInput` for an index on a cluster, which cannot have vectors."""
     if is_address(index):
         _check_folder(index)
     return _encoder(profile, name)
@@ -213,7 +223,8 @@ def _encoder(profile: str, name: str) -> Encoder:
     return load_encoder(name, load_profile(profile))
 
 
-def _add_vectors(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
+def add_vectors_to(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
+    """Encode the documents that have no vector yet, and say how many there were."""
     import time
 
     from indexes.vectors import add_vectors

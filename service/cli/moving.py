@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from retrieval.cluster.address import show_place
-from service.cli.index import IndexArgument, SkipBadOption
+from service.cli.index import DenseOption, EncoderOption, IndexArgument, SkipBadOption, add_vectors_to, load_encoder_for
 from service.cli.shared.messages import print_note, report_errors
-from service.cli.shared.options import read_place
+from service.cli.shared.options import ProfileOption, read_place
+from service.configuration import defaults
 
 
 def index_follow(
@@ -19,13 +20,23 @@ def index_follow(
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="How often to look: 30s, 10m, 1h or 1d.")] = "1h",
     once: Annotated[bool, typer.Option("--once", help="Apply what is there and stop.")] = False,
     skip_bad: SkipBadOption = 0,
+    dense: DenseOption = False,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
 ) -> None:
     """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
     from indexes.cluster.following import follow, read_interval
+    from retrieval.index import read_index_manifest
 
     with report_errors():
         seconds = read_interval(every)
-        if not follow(index, source, seconds, print_note, skip_bad, once):
+        model = load_encoder_for(index, profile, encoder) if dense else None
+
+        def bring_vectors_up_to_date() -> None:
+            if model and not read_index_manifest(index).vectors_fit:
+                add_vectors_to(index, model)
+
+        if not follow(index, source, seconds, print_note, skip_bad, once, bring_vectors_up_to_date):
             print_note(f"Nothing in {source} is new.")
 
 

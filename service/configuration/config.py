@@ -18,6 +18,8 @@ class Retrieve(Strict):
     of `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, or `k` if that is not given.
     With `spellings`, BM25 searches for the British and the American form of every word; with `synonyms`, also for its synonyms
     (retrieval/words/synonyms.txt).
+    `vectors` says what `dense` means for an index without vectors of the encoder, or for a profile without the encoder: they are
+    `required`, or used `if-present` and BM25 searches alone otherwise (`service.grounding.ground.adapt`).
     """
 
     sources: list[Literal["bm25", "dense"]] = Field(default=["bm25"])
@@ -25,6 +27,7 @@ class Retrieve(Strict):
     query: Literal["question+claim", "claim"] = "question+claim"
     queries: Literal["plain", "adversarial"] = "plain"
     encoder: str = "dense"
+    vectors: Literal["required", "if-present"] = "required"
     rrf: Count = 60
     each: Count | None = None
     spellings: bool = False
@@ -34,6 +37,11 @@ class Retrieve(Strict):
     def fused(self) -> bool:
         """Whether there is more than one ranking."""
         return len(self.sources) > 1 or self.queries == "adversarial"
+
+    def without_vectors(self) -> Retrieve:
+        """The same step by BM25 alone."""
+        own = {"sources": ["bm25"], "encoder": "dense", "vectors": "required", "rrf": 60, "each": None}
+        return self.model_copy(update=own)
 
     @model_validator(mode="after")
     def _combination_is_known(self) -> Retrieve:
@@ -46,6 +54,8 @@ class Retrieve(Strict):
         # Compare values, not which keys were set: a configuration dumped with its defaults can then be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")
+        if self.vectors == "if-present" and set(self.sources) != {"bm25", "dense"}:
+            raise ValueError("vectors: if-present is for two sources: use it with sources: [bm25, dense]")
         if (self.rrf != 60 or self.each) and not self.fused:
             raise ValueError("rrf and each fuse several rankings: use two sources or adversarial queries, or leave them out")
         return self

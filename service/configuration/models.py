@@ -17,7 +17,7 @@ from retrieval.dense.encoder import Encoder
 from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
 from service.configuration.answers import AnswerConfig
-from service.configuration.config import Branch, GroundingConfig, Profile
+from service.configuration.config import Branch, GroundingConfig, Profile, Retrieve
 from service.configuration.kinds import ExtractiveOptions, Options
 
 STANCE, SENTENCES = "stance", "sentences"
@@ -53,6 +53,10 @@ class Models:
         self.encoders = dict(encoders)
         self.generators = dict(generators)
 
+    def with_encoders(self, encoders: Mapping[str, Encoder]) -> Models:
+        """The same models with these encoders."""
+        return Models(self.profile, self.rerankers, self.judges, encoders, self.generators)
+
     def with_caches(self) -> Models:
         """The same models with caches: both sides of a claim often read the same documents."""
         return Models(
@@ -77,9 +81,13 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
     needs = Needs(
         rerankers=frozenset(b.rerank.model for b in branches if b.rerank),
         judges=frozenset(name for b in branches for name in _judges_of(b)),
-        encoders=frozenset(b.retrieve.encoder for b in branches if "dense" in b.retrieve.sources),
+        encoders=frozenset(b.retrieve.encoder for b in branches if _needs_encoder(b.retrieve, profile)),
     )
     return _load(needs, profile, Models(profile, {}, {}))
+
+
+def _needs_encoder(step: Retrieve, profile: Profile) -> bool:
+    return "dense" in step.sources and (step.vectors == "required" or step.encoder in profile.encoders)
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from retrieval.core.values import Claim, Evidence, Grounding, Stance
 from retrieval.index import Index
-from service.configuration.config import GroundingConfig
+from service.configuration.config import Branch, GroundingConfig
 from service.configuration.models import Models
 from service.grounding import rules
 from service.grounding.judging import decide_documents, judge_texts
@@ -23,13 +23,16 @@ class Grounder:
     """Grounds claims on one index with one configuration and its models; safe to use from several threads at once."""
 
     def __init__(self, index: Index, config: GroundingConfig, models: Models) -> None:
-        self.index, self.config, self.models = index, config, models
+        """Ground on `index` as `config` says; raises `IndexUnusable` if the index lacks vectors that are required.
+
+        `config` and `models` are then what the index allows, `asked_config` what was asked for.
+        """
+        self.index, self.asked_config, self._asked_models = index, config, models
+        self.config, self.models = adapt(index, config, models)
 
     def over(self, index: Index) -> Grounder:
-        """The same grounder over another index; raises `IndexUnusable` if that lacks the vectors that the models need."""
-        for encoder in self.models.encoders.values():
-            index.dense(encoder.name)
-        return Grounder(index, self.config, self.models)
+        """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
+        return Grounder(index, self.asked_config, self._asked_models)
 
     def ground(self, claim: Claim, on_stage: OnStage | None = None, only: Only | None = None) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support.
@@ -61,6 +64,27 @@ class Grounder:
     ) -> Side:
         """One side of a claim alone, without the documents in `without`."""
         return run(Request(claim, stance, self.index, self.config, self.models, tell, without))
+
+
+def adapt(index: Index, config: GroundingConfig, models: Models) -> tuple[GroundingConfig, Models]:
+    """The configuration and the models without the vectors that the index lacks, as far as they are not required."""
+    sides = {
+        "contradict": _adapt_branch(index, config.contradict, models),
+        "support": _adapt_branch(index, config.support, models),
+    }
+    used = {side.retrieve.encoder for side in sides.values() if "dense" in side.retrieve.sources}
+    encoders = {name: encoder for name, encoder in models.encoders.items() if name in used}
+    for encoder in encoders.values():
+        index.dense(encoder.name)
+    return config.model_copy(update=sides), models.with_encoders(encoders)
+
+
+def _adapt_branch(index: Index, branch: Branch, models: Models) -> Branch:
+    step = branch.retrieve
+    encoder = models.encoders.get(step.encoder)
+    if step.vectors == "required" or (encoder is not None and index.has_vectors(encoder.name)):
+        return branch
+    return branch.model_copy(update={"retrieve": step.without_vectors()})
 
 
 def run(request: Request) -> Side:

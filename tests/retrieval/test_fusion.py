@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from indexes.update import update
 from indexes.vectors import add_vectors
 from retrieval.core.errors import BadConfig, IndexUnusable
 from retrieval.core.values import Claim, Hit
@@ -116,9 +118,8 @@ def test_a_step_is_as_short_as_it_can_be() -> None:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    texts = ["Zinc zinc zinc helps.", "Zinc was not confirmed.", "No evidence that iron helps.", "Iron.", "Zinc and iron help."]
     folder = tmp_path_factory.mktemp("fusion")
-    make_index(folder, [{"pmid": str(n), "title": "", "abstract": text} for n, text in enumerate(texts, 1)]).close()
+    make_index(folder, DOCUMENTS).close()
     add_vectors(folder / "index", WordEncoder())
     opened = Index(folder / "index")
     yield opened
@@ -126,6 +127,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 ENCODERS = {"dense": WordEncoder()}
+TEXTS = ["Zinc zinc zinc helps.", "Zinc was not confirmed.", "No evidence that iron helps.", "Iron.", "Zinc and iron help."]
+DOCUMENTS = [{"pmid": str(number), "title": "", "abstract": text} for number, text in enumerate(TEXTS, 1)]
 
 
 def found(step: Retrieve, index: Index, *queries: str) -> list[Hit]:
@@ -226,3 +229,49 @@ def test_an_index_that_does_not_fit_is_told_when_the_service_is_put_together(ind
     bare.close()
     with pytest.raises(IndexUnusable, match="has no vectors, which this search needs"):
         assemble(bare.folder, str(path), "embedded")
+
+
+IF_PRESENT: dict[str, Any] = {"sources": ["bm25", "dense"], "vectors": "if-present", "k": 5}
+
+
+def test_vectors_if_present_are_searched_only_where_the_index_has_them(index: Index, tmp_path: Path) -> None:
+    with_vectors = grounder(index, IF_PRESENT, WordEncoder())
+    assert with_vectors.ground(Claim("Zinc helps.")).supporting[0].scored_by == "rrf(bm25, words@1)"
+    bare = make_index(tmp_path / "bare", DOCUMENTS)
+    without = with_vectors.over(bare)
+    assert {one.scored_by for one in without.ground(Claim("Zinc helps.")).supporting} == {"bm25"}
+    assert "dense" in with_vectors.models.names() and "dense" not in without.models.names(), "provenance names what is used"
+    add_vectors(bare.folder, WordEncoder())
+    bare.close()
+    again = Index(bare.folder)
+    assert without.over(again).config == with_vectors.config
+    again.close()
+
+
+def test_vectors_of_an_earlier_version_or_of_another_encoder_count_as_absent(index: Index, tmp_path: Path) -> None:
+    changed = make_index(tmp_path / "changed", DOCUMENTS)
+    changed.close()
+    add_vectors(changed.folder, WordEncoder())
+    more = tmp_path / "more.jsonl"
+    more.write_text(json.dumps({"pmid": "99", "title": "", "abstract": "Zinc is a metal."}) + "\n", "utf-8")
+    update(changed.folder, [more])
+    opened = Index(changed.folder)
+    assert grounder(opened, IF_PRESENT, WordEncoder()).config.support.retrieve.sources == ["bm25"]
+    opened.close()
+
+    assert grounder(index, IF_PRESENT, WordEncoder("others@1")).config.contradict.retrieve.sources == ["bm25"]
+
+
+def test_a_profile_without_the_encoder_searches_by_words_alone(index: Index) -> None:
+    models = Models(load_profile("open"), {"relevance": WordReranker()}, {"stance": WordJudge()})
+    config = load_config("counterpoint")
+    assert load_profile("open").encoders.keys() == {"dense"}
+    assert Grounder(index, config, models).config.support.retrieve.sources == ["bm25"]
+    assert Grounder(index, config, models).asked_config == config
+
+
+def test_vectors_if_present_need_words_beside_them() -> None:
+    with pytest.raises(ValueError, match="use it with sources: \\[bm25, dense\\]"):
+        Retrieve(sources=["dense"], vectors="if-present", k=5)
+    step = Retrieve(**IF_PRESENT, each=9, rrf=30, spellings=True)
+    assert Retrieve.model_validate(step.without_vectors().model_dump()) == Retrieve(k=5, spellings=True)
