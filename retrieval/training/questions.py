@@ -1,4 +1,7 @@
-"""The training data of the relevance model: (query, passage that answers it), passages cut by the tokenizer."""
+"""The training data of the relevance model: (query, passage that answers it), passages cut by the tokenizer.
+
+Papers of `pubmed/reserved_pmids.txt` are left out everywhere.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Any
 from retrieval.core.values import Document
 from retrieval.rerank.reranker import make_passage
 from retrieval.training.data import read_rows
-from retrieval.training.folds import is_held_out
+from retrieval.training.folds import is_held_out, read_reserved_pmids
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,12 @@ def read_scifact(folder: Path) -> Iterator[Relevant]:
 
 def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
     """BioASQ questions and the snippets of one of their papers."""
+    reserved = read_reserved_pmids(folder)
     for question in read_rows(folder, "relevance/bioasq_questions.jsonl.gz"):
         snippets: dict[str, list[str]] = defaultdict(list)
         for snippet in question["snippets"]:
-            snippets[snippet["pmid"]].append(snippet["text"])
+            if snippet["pmid"] not in reserved:
+                snippets[snippet["pmid"]].append(snippet["text"])
         if snippets:
             pmid = rng.choice(sorted(snippets))
             yield Relevant(question["body"], " ".join(snippets[pmid]), f"pubmed {pmid}")
@@ -49,8 +54,10 @@ def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
 
 def read_pubmedqa(folder: Path) -> Iterator[Relevant]:
     """PubMedQA's questions and the abstracts they were asked about; the dataset itself removes the conclusions."""
+    reserved = read_reserved_pmids(folder)
     for row in read_rows(folder, "relevance/pubmedqa.jsonl.gz"):
-        yield Relevant(row["QUESTION"], " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
+        if str(row["pmid"]) not in reserved:
+            yield Relevant(row["QUESTION"], " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
 
 
 def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relevant]:
@@ -86,7 +93,10 @@ def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> 
 
 def read_conclusions(folder: Path, count: int, rng: random.Random) -> Iterator[Relevant]:
     """The last sentence of PubMed abstracts as the claim, the title and the rest as its passage."""
-    records = [record for record in read_rows(folder, "pubmed/abstracts.jsonl.gz") if record["title"]]
+    reserved = read_reserved_pmids(folder)
+    records = [
+        record for record in read_rows(folder, "pubmed/abstracts.jsonl.gz") if record["title"] and record["pmid"] not in reserved
+    ]
     for record in rng.sample(records, min(count, len(records))):
         text = " ".join(record["abstract"])
         rest, _, last = text.rstrip(". ").rpartition(". ")

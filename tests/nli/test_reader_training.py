@@ -180,9 +180,10 @@ def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
     assert len({line["true"] for line in lines}) == len(lines) > 7000
     measured = {row["pmid"] for path in MEASURED for row in csv.DictReader(path.open(encoding="utf-8", newline=""))}
     for line in lines:
-        assert {"pmid", "true", "false", "evidence", "sentences", "kind"} <= set(line)
+        assert {"true", "false", "evidence", "sentences", "kind"} <= set(line)
+        assert ("pmid" in line) != ("doc_id" in line)
         assert np.max(line["evidence"]) < line["sentences"]
-        assert line["pmid"] not in measured
+        assert line.get("pmid") not in measured
 
 
 def test_the_papers_of_a_search_stand_in_one_batch_each_with_its_own_label() -> None:
@@ -288,15 +289,19 @@ def test_a_paper_may_have_several_lines_of_claims(tmp_path: Path) -> None:
     record = {"pmid": "1", "title": "Zinc", "abstract": ["We gave zinc. Colds were shorter."]}
     with gzip.open(tmp_path / "pubmed/abstracts.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
+    (tmp_path / "scifact").mkdir()
+    with gzip.open(tmp_path / "scifact/corpus.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(json.dumps({"doc_id": 1, "title": "Iron", "abstract": ["We gave iron. It helped."]}) + "\n")
     claims = tmp_path / "claims"
     claims.mkdir()
     lines = [
         {"pmid": "1", "true": "a", "false": "b", "neutral": "c", "evidence": [1], "sentences": 2, "kind": "effect"},
         {"pmid": "1", "true": "d", "false": "e", "evidence": [1], "sentences": 3, "kind": "effect"},
+        {"doc_id": "1", "true": "f", "false": "g", "evidence": [0], "sentences": 1, "kind": "effect"},
     ]
     (claims / "some.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     found = read_written(claims, tmp_path)
-    assert [(one["true"], one["evidence"]) for one in found] == [("a", [1]), ("d", None)]
+    assert [(one["true"], one["evidence"]) for one in found] == [("a", [1]), ("d", None), ("f", [0])]
     labels = [one.label for one in make_ordinary_lessons(found, {}, random.Random(3)) if one.claim in "de"]
     assert labels == [SUPPORT, CONTRADICT]
 

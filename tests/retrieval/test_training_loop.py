@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import random
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +16,16 @@ from torch import Tensor, nn
 
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.loop import Recipe, descend
+from retrieval.training.questions import read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
+
+LAST = "In conclusion, zinc shortens them by a day or two in adults, as it does in children"
+
+
+def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
 
 TODO = [[0.5, 1.0], [2.0], [1.5, -1.0], [0.25]]
 
@@ -71,3 +86,30 @@ def test_checkpoint_of_an_older_version_does_not_go_on(tmp_path: Path) -> None:
     torch.save(state, path)
     with pytest.raises(ModelUnusable, match="belongs to a run"):
         run(path, TODO, Recipe(checkpoint_seconds=-1.0))
+
+
+def test_ordinary_claims_are_paired_with_their_papers_and_reserved_papers_with_nothing(tmp_path: Path) -> None:
+    """Every reader of pairs leaves the reserved papers out; a claim that a paper leaves open is no query for it."""
+    papers = [
+        {"pmid": pmid, "title": f"Paper {pmid}", "abstract": ["Colds are frequent and last for long. " * 10 + f"{LAST} {pmid}."]}
+        for pmid in ("1", "2", "3")
+    ]
+    write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", papers)
+    (tmp_path / "pubmed/reserved_pmids.txt").write_text("3\n", "utf-8")
+    dev = {"split": "dev", "pmid": 2, "true": "g", "false": "h", "neutral": "i"}
+    ordinary = {"split": "train", "pmid": 1, "true": "a", "false": "b", "neutral": "c"}
+    write_rows(tmp_path / "stance/ordinary.jsonl.gz", [ordinary, dev])
+    claims = tmp_path / "claims"
+    claims.mkdir()
+    (claims / "own.jsonl").write_text(json.dumps({"pmid": "2", "true": "d", "false": "e", "neutral": "f"}) + "\n", "utf-8")
+    found = list(read_ordinary(tmp_path, claims, 2, random.Random(1)))
+    assert {(one.query, one.key) for one in found} == {("a", "pubmed 1"), ("b", "pubmed 1"), ("d", "pubmed 2"), ("e", "pubmed 2")}
+    assert found[0].passage.startswith("Paper 1")
+    assert len(list(read_ordinary(tmp_path, claims, 1, random.Random(1)))) == 2
+    assert {one.key for one in read_conclusions(tmp_path, 9, random.Random(1))} == {"pubmed 1", "pubmed 2"}
+    questions = [{"pmid": pmid, "QUESTION": "Why?", "CONTEXTS": ["Because."]} for pmid in ("1", "3")]
+    write_rows(tmp_path / "relevance/pubmedqa.jsonl.gz", questions)
+    assert [one.key for one in read_pubmedqa(tmp_path)] == ["pubmed 1"]
+    snippets = [{"pmid": pmid, "text": "Because."} for pmid in ("3", "1")]
+    write_rows(tmp_path / "relevance/bioasq_questions.jsonl.gz", [{"body": "Why?", "snippets": snippets}])
+    assert [one.key for one in read_bioasq(tmp_path, random.Random(1))] == ["pubmed 1"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from nli.training.rules import _NOMINAL, make_finding_pairs, make_prompt_pairs, 
 from nli.training.turns import frame_claims, make_number_pairs
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
-from retrieval.training.folds import is_held_out, is_held_out_of
+from retrieval.training.folds import is_held_out, is_held_out_of, read_reserved_pmids
 from retrieval.words.lexical import split_terms
 
 _FOLDER = Path(__file__).parent
@@ -98,21 +98,35 @@ def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     """The lines of `claims/*.jsonl` or `searches/*.jsonl`, each with its paper's title and sentences from the data folder.
 
     A line states how many sentences its author counted; where they are split differently now, its evidence is unknown. A paper
-    may have several lines; "neutral" may be missing.
+    may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus, not of PubMed.
     """
-    rows_by_pmid: dict[str, list[dict[str, Any]]] = {}
+    rows_by_paper: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(claims.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line)
-            rows_by_pmid.setdefault(row["pmid"], []).append(row)
+            rows_by_paper.setdefault(row.get("pmid") or name_scifact_paper(row["doc_id"]), []).append(row)
     papers = []
-    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
-        rows = rows_by_pmid.get(str(record["pmid"]), ())
-        sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)] if rows else []
-        for row in rows:
+    for name, title, sentences in _read_papers(folder, rows_by_paper):
+        for row in rows_by_paper[name]:
             evidence = row["evidence"] if row["sentences"] == len(sentences) else None
-            papers.append({**row, "title": record["title"] or "", "sentences": sentences, "evidence": evidence})
+            papers.append({**row, "pmid": name, "title": title, "sentences": sentences, "evidence": evidence})
     return papers
+
+
+def name_scifact_paper(doc_id: object) -> str:
+    """How a paper of SciFact's corpus is told from one of PubMed: its ids are not PMIDs."""
+    return f"scifact {doc_id}"
+
+
+def _read_papers(folder: Path, names: Container[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Name, title and sentences of the papers with these names, from PubMed and from SciFact's corpus."""
+    for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
+        if (name := str(record["pmid"])) in names:
+            sentences = [part[start:end] for part in record["abstract"] for start, end in sentence_spans(part)]
+            yield name, record["title"] or "", sentences
+    for record in read_rows(folder, "scifact/corpus.jsonl.gz"):
+        if (name := name_scifact_paper(record["doc_id"])) in names:
+            yield name, record["title"], record["abstract"]
 
 
 def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
@@ -151,7 +165,7 @@ def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, sh
 
 def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """(title, sentences) of PubMed's and SciFact's papers that may be used for training."""
-    reserved_pmids = set((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
+    reserved_pmids = read_reserved_pmids(folder)
     claims = list(read_rows(folder, "scifact/claims_dev.jsonl.gz"))
     gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
     gold_titles = set()
