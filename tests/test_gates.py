@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +17,13 @@ from typing import get_args
 
 import pytest
 
+from indexes.vectors import add_vectors
 from nli.judges.judge import Judge
 from retrieval.core.values import Claim, Label, Premise, Verdict
 from retrieval.index import Index
 from service.configuration.config import load_config, load_profile
 from service.configuration.defaults import CONFIG, PROFILE
-from service.configuration.models import load_judge, load_models
+from service.configuration.models import load_encoder, load_judge, load_models
 from service.grounding.ground import Grounder
 
 SIGN_PAIRS_RIGHT = 0.8
@@ -81,15 +83,21 @@ class Shown:
 
 
 @pytest.fixture(scope="module")
-def shown(demo_index: Index) -> dict[str, Shown]:
-    """What the default configuration and profile list for every documented claim."""
-    config = load_config(CONFIG)
-    grounder = Grounder(demo_index, config, load_models(config, load_profile(PROFILE)))
+def shown(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
+    """What the default configuration and profile list for every documented claim, in the index that `make serve` builds."""
+    folder = tmp_path_factory.mktemp("gates") / "index"
+    shutil.copytree(demo_folder, folder)
+    profile = load_profile(PROFILE)
+    add_vectors(folder, load_encoder("dense", profile))
+    config, index = load_config(CONFIG), Index(folder)
+    grounder = Grounder(index, config, load_models(config, profile))
+    assert grounder.config == config, "the vectors are used"
     found = {}
     for claim in documented():
         grounding = grounder.ground(Claim(claim))
         sides = (grounding.supporting, grounding.contradicting)
         found[claim] = Shown(*(frozenset(one.document.pmid for one in side) for side in sides))
+    index.close()
     return found
 
 

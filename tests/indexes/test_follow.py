@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from indexes.build import build
 from indexes.cluster.following import apply_new, follow, read_interval
 from indexes.follow import find_new_files
 from retrieval.core.errors import BadInput, Unfinished
 from retrieval.store.manifest import IndexSource, read_manifest
+from service.cli.commands import app
 from tests.cluster.update_files import article, write_update
 from tests.conftest import WriteCorpus
 
@@ -88,3 +90,18 @@ def test_intervals_are_read(text: str, seconds: float) -> None:
 def test_a_wrong_interval_is_one_sentence(text: str) -> None:
     with pytest.raises(BadInput, match="--every"):
         read_interval(text)
+
+
+def test_a_follower_brings_vectors_up_to_date_even_if_it_was_killed_before_it_could(index: Path, source: Path) -> None:
+    """The command with --dense: vectors fit after each look, and an update that an earlier run left without them is completed."""
+    write_update(source, 1301, article(9, "A new one."))
+    arguments = ["index", "follow", str(index), str(source), "--once"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert read_manifest(index).dense is None
+    for _ in range(2):
+        assert CliRunner().invoke(app, [*arguments, "--dense"]).exit_code == 0
+        assert read_manifest(index).vectors_fit
+    write_update(source, 1302, article(10, "Another."))
+    assert apply_new(index, source, lambda _: None) == 1 and not read_manifest(index).vectors_fit
+    assert CliRunner().invoke(app, [*arguments, "--dense"]).exit_code == 0
+    assert read_manifest(index).vectors_fit
