@@ -1,4 +1,4 @@
-"""Reading the data folder: gzip JSON lines under the names that data/README.md of the folder lists."""
+"""Reading the data folder: the files that its README.md lists, gzip JSON lines unless a name says otherwise."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.core.errors import BadInput
+
+
+def read_reserved_pmids(folder: Path) -> frozenset[str]:
+    """The PMIDs of the data folder's papers that nothing is trained on or fitted on; raises `BadInput` if the list is missing."""
+    path = folder / "pubmed/reserved_pmids.txt"
+    try:
+        return frozenset(path.read_text("utf-8").split())
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); name the folder that holds it with --data.") from error
 
 
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,6 @@ Only the text decides, so that every model holds out the same claims: the stance
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 FOLDS = 6
 HELD_OUT = 0
@@ -22,11 +21,6 @@ def assign_fold(text: str) -> int:
 def is_held_out(text: str) -> bool:
     """Whether this claim, or the paper with this PMID, is held out of training."""
     return assign_fold(text) == HELD_OUT
-
-
-def read_reserved_pmids(folder: Path) -> frozenset[str]:
-    """The PMIDs of the data folder's papers that nothing is trained on or fitted on."""
-    return frozenset((folder / "pubmed/reserved_pmids.txt").read_text("utf-8").split())
 
 
 def is_fitted_on(pmid: str) -> bool:

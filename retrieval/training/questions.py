@@ -1,6 +1,6 @@
 """The training data of the relevance model: (query, passage that answers it), passages cut by the tokenizer.
 
-Papers of `pubmed/reserved_pmids.txt` are left out everywhere.
+Papers of `pubmed/reserved_pmids.txt` are left out of every set that names its papers by PMID.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from retrieval.core.values import Document
 from retrieval.rerank.reranker import make_passage
-from retrieval.training.data import read_rows
-from retrieval.training.folds import is_held_out, read_reserved_pmids
+from retrieval.training.data import read_reserved_pmids, read_rows
+from retrieval.training.folds import is_held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,11 @@ def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> 
     """
     written = [json.loads(line) for file in sorted(claims.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
     ordinary = [row for row in read_rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == "train"]
+    reserved = read_reserved_pmids(folder)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in [*ordinary, *written]:
-        rows[str(row.get("pmid"))].append(row)
+        if "pmid" in row and str(row["pmid"]) not in reserved:
+            rows[str(row["pmid"])].append(row)
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         options = [row[side] for row in rows.get(record["pmid"], []) for side in ("true", "false")]
         passage = make_passage(Document("", record["title"] or "", " ".join(record["abstract"])))

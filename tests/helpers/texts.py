@@ -1,9 +1,12 @@
-"""A small index and a text over it, hostile where text can be; and small PDF and DOCX files."""
+"""A small index and a text over it, hostile where text can be; small PDF and DOCX files, and files of the data folder."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+import json
+from collections.abc import Mapping, Sequence
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from docx import Document
@@ -53,3 +56,10 @@ def docx(*blocks: tuple[str, str], table: Sequence[Sequence[str]] = ()) -> bytes
     out = BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Gzip JSON lines, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(row)}\n" for row in rows)

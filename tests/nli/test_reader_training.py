@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import random
 from pathlib import Path
@@ -43,6 +42,7 @@ from nli.training.reader.train import load_start, make_tokenizer
 from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.export import export, restore_weights
+from tests.helpers.texts import write_rows
 
 MEASURED = sorted((Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv"))
 PAPER: dict[str, Any] = {
@@ -285,13 +285,9 @@ def test_evidence_alone_is_a_lesson_of_its_sentences() -> None:
 
 
 def test_a_paper_may_have_several_lines_of_claims(tmp_path: Path) -> None:
-    (tmp_path / "pubmed").mkdir()
     record = {"pmid": "1", "title": "Zinc", "abstract": ["We gave zinc. Colds were shorter."]}
-    with gzip.open(tmp_path / "pubmed/abstracts.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
-    (tmp_path / "scifact").mkdir()
-    with gzip.open(tmp_path / "scifact/corpus.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write(json.dumps({"doc_id": 1, "title": "Iron", "abstract": ["We gave iron. It helped."]}) + "\n")
+    write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", [record])
+    write_rows(tmp_path / "scifact/corpus.jsonl.gz", [{"doc_id": 1, "title": "Iron", "abstract": ["We gave iron. It helped."]}])
     claims = tmp_path / "claims"
     claims.mkdir()
     lines = [

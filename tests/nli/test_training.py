@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 from dataclasses import astuple
 from pathlib import Path
@@ -21,6 +19,7 @@ from nli.training.labelled import read_labelled
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from nli.training.turns import frame_claims, hedge, make_number_pairs, turn_pairs
 from retrieval.training.folds import assign_fold, is_held_out
+from tests.helpers.texts import write_rows
 
 FLIPS = Flips()
 SUPPORTED = Pair("Aspirin reduces stroke.", "Stroke was reduced by aspirin.", "A trial", SUPPORT, "scifact")
@@ -60,12 +59,6 @@ def test_a_hedge_keeps_the_stance() -> None:
     assert made.claim.split()[2] == "reduce"
 
 
-def write(folder: Path, name: str, records: list[dict[str, object]]) -> None:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(folder / name, "wt", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(record)}\n" for record in records)
-
-
 def test_numbers_are_kept_changed_or_of_another_sentence(tmp_path: Path) -> None:
     sentences = [
         "We looked at a ward of the hospital in the old town.",
@@ -73,9 +66,9 @@ def test_numbers_are_kept_changed_or_of_another_sentence(tmp_path: Path) -> None
         "Altogether 340 of these people took the new tablets every morning.",
         "They were all well.",
     ]
-    write(tmp_path, "pubmed/abstracts.jsonl.gz", [{"pmid": "1", "title": "A ward", "abstract": [" ".join(sentences)]}])
-    write(tmp_path, "scifact/claims_dev.jsonl.gz", [])
-    write(tmp_path, "scifact/corpus.jsonl.gz", [])
+    write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", [{"pmid": "1", "title": "A ward", "abstract": [" ".join(sentences)]}])
+    write_rows(tmp_path / "scifact/claims_dev.jsonl.gz", [])
+    write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
     made = [pair for seed in range(20) for pair in make_number_pairs(tmp_path, 10, FLIPS, random.Random(seed))]
     assert {pair.label for pair in made} == {SUPPORT, NEUTRAL, CONTRADICT}
     for pair in made:
@@ -93,9 +86,8 @@ def test_the_same_claims_and_papers_are_held_out_for_every_model() -> None:
 def test_the_held_out_fold_is_never_read(tmp_path: Path) -> None:
     claims = [f"Claim number {n} holds." for n in range(60)]
     row = {"split": "train", "title": "T", "sentences": ["It holds.", "It was day."], "evidence": [0], "label": "SUPPORT"}
-    write(
-        tmp_path,
-        "stance/pairs.jsonl.gz",
+    write_rows(
+        tmp_path / "stance/pairs.jsonl.gz",
         [{**row, "dataset": name, "claim": claim} for name in ("scifact", "healthver", "check_covid") for claim in claims],
     )
     for name in ("scifact", "healthver"):

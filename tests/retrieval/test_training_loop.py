@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -17,14 +14,9 @@ from torch import Tensor, nn
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.loop import Recipe, descend
 from retrieval.training.questions import read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
+from tests.helpers.texts import write_rows
 
 LAST = "In conclusion, zinc shortens them by a day or two in adults, as it does in children"
-
-
-def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 TODO = [[0.5, 1.0], [2.0], [1.5, -1.0], [0.25]]
@@ -101,7 +93,8 @@ def test_ordinary_claims_are_paired_with_their_papers_and_reserved_papers_with_n
     write_rows(tmp_path / "stance/ordinary.jsonl.gz", [ordinary, dev])
     claims = tmp_path / "claims"
     claims.mkdir()
-    (claims / "own.jsonl").write_text(json.dumps({"pmid": "2", "true": "d", "false": "e", "neutral": "f"}) + "\n", "utf-8")
+    written = [{"pmid": "2", "true": "d", "false": "e"}, {"pmid": "3", "true": "j", "false": "k"}, {"doc_id": "1", "true": "l"}]
+    (claims / "own.jsonl").write_text("".join(json.dumps(line) + "\n" for line in written), "utf-8")
     found = list(read_ordinary(tmp_path, claims, 2, random.Random(1)))
     assert {(one.query, one.key) for one in found} == {("a", "pubmed 1"), ("b", "pubmed 1"), ("d", "pubmed 2"), ("e", "pubmed 2")}
     assert found[0].passage.startswith("Paper 1")

@@ -22,8 +22,8 @@ from nli.training.reader.outcome_families import make_family_lessons, read_famil
 from nli.training.rules import _NOMINAL, make_finding_pairs, make_prompt_pairs, shorten
 from nli.training.turns import frame_claims, make_number_pairs
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import read_rows
-from retrieval.training.folds import is_held_out, is_held_out_of, read_reserved_pmids
+from retrieval.training.data import read_reserved_pmids, read_rows
+from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
 
 _FOLDER = Path(__file__).parent
