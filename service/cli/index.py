@@ -50,7 +50,7 @@ ColumnOption = Annotated[
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
 ]
-DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors, by which claims find more papers.")]
+DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors, with which claims find more papers.")]
 EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder's name in the profile.")]
 
 
