@@ -14,7 +14,7 @@ from nli.decision.document import FARTHEST, Decision, compute_margins
 from nli.judges.judge import Reading
 from retrieval.core.values import Label, Verdict
 
-DISAGREEMENT = "the paper as a whole and its strongest sentence take opposite sides"
+DISAGREEMENT = "the paper and its best sentence disagree"
 """Why a document that is probable enough is given no side."""
 SILENT = -8.0
 """The log odds of a stance for the strongest sentence of a document of which no sentence was read."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nli.judges.judge import Abstract, Reader, Reading, drop_question
 from nli.reader.decision import decide
-from retrieval.core.values import Premise, Sentence
+from retrieval.core.values import Premise, Sentence, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
 from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.names import find_unnamed
 from service.grounding.request import Request
 from service.grounding.values import DecidedDocument, JudgedText, RankedDocument, Text
 
@@ -33,14 +36,26 @@ def decide_from_sentences(request: Request, texts: tuple[JudgedText, ...]) -> De
 
 
 def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> DecidedDocument:
-    """The reader's decision from its reading of one document; every sentence that it read counts as judged."""
+    """The reader's decision from its reading of one document; every sentence that it read counts as judged.
+
+    A paper that does not mention what the claim names takes no side, whatever was read in it.
+    """
     texts = tuple(
         JudgedText(candidate, sentence, verdict)
         for sentence, verdict in zip(candidate.entry.sentences(), reading.sentences, strict=True)
         if verdict is not None
     )
     request.count(candidate, len(texts))
-    return DecidedDocument(candidate, texts, decide(reader.decision, reading, *measure_relevance(request, candidate)))
+    verdict = decide(reader.decision, reading, *measure_relevance(request, candidate))
+    return DecidedDocument(candidate, texts, _require_names(request, candidate, verdict))
+
+
+def _require_names(request: Request, candidate: RankedDocument, verdict: Verdict) -> Verdict:
+    unnamed = find_unnamed(request.claim.text, make_passage(candidate.entry.document)) if verdict.label != "neutral" else ()
+    if not unnamed:
+        return verdict
+    words = " or ".join(f"“{word}”" for word in unnamed)
+    return replace(verdict, decided="neutral", reason=f"title and abstract do not mention {words}")
 
 
 def measure_relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:

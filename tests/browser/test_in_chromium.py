@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Route, expect
 
+from nli.reader.decision import DISAGREEMENT
 from retrieval.index import Index
 from service.http.app import create_app
 from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, example, find_faults, link, stream
@@ -178,7 +179,7 @@ def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float,
     verb = {"contradict": "contradicts", "support": "supports"}[stance]
     score = shares[0] if stance == "contradict" else shares[2]
     verdict = {"of": "document", "label": label, "contradict": shares[0], "neutral": shares[1], "support": shares[2],
-               "quote": "", "reason": ""}  # fmt: skip
+               "quote": "", "reason": DISAGREEMENT if label == "neutral" else ""}  # fmt: skip
     why = f"{score:.0%} likely that the paper {verb} the claim; “not” negates “it”"
     place = stance if label == stance else "uncertain"
     judged = {"stance": stance, "place": place, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}

@@ -24,7 +24,7 @@ from service.grounding.ground import Grounder
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundResponse
 from service.schemas.provenance import Provenance
-from tests.helpers.fakes import WordJudge, make_grounder, make_index, make_reading_grounder
+from tests.helpers.fakes import SUPPORTS, WordJudge, make_grounder, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")
 
@@ -94,6 +94,19 @@ def test_a_notice_about_another_paper_is_on_no_side(tmp_path: Path, notice: dict
     listed = [*found.contradicting, *found.supporting, *found.uncertain, *found.more, *found.silent]
     assert pmids(found.contradicting) == ["1"]
     assert not {"2", "3"} & set(pmids(listed))
+
+
+def test_a_paper_that_does_not_mention_what_the_claim_names_is_uncertain(tmp_path: Path) -> None:
+    about = "Memory is for this, said the trial of older people with dementia."
+    papers = [document("1", about, title="Ginger and memory"), document("2", about, title="Ginkgo and memory")]
+    with closing(make_index(tmp_path, papers)) as index:
+        found = make_reading_grounder(index).ground(Claim("Ginkgo improves memory in older people with dementia"))
+    assert pmids(found.supporting) == ["2"]
+    (apart,) = found.uncertain
+    assert apart.document.pmid == "1"
+    assert apart.verdict is not None
+    assert apart.verdict.support == pytest.approx(SUPPORTS.support), "its probability stays what was computed"
+    assert apart.verdict.reason == "title and abstract do not mention “Ginkgo”"
 
 
 def test_supports_are_the_top_three_of_the_reranker_and_never_on_both_lists(grounder: Grounder) -> None:
