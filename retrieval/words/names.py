@@ -31,8 +31,14 @@ def find_unnamed(claim: str, text: str) -> tuple[str, ...]:
         return ()
     spelt_out = expand(text)
     shared, terms = find_shared_terms(claim, spelt_out), find_terms(spelt_out)
-    missing = {term for term in names if term not in shared and not contains_relative(term, terms)}
-    return tuple(dict.fromkeys(word for word in _WORD.findall(claim) if missing.intersection(split_terms(word))))
+    missing = frozenset(term for term in names if term not in shared and not contains_relative(term, terms))
+    return tuple(dict.fromkeys(word for whole in _WORD.findall(claim) for word in _find_words(whole, missing)))
+
+
+def _find_words(whole: str, missing: frozenset[str]) -> list[str]:
+    """The parts of a word with hyphens that are among the missing terms, or the word if only as a whole it is."""
+    parts = [part for part in whole.split("-") if not missing.isdisjoint(split_terms(part))]
+    return parts or ([whole] if not missing.isdisjoint(split_terms(whole)) else [])
 
 
 @lru_cache(maxsize=256)

@@ -21,6 +21,7 @@ from retrieval.words.names import find_unnamed
         ("Omeprazole calms reflux", "Omeprazole in GERD", ()),
         ("Oestradiol weakens migraine", "Estradiol and migraines", ()),
         ("Painkillers help after a slip", "Ibuprofen was studied in falls", ()),
+        ("Bupivacaine-fentanyl eases labour", "Fentanyl in labour", ("Bupivacaine",)),
         ("", "Anything", ()),
     ],
 )
