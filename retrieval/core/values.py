@@ -234,9 +234,9 @@ class BranchCounts:
 class Grounding:
     """The answer to a claim: evidence on both sides and how much was checked to find it.
 
-    `uncertain` is what came close on either side, contradictions first, for readers who must not miss one: most of it is neither.
-    `more` is what was given a stance or came close, but ranks below the first few of its list; `silent` is what was read and came
-    close to neither side. Together they are every document that was decided on.
+    `uncertain` is what may take a side but is on neither, contradictions first, for readers who must not miss one. `more` is what
+    was given a stance or is uncertain, but ranks below the first few of its list; `silent` is what was read and takes no side.
+    Together they are every document that was decided on.
     """
 
     claim: Claim

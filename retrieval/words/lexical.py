@@ -1,7 +1,7 @@
 """How many of a query's rare words a text contains: BM25 without an index, with word weights shipped with the model.
 
 A reranker sees a query and texts, not the collection, so the inverse document frequencies come from a fixed table, made once
-from PubMed abstracts and trial reports (retrieval/training/frequencies.py). Words are stemmed lightly and hashed into the
+from PubMed abstracts and trial reports (retrieval/training/words/frequencies.py). Words are stemmed lightly and hashed into the
 table: at 131,072 places two words of one text rarely meet.
 """
 

@@ -1,15 +1,16 @@
 """What a claim names, and a paper on that claim names too: the drug, exposure, disease or group of people that was studied.
 
 A paper on dipyridamole shares nearly every word with a claim on aspirin, and neither a ranking nor a reader is sure to notice.
-The names are data (names.txt, made by retrieval/training/names.py): words that stand in titles often, and that the paper of a
-claim rarely lacks where the claim contains them.
+The names are data (names.txt, made by retrieval/training/words/names.py): words that stand in titles often, and that the paper of
+a claim rarely lacks where the claim contains them.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
@@ -18,44 +19,47 @@ from retrieval.words.lay import expand
 from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import find_shared_terms
 
-NAMES = Path(__file__).with_name("names.txt")
+NAMES_FILE = Path(__file__).with_name("names.txt")
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
-_SHORTEST, _ENDING = 5, 3
-"""Words are related if they have the same beginning: all but the last letters of the name, and at least the shortest."""
+_SAME, _ENDING = 6, 2
+"""A word is a form of a name if both begin alike: all but the name's last two letters, and at least six. Shorter names have no
+other forms."""
 
 
 def find_unnamed(claim: str, text: str) -> tuple[str, ...]:
     """The names in the claim, as it writes them, that a text contains in no form, spelling or synonym."""
-    names = find_names(claim)
-    if not names:
+    plain = fold_accents(claim)
+    names = _load_names().intersection(split_terms(plain))
+    missing = find_missing(names, plain, text) if names else frozenset[str]()
+    if not missing:
         return ()
-    spelt_out = expand(text)
-    shared, terms = find_shared_terms(claim, spelt_out), find_terms(spelt_out)
-    missing = frozenset(term for term in names if term not in shared and not contains_relative(term, terms))
-    return tuple(dict.fromkeys(word for whole in _WORD.findall(claim) for word in _find_words(whole, missing)))
+    found = {fold_accents(word): word for whole in _WORD.findall(claim) for word in (*whole.split("-"), whole)}
+    words = [word for plain_word, word in found.items() if "-" not in word and not missing.isdisjoint(split_terms(plain_word))]
+    return tuple(words or [word for plain_word, word in found.items() if not missing.isdisjoint(split_terms(plain_word))])
 
 
-def _find_words(whole: str, missing: frozenset[str]) -> list[str]:
-    """The parts of a word with hyphens that are among the missing terms, or the word if only as a whole it is."""
-    parts = [part for part in whole.split("-") if not missing.isdisjoint(split_terms(part))]
-    return parts or ([whole] if not missing.isdisjoint(split_terms(whole)) else [])
+def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str]:
+    """Those of the claim's terms `names` that a text contains in no form, spelling or synonym."""
+    spelt_out = expand(fold_accents(text))
+    terms = find_terms(spelt_out)
+    held = terms | find_shared_terms(claim, spelt_out)
+    return frozenset(term for term in names if term not in held and not _contains_form(term, terms))
 
 
-@lru_cache(maxsize=256)
-def find_names(claim: str) -> frozenset[str]:
-    """The terms of a claim that are names."""
-    return _load_names().intersection(split_terms(claim))
+def fold_accents(text: str) -> str:
+    """The text without accents: "Sjögren" as "Sjogren"."""
+    parts = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", "".join(letter for letter in parts if not unicodedata.combining(letter)))
 
 
-def contains_relative(term: str, terms: Collection[str]) -> bool:
-    """Whether one of the terms begins as this one does: "cirrhotic" stands for "cirrhosis"."""
-    beginning = term[: max(_SHORTEST, len(term) - _ENDING)]
-    return len(term) > _SHORTEST and any(other.startswith(beginning) for other in terms)
+def _contains_form(term: str, terms: Collection[str]) -> bool:
+    beginning = term[: max(_SAME, len(term) - _ENDING)]
+    return len(term) >= _SAME and any(other.startswith(beginning) for other in terms)
 
 
 @cache
 def _load_names() -> frozenset[str]:
     try:
-        return frozenset(line for line in NAMES.read_text("utf-8").splitlines() if line and not line.startswith("#"))
+        return frozenset(line for line in NAMES_FILE.read_text("utf-8").splitlines() if line and not line.startswith("#"))
     except OSError as error:
-        raise ModelUnusable(f"The word list {NAMES} cannot be read ({error}); reinstall the package.") from error
+        raise ModelUnusable(f"The word list {NAMES_FILE} cannot be read ({error}); reinstall the package.") from error

@@ -80,12 +80,12 @@ class ClaimResult(BaseModel):
     """What was found for one claim."""
 
     verdict: TextVerdict = Field(
-        description="`mixed` if papers take both sides; `uncertain` if none takes a side but some come close or are retracted."
+        description="`mixed` if papers take both sides; `uncertain` if none takes a side but some may or are retracted."
     )
     why: str = Field(description="How many papers take each side, in words.")
     against: list[EvidenceOut] = Field(description="The papers that contradict the claim, best first.")
     in_favour: list[EvidenceOut] = Field(description="The papers that support it, best first.")
-    uncertain: list[EvidenceOut] = Field(description="Papers that come close to a side, are retracted, or were read by no judge.")
+    uncertain: list[EvidenceOut] = Field(description="Papers that may take a side, are retracted, or were read by no judge.")
     checked: CheckedOut
     cited: list[CitedOut] = Field(description="The papers that the sentence cites.")
 

@@ -61,7 +61,7 @@ def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: 
     if uncertain:
         retractions = sum(one.standing == "retracted" for one in uncertain)
         close = len(uncertain) - retractions
-        parts += [f"{close} came close to a side"] * bool(close)
+        parts += [f"{close} {'is' if close == 1 else 'are'} uncertain"] * bool(close)
         parts += [f"{retractions} retracted and not counted"] * bool(retractions)
     if parts:
         return "; ".join(parts) + "."

@@ -24,9 +24,7 @@ def summary(grounding: Grounding) -> str:
     for_it, among = len(grounding.supporting), _describe_documents(grounding.checked["support"], grounding.supporting)
     support = f"{format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
     close = len(grounding.uncertain)
-    third = (
-        f" {format_count(close, 'document')} came close and {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
-    )
+    third = f" {format_count(close, 'document')} {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
     return f"{opening} {support} among {among}.{third}"
 
 

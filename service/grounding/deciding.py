@@ -6,13 +6,16 @@ from dataclasses import replace
 
 from nli.judges.judge import Abstract, Reader, Reading, drop_question
 from nli.reader.decision import decide
-from retrieval.core.values import Premise, Sentence, Verdict
+from retrieval.core.values import Premise, Sentence
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
 from retrieval.words.aboutness import measure_aboutness
 from retrieval.words.names import find_unnamed
 from service.grounding.request import Request
 from service.grounding.values import DecidedDocument, JudgedText, RankedDocument, Text
+
+MOST_NAMES = 3
+"""The most names that a reason lists."""
 
 
 def decide_alone(request: Request, entry: Entry) -> DecidedDocument:
@@ -36,26 +39,27 @@ def decide_from_sentences(request: Request, texts: tuple[JudgedText, ...]) -> De
 
 
 def decide_from_reading(request: Request, reader: Reader, candidate: RankedDocument, reading: Reading) -> DecidedDocument:
-    """The reader's decision from its reading of one document; every sentence that it read counts as judged.
-
-    A paper that does not mention what the claim names takes no side, whatever was read in it.
-    """
+    """The reader's decision from its reading of one document; every sentence that it read counts as judged."""
     texts = tuple(
         JudgedText(candidate, sentence, verdict)
         for sentence, verdict in zip(candidate.entry.sentences(), reading.sentences, strict=True)
         if verdict is not None
     )
     request.count(candidate, len(texts))
-    verdict = decide(reader.decision, reading, *measure_relevance(request, candidate))
-    return DecidedDocument(candidate, texts, _require_names(request, candidate, verdict))
+    return DecidedDocument(candidate, texts, decide(reader.decision, reading, *measure_relevance(request, candidate)))
 
 
-def _require_names(request: Request, candidate: RankedDocument, verdict: Verdict) -> Verdict:
-    unnamed = find_unnamed(request.claim.text, make_passage(candidate.entry.document)) if verdict.label != "neutral" else ()
+def require_names(request: Request, decided: DecidedDocument) -> DecidedDocument:
+    """The decision on a document that a search found: neutral if it does not mention what the claim names.
+
+    Its probabilities stay as they are.
+    """
+    unnamed = find_unnamed(request.claim.text, make_passage(decided.candidate.entry.document))
     if not unnamed:
-        return verdict
-    words = " or ".join(f"“{word}”" for word in unnamed)
-    return replace(verdict, decided="neutral", reason=f"title and abstract do not mention {words}")
+        return decided
+    names = [f"“{word}”" for word in unnamed[:MOST_NAMES]]
+    reason = f"title and abstract do not mention {' or '.join(names)}"
+    return replace(decided, verdict=replace(decided.verdict, decided="neutral", reason=reason), unnamed=unnamed)
 
 
 def measure_relevance(request: Request, candidate: RankedDocument) -> tuple[float, float]:

@@ -10,7 +10,14 @@ from nli.decision.skim import choose_most_promising, find_telling
 from nli.judges.judge import Reader
 from nli.text.designs import has_findings
 from retrieval.core.values import Premise
-from service.grounding.deciding import decide_from_reading, decide_from_sentences, make_abstract, make_premise, measure_relevance
+from service.grounding.deciding import (
+    decide_from_reading,
+    decide_from_sentences,
+    make_abstract,
+    make_premise,
+    measure_relevance,
+    require_names,
+)
 from service.grounding.request import Request
 from service.grounding.values import DecidedDocument, JudgedText, RankedDocument, Text
 
@@ -112,7 +119,7 @@ def _read(request: Request, reader: Reader, candidates: Sequence[RankedDocument]
     documents = [one for one in candidates if len(one.entry)]
     readings = reader.read_abstracts(request.claim.text, [make_abstract(one.entry) for one in documents])
     for candidate, reading in zip(documents, readings, strict=True):
-        yield decide_from_reading(request, reader, candidate, reading)
+        yield require_names(request, decide_from_reading(request, reader, candidate, reading))
 
 
 def _can_answer(request: Request, candidate: RankedDocument) -> bool:

@@ -51,22 +51,27 @@ def choose_first(request: Request, texts: Iterable[JudgedText]) -> Selection:
 def choose_likeliest(request: Request, decisions: Iterable[DecidedDocument]) -> Selection:
     """The documents that the judge's decision gives the label, most probable first, each with its strongest sentence.
 
-    A neutral document came close if the label has at least the rule's `uncertain` probability, and no less than its opposite.
-    The other neutral documents are silent.
+    A neutral document is uncertain if the label has at least the rule's `uncertain` probability, and no less than its opposite;
+    those that do not mention what the claim names come last. The other neutral documents are silent.
     """
     choices: list[ChosenDocument] = []
     close: list[ChosenDocument] = []
+    unnamed: list[ChosenDocument] = []
     silent: list[ChosenDocument] = []
     for one in decisions:
         doubtful = _doubtful(request, one.verdict)
         # A document that is equally probable on both sides comes close on both, but is listed once.
         left_out = request.without | request.close if doubtful else request.without
         if one.candidate.entry.pmid not in left_out and (doubtful or one.verdict.label == request.label):
-            (close if doubtful else choices).append(_by_strongest(request, one))
+            kind = choices if not doubtful else unnamed if one.unnamed else close
+            kind.append(_by_strongest(request, one))
         elif one.verdict.label == "neutral":
             silent.append(_by_strongest(request, one))
-    choices, close, limit = _order_likeliest(request, choices), _order_likeliest(request, close), request.branch.select.n
-    return Selection(choices[:limit], close[:limit], [*choices[limit:], *close[limit:]], _order_likeliest(request, silent))
+    choices, limit = _order_likeliest(request, choices), request.branch.select.n
+    uncertain = [*_order_likeliest(request, close), *_order_likeliest(request, unnamed)]
+    return Selection(
+        choices[:limit], uncertain[:limit], [*choices[limit:], *uncertain[limit:]], _order_likeliest(request, silent)
+    )
 
 
 def choose_penalised(request: Request, ranking: Sequence[RankedDocument], texts: Iterable[JudgedText]) -> Selection:
@@ -84,7 +89,7 @@ def choose_penalised(request: Request, ranking: Sequence[RankedDocument], texts:
 
 
 def _doubtful(request: Request, verdict: Verdict) -> bool:
-    """Whether a document is neutral, but only just."""
+    """Whether a document is neutral though it may well have a stance."""
     at_least, label = request.branch.select.uncertain, request.label
     if at_least is None or verdict.label != "neutral":
         return False

@@ -92,7 +92,7 @@ class VerdictOut(OfValue):
     neutral: Rounded
     contradict: Rounded
     quote: str = Field("", description="The words of the sentence that decided the verdict; language-model judges only.")
-    reason: str = Field("", description="The judge's reason in words, if it gives one.")
+    reason: str = Field("", description="Why the judge, or a rule, decided so, if it says.")
 
 
 class EvidenceOut(BaseModel):
@@ -189,7 +189,7 @@ class GroundResponse(BaseModel):
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
-        description="Documents that came close to either side, contradictions first, for readers who must not miss any; "
+        description="Documents that may take a side but are on neither, contradictions first, for readers who must not miss any; "
         "most are neutral."
     )
     more: list[EvidenceOut] = Field(description="Further documents that belong in these lists, after the first few of each.")

@@ -44,11 +44,15 @@ class JudgedText:
 
 @dataclass(frozen=True, slots=True)
 class DecidedDocument:
-    """The judge's decision on a candidate as a whole, and the verdicts on its sentences behind it."""
+    """The judge's decision on a candidate as a whole, and the verdicts on its sentences behind it.
+
+    `unnamed` are the claim's names that the document does not mention; if there are any, it takes no side.
+    """
 
     candidate: RankedDocument
     sentences: tuple[JudgedText, ...]
     verdict: Verdict
+    unnamed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

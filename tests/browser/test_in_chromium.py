@@ -174,12 +174,12 @@ def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
     expect(page.locator(".note")).to_contain_text(">99% likely to support this")
 
 
-def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float, float]) -> Any:
+def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float, float], reason: str = "") -> Any:
     """The evidence with a verdict on its whole paper; `shares` are its probabilities of contradict, neutral and support."""
     verb = {"contradict": "contradicts", "support": "supports"}[stance]
     score = shares[0] if stance == "contradict" else shares[2]
     verdict = {"of": "document", "label": label, "contradict": shares[0], "neutral": shares[1], "support": shares[2],
-               "quote": "", "reason": DISAGREEMENT if label == "neutral" else ""}  # fmt: skip
+               "quote": "", "reason": reason}  # fmt: skip
     why = f"{score:.0%} likely that the paper {verb} the claim; “not” negates “it”"
     place = stance if label == stance else "uncertain"
     judged = {"stance": stance, "place": place, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
@@ -194,7 +194,7 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     grounding["contradicting"] = [of_paper(apart, "contradict", "contradict", (0.8312, 0.12, 0.0488))]
     grounding["more"] = grounding["silent"] = []
     grounding["uncertain"] = [
-        of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1)),
+        of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1), DISAGREEMENT),
         of_paper(apart, "support", "neutral", (0.1, 0.62, 0.28)),
         of_paper(apart, "support", "neutral", (0.15, 0.45, 0.4)),
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.training.names import choose_names, measure_titles
 from retrieval.training.questions import Relevant
+from retrieval.training.words.names import choose_names, measure_titles
 from retrieval.words.names import find_unnamed
 
 
@@ -15,7 +15,11 @@ from retrieval.words.names import find_unnamed
         ("Ginkgo improves memory", "Ginger improves memory", ("Ginkgo",)),
         ("Aspirin prevents strokes", "Dipyridamole prevents cerebrovascular accidents", ("Aspirin",)),
         ("Losartan helps children with asthma", "Losartan in adults", ("children", "asthma")),
-        ("Acetylsalicylic acid prevents strokes", "Aspirin for stroke", ()),
+        ("Aspirin prevents strokes", "Acetylsalicylic acid and cerebrovascular accidents", ()),
+        ("Statins prevent falls", "Ezetimibe: a statistically significant result", ("Statins",)),
+        ("Statins prevent strokes by 5 percent", "A statin in stroke", ()),
+        ("Knee replacement helps", "Knee osteoarthritis", ("replacement",)),
+        ("Sjögren's syndrome is eased by ginkgo", "Ginkgo in Sjogren's syndrome", ()),
         ("Losartan helps in cirrhosis", "Losartan in cirrhotic patients", ()),
         ("Tiotropium helps in COPD", "Tiotropium in chronic obstructive pulmonary disease", ()),
         ("Omeprazole calms reflux", "Omeprazole in GERD", ()),
@@ -29,13 +33,36 @@ def test_names_are_met_in_any_form_and_by_nothing_else(claim: str, text: str, un
     assert find_unnamed(claim, text) == unnamed
 
 
-def test_names_stand_in_titles_and_in_the_papers_of_their_claims() -> None:
-    abstract = "The patients were followed for signs of a slip"
-    papers = [(f"Zetalol {number}", f"{abstract} on kappa") for number in range(4)]
-    papers += [("Slip and kappa", abstract), *[("Another", "Something else")] * 60]
-    shares = measure_titles(papers)
-    assert shares["zetalol"] > 0.7
-    assert shares["kappa"] < 0.25, "one title of five"
-    assert "another" not in measure_titles([("Another", "")]), "one paper tells nothing"
-    pairs = [Relevant("Zetalol heals", "Zetalol in ulcers", "1"), Relevant("Another heals", "Zetalol in ulcers", "1")]
-    assert choose_names(shares, pairs) == {"zetalol"}
+ABSTRACT = "The patients were followed for signs of a slip"
+OTHERS = [("Another", "Something else")] * 300
+
+
+def pairs_of(query: str, passage: str, count: int) -> list[Relevant]:
+    return [Relevant(query, passage, str(number)) for number in range(count)]
+
+
+def test_names_stand_in_titles() -> None:
+    papers = [(f"Zetalol {number}", f"{ABSTRACT} on kappa") for number in range(6)]
+    found = measure_titles([*papers, ("Once", ABSTRACT), *OTHERS])
+    assert found["zetalol"].share > found["kappa"].share
+    assert "once" not in found, "one paper tells nothing"
+    assert "another" not in found, "nearly all papers contain it"
+    assert choose_names(found, []) == {"zetalol"}
+    fewer = measure_titles([*papers[:5], *OTHERS])
+    assert choose_names(fewer, []) == set(), "no claim contains it, and few papers"
+    assert choose_names(fewer, pairs_of("Zetalol heals", "Zetalol in ulcers", 1)) == {"zetalol"}
+
+
+def test_names_are_in_the_papers_of_their_claims() -> None:
+    papers = [("Slip", ABSTRACT)] * 6
+    found = measure_titles([*papers, *OTHERS])
+    met, missed = pairs_of("A slip hurts", "Slips at home", 30), pairs_of("A slip hurts", "Falls at home", 3)
+    assert choose_names(found, met) == {"slip"}
+    assert choose_names(found, [*met, *missed]) == set()
+
+
+def test_a_term_of_many_claims_may_stand_in_fewer_titles() -> None:
+    found = measure_titles([("Slip", ABSTRACT), *[("Falls", ABSTRACT)] * 3, *OTHERS])
+    assert 0.2 < found["slip"].share < 0.25
+    assert "slip" not in choose_names(found, pairs_of("A slip hurts", "Slips at home", 19))
+    assert "slip" in choose_names(found, pairs_of("A slip hurts", "Slips at home", 20))

@@ -407,7 +407,7 @@ def test_what_came_close_is_told_apart_and_never_on_two_sides(index: Index) -> N
     assert {"support", "contradict"} == set(stances)
     assert len(pmids(grounding.uncertain)) == len(set(pmids(grounding.uncertain)))
     assert all(one.sentence is not None and one.score >= 0.1 for one in grounding.uncertain)
-    assert "came close" in GroundResponse.of(grounding, Provenance.of(grounder)).summary
+    assert "listed as uncertain" in GroundResponse.of(grounding, Provenance.of(grounder)).summary
     # A document that is called for one side came close on neither.
     called = make_grounder(index, "counterpoint")[0].ground(CLAIM)
     assert not {*pmids(called.contradicting), *pmids(called.supporting)} & set(pmids(called.uncertain))
@@ -432,7 +432,7 @@ def test_one_is_not_told_as_many(index: Index) -> None:
     alone = replace(found, uncertain=found.uncertain[:1], checked=counts)
     assert summary(alone) == (
         "No contradiction found among 1 sentence checked in 1 of 2 documents. No support found among 1 of 2 documents. "
-        "1 document came close and is listed as uncertain."
+        "1 document is listed as uncertain."
     )
 
 

@@ -150,11 +150,9 @@ function doubtsOf(evidence) {
   return [...partial, isOfPaper(evidence) ? `Uncertain: ${whyUncertain(evidence)}` : `Judged: ${READS_AS[verdict.label]}`];
 }
 
-/** The decision leaves a paper neutral though its stance is the likeliest only for a reason that it states. */
-function whyUncertain({ stance, verdict }) {
-  const others = ["contradict", "neutral", "support"].filter((label) => label !== stance);
-  const leads = others.every((label) => verdict[stance] > verdict[label]);
-  if (verdict.label === "neutral" && leads) return verdict.reason || "too close to call";
+/** Why a paper takes no side: the reason that the decision gives or, if it gives none, what its probabilities say. */
+function whyUncertain({ verdict }) {
+  if (verdict.reason) return verdict.reason;
   return verdict.neutral > 0.5 ? "it more likely says nothing" : "too close to call";
 }
 

@@ -156,13 +156,13 @@ AGAINST, FOR = evidence("contradict"), evidence("support")
         ([AGAINST], [], [], "contradicted", "1 paper contradicts it."),
         ([], [FOR, FOR], [], "supported", "2 papers support it."),
         ([AGAINST], [FOR], [], "mixed", "1 paper contradicts it; 1 paper supports it."),
-        ([], [], [FOR], "uncertain", "1 came close to a side."),
+        ([], [], [FOR], "uncertain", "1 is uncertain."),
         ([], [], [], "nothing found", "3 of 9 papers read, none takes a side."),
         ([evidence("contradict", retracted=True)], [FOR], [], "supported", "1 paper supports it; 1 retracted and not counted."),
         ([], [evidence("support", retracted=True)], [], "uncertain", "1 retracted and not counted."),
-        ([], [evidence("support", neutral=True)], [], "uncertain", "1 came close to a side."),
-        ([evidence("contradict", judged=False)], [], [], "uncertain", "1 came close to a side."),
-        ([AGAINST], [], [FOR], "contradicted", "1 paper contradicts it; 1 came close to a side."),
+        ([], [evidence("support", neutral=True)], [], "uncertain", "1 is uncertain."),
+        ([evidence("contradict", judged=False)], [], [], "uncertain", "1 is uncertain."),
+        ([AGAINST], [], [FOR], "contradicted", "1 paper contradicts it; 1 is uncertain."),
     ],
 )  # fmt: skip
 def test_no_side_is_chosen_where_papers_disagree(
