@@ -112,7 +112,7 @@ def find_strongest(claim: str, label: Stance, one: DecidedDocument) -> JudgedTex
     shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
 
     def fitness(text: JudgedText) -> float:
-        return get_probability(text.verdict, label) * float(shares[text.sentence.index] if text.sentence else 0.0)
+        return get_probability(text.verdict, label) ** 2 * float(shares[text.sentence.index] if text.sentence else 0.0)
 
     return max(one.sentences, key=fitness)
 

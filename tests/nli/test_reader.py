@@ -141,6 +141,17 @@ class TestWhatIsRead:
         worth = score_for_reading(CLAIM_TEXT, SENTENCES)
         assert worth.argmax() == 4
 
+    def test_a_short_finding_of_no_difference_comes_before_a_long_description(self) -> None:
+        sentences = (
+            "Zinc was given for five days to the adults with colds, who kept a diary of their nose, throat, cough and sleep.",
+            "Mortality was similar in the two groups of adults.",
+            "Mortality was recorded in the two groups of adults.",
+            "More work is needed.",
+            "The end.",
+        )
+        worth = score_for_reading("Zinc prevents death in adults with colds", sentences)
+        assert worth[1] > worth[2]
+
 
 class TestDecision:
     def test_the_document_and_its_strongest_sentence_speak(self) -> None:

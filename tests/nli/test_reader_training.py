@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,6 +78,18 @@ def test_evidence_that_is_not_known_is_not_taught(tokenize: DocumentTokenizer) -
     assert (make_example(unknown, tokenize, 100).labels == -1).all()
     nothing = Lesson("A claim.", "", ("One.", "Two."), NEUTRAL, (), "stranger")
     assert (make_example(nothing, tokenize, 100).labels == NEUTRAL).all()
+
+
+def test_a_lesson_whose_evidence_is_cut_away_takes_no_side(tokenize: DocumentTokenizer) -> None:
+    long = tuple(f"Zinc for colds was studied in town {n}, and zinc for colds was liked." for n in range(30))
+    lesson = Lesson("Zinc for colds was liked.", "", (*long, "The towns were chosen for their size, " * 6), SUPPORT, (30,), "ordinary", lean=1.0)
+    guided = make_example(lesson, tokenize, 90)
+    assert (guided.label, guided.document.ends[30] >= 0) == (SUPPORT, True)
+    kept = replace(lesson, sentences=(*lesson.sentences, "Zinc for colds was liked.", "Zinc for colds was liked."))
+    served = make_example(kept, tokenize, 60, guided=False)
+    assert served.document.ends[30] < 0
+    assert (served.label, served.lean) == (NEUTRAL, 0.0)
+    assert set(served.labels.tolist()) <= {-1, NEUTRAL}
 
 
 def test_batches_keep_to_their_size_and_a_papers_lessons_together(tokenize: DocumentTokenizer) -> None:

@@ -120,7 +120,7 @@ def make_readings(data: Path, reader: DocumentReader, most: int) -> ReaderReadin
     ]
     half = cases.read_dev_papers(data)[0][:most]
     verdicts = cases.read_labelled_given(data, reader, "healthver", "train", is_held_out, 2 * most)
-    search_cases = cases.read_search_cases(reader, data, 2 * most)
+    search_cases = cases.read_search_cases(reader, data, 3 * most)
     singles = _read_alone(reader, science, _list_cited(claims), half)
     return ReaderReadings(claims, away_cases, cases.read_cases_of_papers(reader, half), search_cases, verdicts, singles)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -21,8 +21,11 @@ TOKENS = 2048
 """The most tokens of a batch, padding included."""
 WINDOW = 320
 """The number of papers within which those of similar length are grouped."""
-SHORTEST, LONGEST = 120, 232
+SHORTEST, LONGEST = 120, 256
 """The range of tokens to which a lesson is cut, drawn anew for each paper: the reader must cope with any part of an abstract."""
+UNGUIDED = 0.65
+"""The share of papers that are cut as the service cuts them, to at least `SERVED` tokens, without priority for the evidence."""
+SERVED = 200
 SENTENCES = 0.5
 """The weight of the sentences' loss relative to the document's."""
 UNMARKED, NOTHING = 0.3, 0.5
@@ -41,9 +44,15 @@ class LessonExample:
     lean: float
 
 
-def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int) -> LessonExample:
-    """The lesson cut to `room` tokens, with priority for its evidence."""
-    document = tokenize(lesson.claim, lesson.title, lesson.sentences, lesson.evidence or (), room)
+def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided: bool = True) -> LessonExample:
+    """The lesson cut to `room` tokens: with priority for its evidence if `guided`, else as the service cuts it.
+
+    Where none of the evidence is left, what is read takes no side.
+    """
+    must = lesson.evidence or () if guided else ()
+    document = tokenize(lesson.claim, lesson.title, lesson.sentences, must, room)
+    if lesson.evidence and (document.ends[list(lesson.evidence)] < 0).all():
+        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0)
     labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
     counts = np.full(len(labels), NOTHING if lesson.label == NEUTRAL else UNMARKED)
     for place in lesson.evidence or ():
@@ -59,8 +68,9 @@ def make_batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: ra
         papers[lesson.group or str(number)].append(lesson)
     units = []
     for group in papers.values():
-        room = rng.randint(SHORTEST, LONGEST)
-        units.append([make_example(lesson, tokenize, room) for lesson in group])
+        guided = rng.random() >= UNGUIDED
+        room = rng.randint(SHORTEST if guided else SERVED, LONGEST)
+        units.append([make_example(lesson, tokenize, room, guided) for lesson in group])
     rng.shuffle(units)
     batches: list[list[LessonExample]] = []
     for start in range(0, len(units), WINDOW):
