@@ -82,7 +82,15 @@ def test_evidence_that_is_not_known_is_not_taught(tokenize: DocumentTokenizer) -
 
 def test_a_lesson_whose_evidence_is_cut_away_takes_no_side(tokenize: DocumentTokenizer) -> None:
     long = tuple(f"Zinc for colds was studied in town {n}, and zinc for colds was liked." for n in range(30))
-    lesson = Lesson("Zinc for colds was liked.", "", (*long, "The towns were chosen for their size, " * 6), SUPPORT, (30,), "ordinary", lean=1.0)
+    lesson = Lesson(
+        "Zinc for colds was liked.",
+        "",
+        (*long, "The towns were chosen for their size, " * 6),
+        SUPPORT,
+        (30,),
+        "ordinary",
+        lean=1.0,
+    )
     guided = make_example(lesson, tokenize, 90)
     assert (guided.label, guided.document.ends[30] >= 0) == (SUPPORT, True)
     kept = replace(lesson, sentences=(*lesson.sentences, "Zinc for colds was liked.", "Zinc for colds was liked."))
