@@ -2,7 +2,7 @@
 
 Every line of sign_pairs.jsonl is plain to an expert, and the demo corpus was written so that each document says clearly what its
 table claims. A model that falls below these floors is not shipped. They are what the shipped reader reaches; what issue 15 asks
-for is 90 % of the sign pairs, 14 contradictions and none on the wrong side, and they are raised with every better model.
+for is 90 % of the sign pairs, 14 contradictions and none on the wrong side.
 """
 
 from __future__ import annotations
@@ -30,10 +30,8 @@ SIGN_PAIRS_RIGHT = 0.8
 """The share of the sign pairs whose most probable class must be right."""
 DOCUMENTED_CONTRADICTIONS = 16
 """How many contradictions the demo corpus documents."""
-CONTRADICTIONS_FOUND = 14
+CONTRADICTIONS_FOUND = 15
 """How many of these must be listed as contradictions."""
-KNOWN_WRONG = frozenset({"Avoiding peanut in infancy prevents peanut allergy. demo-peanut-dutoit-2008 listed for it"})
-"""What the shipped reader is known to get wrong: told as a comparison of two countries, not as an effect."""
 BOTH_SIDES = (
     "Postmenopausal hormone therapy reduces the risk of coronary heart disease.",
     "Beta-carotene reduces the risk of lung cancer.",
@@ -157,8 +155,8 @@ def test_british_and_american_spellings_are_judged_alike(verdicts: list[Verdict]
 
 
 def test_no_document_of_the_demo_corpus_is_on_the_wrong_side(shown: dict[str, Shown]) -> None:
-    wrong = {f"{claim} {fault}" for claim, example in documented().items() for fault in shown[claim].wrong(example)}
-    assert wrong <= KNOWN_WRONG, "\n".join(sorted(wrong))
+    wrong = [f"{claim} {fault}" for claim, example in documented().items() for fault in shown[claim].wrong(example)]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_documented_contradictions_are_found(shown: dict[str, Shown]) -> None:
@@ -174,7 +172,7 @@ def test_the_documented_contradictions_are_found(shown: dict[str, Shown]) -> Non
 @pytest.mark.parametrize("claim", BOTH_SIDES)
 def test_both_sides_of_a_claim_are_shown(shown: dict[str, Shown], claim: str) -> None:
     example, found = documented()[claim], shown[claim]
-    assert {f"{claim} {fault}" for fault in found.wrong(example)} <= KNOWN_WRONG
+    assert not found.wrong(example)
     assert example.contradicts & found.contradicting, "no paper against it"
     if "peanut" not in claim:  # its one support is a guideline's withdrawn assumption
         assert example.supports & found.supporting, "no paper for it"
