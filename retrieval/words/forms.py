@@ -22,11 +22,13 @@ def unify_text(text: str) -> str:
 
 
 def add_other_forms(query: str) -> str:
-    """The query followed by the other forms of its words, for a search that matches words literally."""
-    named = name_greek(query)
-    words = {*_WORD.findall(named.lower())}
-    joined = [word for word in _WORD.findall(join_hyphens(named).lower()) if word not in words]
-    spelt = [*joined, *list_other_spellings(" ".join([named, *joined]))]
-    parted = [form for form in list_hyphened_forms(" ".join([named, *spelt])) if form not in named.lower()]
-    others = [*spelt, *parted, *(form for form in list_greek_forms(named) if form not in words)]
-    return " ".join([named, *dict.fromkeys(others)])
+    """The query in one form, followed by the other forms of its words, for a search that matches words literally.
+
+    The result is the same however the query spells its words.
+    """
+    plain = unify_text(query)
+    words = {*_WORD.findall(plain.lower())}
+    spelt = list_other_spellings(plain)
+    parted = [form for form in list_hyphened_forms(" ".join([plain, *spelt])) if form not in plain.lower()]
+    others = [*spelt, *parted, *(form for form in list_greek_forms(plain) if form not in words)]
+    return " ".join([plain, *dict.fromkeys(others)])
