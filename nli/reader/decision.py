@@ -15,7 +15,7 @@ from nli.judges.judge import Reading
 from retrieval.core.values import Label, Verdict
 
 DISAGREEMENT = "the paper and its best sentence disagree"
-"""Why a document that is probable enough is given no side."""
+"""Why a document that is probable enough is given no side here."""
 SILENT = -8.0
 """The log odds of a stance for the strongest sentence of a document of which no sentence was read."""
 

@@ -31,11 +31,7 @@ def find_unnamed(claim: str, text: str) -> tuple[str, ...]:
     plain = fold_accents(claim)
     names = _load_names().intersection(split_terms(plain))
     missing = find_missing(names, plain, text) if names else frozenset[str]()
-    if not missing:
-        return ()
-    found = {fold_accents(word): word for whole in _WORD.findall(claim) for word in (*whole.split("-"), whole)}
-    words = [word for plain_word, word in found.items() if "-" not in word and not missing.isdisjoint(split_terms(plain_word))]
-    return tuple(words or [word for plain_word, word in found.items() if not missing.isdisjoint(split_terms(plain_word))])
+    return tuple(dict.fromkeys(word for whole in _WORD.findall(claim) for word in _list_missing_parts(whole, missing)))
 
 
 def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str]:
@@ -55,6 +51,14 @@ def fold_accents(text: str) -> str:
 def _contains_form(term: str, terms: Collection[str]) -> bool:
     beginning = term[: max(_SAME, len(term) - _ENDING)]
     return len(term) >= _SAME and any(other.startswith(beginning) for other in terms)
+
+
+def _list_missing_parts(whole: str, missing: Collection[str]) -> list[str]:
+    """The parts of a word with hyphens that hold a missing term; if none does, the whole word if it does."""
+    for words in (whole.split("-"), [whole]):
+        if held := [word for word in words if any(term in missing for term in split_terms(fold_accents(word)))]:
+            return held
+    return []
 
 
 @cache

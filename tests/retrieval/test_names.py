@@ -26,6 +26,7 @@ from retrieval.words.names import find_unnamed
         ("Oestradiol weakens migraine", "Estradiol and migraines", ()),
         ("Painkillers help after a slip", "Ibuprofen was studied in falls", ()),
         ("Bupivacaine-fentanyl eases labour", "Fentanyl in labour", ("Bupivacaine",)),
+        ("Ginkgo eases gastro-oesophageal trouble", "Ginger", ("Ginkgo", "gastro-oesophageal")),
         ("", "Anything", ()),
     ],
 )

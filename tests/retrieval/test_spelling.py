@@ -45,6 +45,7 @@ def test_a_word_is_found_in_its_other_spelling() -> None:
 
 def test_a_query_gets_the_other_spelling_of_its_words_once() -> None:
     assert add_other_forms("Probiotics prevent diarrhoea") == "Probiotics prevent diarrhea diarrhoea"
+    assert add_other_forms("anemia and anaemia") == "anemia and anemia anaemia"
     assert add_other_forms("Zinc shortens colds") == "Zinc shortens colds"
 
 

@@ -168,7 +168,7 @@ def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, m
         row["claim"] for row in read_rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == "train" and is_held_out(row["claim"])
     }  # fmt: skip
-    claims = sorted(texts, key=_hash_claim)[:most]
+    claims = _draw(texts, most)
     return [collection.cases(claim, {}) for claim in tqdm(claims, desc=f"{dataset} claims, strangers here")]
 
 
@@ -193,16 +193,16 @@ def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]
 def read_search_cases(reader: DocumentReader, data: Path, most: int) -> list[ReaderCase]:
     """The labelled papers of our own searches (`searches/*.jsonl`) held out of training, for at most `most` claims."""
     rows = [row for row in read_written(SEARCHES, data) if is_held_out(row["claim"])]
-    claims = set(sorted({row["claim"] for row in rows}, key=_hash_claim)[:most])
+    claims = set(_draw({row["claim"] for row in rows}, most))
     rows = [row for row in rows if row["claim"] in claims]
     return [
         read_case(reader, row, row["claim"], LABELS.index(row["label"])) for row in tqdm(rows, desc="our searches, papers given")
     ]
 
 
-def _hash_claim(claim: str) -> bytes:
-    """An order of claims that has nothing to do with what they say."""
-    return hashlib.sha256(claim.encode()).digest()
+def _draw(claims: set[str], most: int) -> list[str]:
+    """At most `most` of the claims, always the same ones, in an order that has nothing to do with what they say."""
+    return sorted(claims, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
 
 
 def read_case(reader: DocumentReader, paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
