@@ -27,7 +27,8 @@ from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.index import Index
 from retrieval.store.journal import Origin
 from retrieval.store.manifest import write_atomically
-from retrieval.words.lay import Tokens, expand, make_lay_query, split_lower_case, stem_texts
+from retrieval.words.abbreviations import expand
+from retrieval.words.lay import Tokens, make_lay_query, split_lower_case, stem_texts
 from service.trec.task_b.topics import read_topics
 
 DEPTH = 500

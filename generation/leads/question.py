@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_sections
 
 _FILE = Path(__file__).with_name("grammar.txt")
 _DO = {"do", "does", "did"}
@@ -237,30 +237,18 @@ def list_verbs() -> frozenset[str]:
 
 @cache
 def _load_section(name: str) -> frozenset[str]:
-    return frozenset(_load_sections()[name].split())
+    return frozenset(word for line in _load_sections()[name] for word in line.split())
 
 
 @cache
 def _load_irregular() -> dict[str, tuple[str, str, str]]:
     found = {}
-    for forms in re.split(r"\s*/\s*|\n", _load_sections()["irregular"].strip()):
+    for forms in (part for line in _load_sections()["irregular"] for part in line.split("/")):
         base, was, been = forms.split()
         found[base] = (base, was, been)
     return found
 
 
 @cache
-def _load_sections() -> dict[str, str]:
-    try:
-        lines = _FILE.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise ModelUnusable(f"The words {_FILE} cannot be read ({error}); reinstall the package.") from error
-    found: dict[str, str] = {}
-    section = ""
-    for line in lines:
-        if line.startswith("["):
-            section = line.strip("[] ")
-            found[section] = ""
-        elif line.strip() and not line.startswith("#"):
-            found[section] += f"{line}\n"
-    return found
+def _load_sections() -> dict[str, list[str]]:
+    return read_sections(_FILE)

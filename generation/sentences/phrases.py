@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_sections
 
 _FILE = Path(__file__).with_name("phrases.txt")
 
@@ -27,16 +27,7 @@ def list_alternatives(section: str) -> str:
 
 @cache
 def _load_sections() -> dict[str, list[str]]:
-    try:
-        lines = _FILE.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise ModelUnusable(f"The phrases {_FILE} cannot be read ({error}); reinstall the package.") from error
-    sections: dict[str, list[str]] = {}
-    section = ""
-    for line in lines:
-        if line.startswith("["):
-            section = line.strip("[] ")
-            sections[section] = []
-        elif line.strip() and not line.startswith("#"):
-            sections[section] += [phrase.strip().replace(" ", r"\s+") for phrase in line.split(" / ")]
-    return sections
+    return {
+        section: [phrase.strip().replace(" ", r"\s+") for line in lines for phrase in line.split(" / ")]
+        for section, lines in read_sections(_FILE).items()
+    }

@@ -6,6 +6,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from retrieval.core.word_list import read_word_list
+
 _WORDS = Path(__file__).parent / "reporting.txt"
 _FIGURE = re.compile(r"\d+(?:[.,·]\d+)*")
 
@@ -22,10 +24,7 @@ def is_report(text: str) -> bool:
 
 @cache
 def _compile_pattern() -> re.Pattern[str]:
-    lines = [line.strip() for line in _WORDS.read_text("utf-8").splitlines()]
     entries = [
-        re.escape(line.removesuffix("*")) + (r"\w*" if line.endswith("*") else r"(?!\w)")
-        for line in lines
-        if line and line[0] != "#"
+        re.escape(word.removesuffix("*")) + (r"\w*" if word.endswith("*") else r"(?!\w)") for word in read_word_list(_WORDS)
     ]
     return re.compile(rf"(?<!\w)(?:{'|'.join(entries)})")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from nli.text.designs import ANIMAL, find_design
-from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Document
+from retrieval.core.word_list import read_word_list
 
 Subjects = Literal["humans", "animals", "unknown"]
 
@@ -25,9 +25,4 @@ def find_subjects(document: Document) -> Subjects:
 
 @cache
 def _load_people() -> re.Pattern[str]:
-    try:
-        lines = _FILE.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise ModelUnusable(f"The words {_FILE} cannot be read ({error}); reinstall the package.") from error
-    forms = [line for line in lines if line and not line.startswith("#")]
-    return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE)
+    return re.compile(rf"\b(?:{'|'.join(read_word_list(_FILE))})\b", re.IGNORECASE)

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-DATA = ("*.yaml", "*.txt", "*.md")
-"""Cues, opposites, query templates, prompts. The files in eval are other people's figures."""
+DATA = ("*.yaml", "*.txt", "*.tsv", "*.md")
+"""Cues, opposites, abbreviations, query templates, prompts. The files in eval are other people's figures."""
 PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval", "bench")
 
 

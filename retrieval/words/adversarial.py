@@ -7,16 +7,18 @@ did not pay: the paper's V4 has the lowest MRR of contradictions of its five var
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+from retrieval.core.word_list import read_word_list
 
 PLACE = "{claim}"
+_TEMPLATES = Path(__file__).with_name("adversarial.txt")
 
 
 @cache
 def read_templates() -> tuple[str, ...]:
     """The templates of adversarial.txt, each with one place for the claim."""
-    lines = files("retrieval.words").joinpath("adversarial.txt").read_text("utf-8").splitlines()
-    return tuple(line for line in lines if line and not line.startswith("#"))
+    return tuple(read_word_list(_TEMPLATES))
 
 
 def make_adversarial_queries(claim: str) -> list[str]:

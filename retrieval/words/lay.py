@@ -8,56 +8,20 @@ one as for the documents. "no", "not" and the like stay as long as the analyzer 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 
 from retrieval.bm25.java import load_java_class
 from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
-from retrieval.core.errors import BadConfig
 from retrieval.runtime.without_torch import without_torch
+from retrieval.words.abbreviations import expand
 
 Tokens = Callable[[Sequence[str]], list[list[str]]]
 """Texts to their index terms, in order."""
-ABBREVIATIONS = "abbreviations.tsv"
 NEGATIONS = frozenset("no not nor neither never none nobody nothing without cannot".split())
 """Stop words in spaCy's list that reverse a claim: these are kept."""
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _PLAIN = re.compile(r"\w+")
-
-
-@cache
-def load_abbreviations() -> Mapping[str, str]:
-    """The shipped table, by abbreviation as it is written."""
-    return read_abbreviations(files("retrieval.words").joinpath(ABBREVIATIONS).read_text("utf-8"))
-
-
-def read_abbreviations(text: str) -> dict[str, str]:
-    """Read a table with one abbreviation, tab and expansion per line; lines that begin with # state its source.
-
-    Raises `BadConfig` for a wrong line.
-    """
-    table: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        short, _, long = (part.strip() for part in line.partition("\t"))
-        if not (short and long) or short in table:
-            raise BadConfig(f"Line {number} of the abbreviations should be a new abbreviation, a tab and what it stands for.")
-        table[short] = long
-    return table
-
-
-def expand(text: str) -> str:
-    """The text followed by the expansions of its abbreviations, once each."""
-    known = load_abbreviations()
-    found: dict[str, None] = {}
-    for word in _WORD.findall(text):
-        for form in (word, word.removesuffix("s")):
-            if form in known:
-                found[known[form]] = None
-                break
-    return " ".join([text, *found])
 
 
 @cache

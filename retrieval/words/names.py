@@ -13,9 +13,9 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_word_list
+from retrieval.words.abbreviations import expand
 from retrieval.words.aboutness import find_terms
-from retrieval.words.lay import expand
 from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import find_shared_terms
 
@@ -63,7 +63,4 @@ def _list_missing_parts(whole: str, missing: Collection[str]) -> list[str]:
 
 @cache
 def _load_names() -> frozenset[str]:
-    try:
-        return frozenset(line for line in NAMES_FILE.read_text("utf-8").splitlines() if line and not line.startswith("#"))
-    except OSError as error:
-        raise ModelUnusable(f"The word list {NAMES_FILE} cannot be read ({error}); reinstall the package.") from error
+    return frozenset(read_word_list(NAMES_FILE))

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_word_list
 
 _LIST = Path(__file__).with_name("spelling.txt")
 _WORD = re.compile(r"[A-Za-z]+")
@@ -25,9 +26,8 @@ _Rule = tuple[re.Pattern[str], str]
 def _read_pairs() -> tuple[tuple[str, str], ...]:
     """Each line's two forms: British and American, or with a hyphen and without."""
     try:
-        lines = [line.split() for line in _LIST.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-        return tuple((first, second) for first, second in lines)
-    except (OSError, ValueError) as error:
+        return tuple((first, second) for first, second in map(str.split, read_word_list(_LIST)))
+    except ValueError as error:
         raise ModelUnusable(f"The word list {_LIST} cannot be read ({error}); reinstall the package.") from error
 
 

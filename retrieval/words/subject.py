@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_word_list
 from retrieval.words.aboutness import find_rare_words
 from retrieval.words.lexical import split_terms
 
@@ -20,8 +20,4 @@ def find_subject(question: str) -> dict[str, float]:
 @cache
 def _load_asking_terms() -> frozenset[str]:
     """Terms that say nothing about a subject: "What is the best treatment for …", "The patient would like to know …"."""
-    try:
-        lines = _WORDS.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise ModelUnusable(f"The word list {_WORDS} cannot be read ({error}); reinstall the package.") from error
-    return frozenset(term for line in lines if not line.startswith("#") for term in split_terms(line))
+    return frozenset(term for line in read_word_list(_WORDS) for term in split_terms(line))

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_word_list
 from retrieval.words.aboutness import find_terms, weigh_share
 from retrieval.words.lexical import split_terms
 
@@ -23,13 +23,9 @@ Phrase = tuple[str, ...]
 @cache
 def _load_groups() -> Mapping[str, Sequence[tuple[Phrase, Sequence[Phrase]]]]:
     """Each name with the others of its line and the members of its class; by the name's first term, in the file's order."""
-    try:
-        lines = _FILE.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise ModelUnusable(f"The word list {_FILE} cannot be read ({error}); reinstall the package.") from error
     found: dict[str, list[tuple[Phrase, Sequence[Phrase]]]] = defaultdict(list)
-    for line in lines:
-        names, members = (_split_phrases(side) for side in line.partition("#")[0].partition(" > ")[::2])
+    for line in read_word_list(_FILE):
+        names, members = (_split_phrases(side) for side in line.partition(" > ")[::2])
         for name in names:
             found[name[0]].append((name, [other for other in (*names, *members) if other != name]))
     return found

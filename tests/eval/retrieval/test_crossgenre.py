@@ -20,7 +20,8 @@ from eval.retrieval.kept_index import KeptScores, StandardBM25
 from retrieval.bm25.bm25_plus import TermIndex
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.index import Index
-from retrieval.words.lay import drop_stop_words, expand, load_abbreviations, make_lay_query, read_abbreviations, stem_texts
+from retrieval.words.abbreviations import expand, load_abbreviations, read_abbreviations
+from retrieval.words.lay import drop_stop_words, make_lay_query, stem_texts
 from service.cli.commands import app
 from tests.helpers.fakes import WordReranker, make_index
 

@@ -1,0 +1,33 @@
+"""Reading shipped word lists: remarks and blank lines are left out, headings make sections, a lost file is one clear error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_sections, read_word_list
+from retrieval.words.synonyms import find_synonyms
+
+
+def test_entries_are_lines_without_remarks(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("# a remark\nvsl#3 / yogurt\n\n  kefir \n", "utf-8")
+    assert read_word_list(path) == ["vsl#3 / yogurt", "kefir"]
+
+
+def test_sections_are_the_lines_below_a_heading(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("[verbs]\n# a remark\nhelp work\n[nouns]\ntrial\ncohort\n", "utf-8")
+    assert read_sections(path) == {"verbs": ["help work"], "nouns": ["trial", "cohort"]}
+
+
+def test_a_list_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnusable, match=r"gone\.txt cannot be read .* reinstall the package"):
+        read_word_list(tmp_path / "gone.txt")
+
+
+def test_a_name_with_a_hash_hides_no_synonyms() -> None:
+    ((_, others),) = find_synonyms("Probiotics prevent diarrhea")[:1]
+    assert ("yogurt",) in others
