@@ -2,7 +2,7 @@
 
 What counts is what the paper itself found, so it is read twice against the claim. The first reading is of the whole paper, as in
 grounding, and costs nothing more. The second is of its results and conclusions without the title: a title names the subject and
-is too easily read as affirming it. The sentence that states the finding is also read alone, so that none is quoted for the
+is too easily read as affirming it. The sentences that may state the finding are also read alone, so that none is quoted for the
 opposite of what it says. The reader itself reads the end of each text once more. The readings are combined by the geometric mean
 of their probabilities (a logarithmic opinion pool, Genest and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim is
 not read: the shipped reader calls anything with a negation a contradiction (docs/experiments.md).
@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from generation.leads.question import YesNoQuestion
 from generation.sentences.findings import choose_quotable
 from nli.judges.judge import Abstract, Reader, Reading, drop_question
+from nli.reader.alone import weigh_alone
 from nli.text.roles import find_findings
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.rows import Entry
-from service.answering.telling import find_telling
+from service.answering.telling import rank_telling
 
 OPPOSED = 0.5
 """From this probability of the opposite, a sentence read alone speaks against its paper's side."""
@@ -52,19 +53,29 @@ def read_findings(
     for entry, whole, findings in zip(entries, readings, readings, strict=True):
         verdict = remove_leaning(pool_verdicts([whole.document, findings.document]), leaning)
         spoken = _pool_sentences(entry, whole, findings)
-        papers.append(PaperFinding(verdict, find_telling(question, asked, claim, verdict, entry, spoken)))
-    return _drop_misread(reader, claim, papers)
+        papers.append((verdict, rank_telling(question, asked, claim, verdict, entry, spoken)))
+    return _choose_sentences(reader, claim, papers)
 
 
-def _drop_misread(reader: Reader, claim: str, papers: Sequence[PaperFinding]) -> list[PaperFinding]:
-    """The findings without any sentence that, read alone, says the opposite: one of the two readings was wrong."""
-    alone = [Abstract("", (choose_quotable(one.sentence.text),)) for one in papers if one.sentence]
+def _choose_sentences(
+    reader: Reader, claim: str, papers: Sequence[tuple[Verdict, Sequence[tuple[Sentence, float]]]]
+) -> list[PaperFinding]:
+    """Each paper with the one of its telling sentences that speaks most clearly for its side when it is read alone.
+
+    It has none where that one or the first says the opposite: one of the two readings was wrong.
+    """
+    alone = [Abstract("", (choose_quotable(sentence.text),)) for _, ranked in papers for sentence, _ in ranked]
     readings = iter(reader.read_abstracts(claim, alone))
-    trusted = []
-    for one in papers:
-        opposed = one.sentence and getattr(next(readings).document, OPPOSITE[one.stance]) >= OPPOSED
-        trusted.append(replace(one, sentence=None) if opposed else one)
-    return trusted
+    findings = []
+    for verdict, ranked in papers:
+        read = [(sentence, worth, next(readings).document) for sentence, worth in ranked]
+        if not read:
+            findings.append(PaperFinding(verdict, None))
+            continue
+        best = max(read, key=lambda one: weigh_alone(one[1], getattr(one[2], verdict.leaning)))
+        opposed = max(getattr(one[2], OPPOSITE[verdict.leaning]) for one in (read[0], best)) >= OPPOSED
+        findings.append(PaperFinding(verdict, None if opposed else best[0]))
+    return findings
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:

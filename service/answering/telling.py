@@ -16,6 +16,7 @@ from generation.sentences.asides import is_aside
 from generation.sentences.candidates import stands_alone, trim_sentence
 from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
 from generation.sentences.phrases import compile_phrases
+from nli.reader.alone import MOST
 from nli.text.roles import ROLES, load_role_model, locate_stretch
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
@@ -41,14 +42,14 @@ _ANY_WORDS = 0.4
 _NO_FINDING = compile_phrases("no finding")
 
 
-def find_telling(
+def rank_telling(
     question: str, asked: YesNoQuestion, claim: str, verdict: Verdict, entry: Entry, spoken: Mapping[int, Verdict]
-) -> Sentence | None:
-    """The sentence that best states what the paper found, or None.
+) -> list[tuple[Sentence, float]]:
+    """The sentences that best state what the paper found, best first, with their worth.
 
-    It is None if no sentence qualifies, if the best one denies what the paper was read as affirming, or if it only compares
+    There are none if no sentence qualifies, if the best one denies what the paper was read as affirming, or if it only compares
     treatments when the question asks whether one works. `spoken` holds the reader's verdict on each result and conclusion, by
-    place. Of equally good sentences the later one wins: what a paper says last counts.
+    place. Of equally good sentences the later one comes first: what a paper says last counts.
     """
     sentences, stance = entry.sentences(), verdict.leaning
     worth = {
@@ -58,15 +59,19 @@ def find_telling(
         and is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
     }
     if not worth:
-        return None
-    best = sentences[max(worth, key=lambda place: (worth[place], place))]
-    quote = choose_quotable(best.text)
-    passage = make_passage(entry.document)
-    if stance == "contradict" and (is_draw(quote, question, passage) or is_outdone(quote, question, asked.subject)):
-        return None
-    # A paper that is read as affirming what its own words deny is trusted neither way.
-    denied = stance == "support" and is_denial(quote, claim, lambda text: _measure_aboutness(question, asked, text))
-    return None if denied else best
+        return []
+    ranked = sorted(worth, key=lambda place: (-worth[place], -place))[:MOST]
+    trusted = [place for place in ranked if _is_trusted(question, asked, claim, stance, entry, sentences[place])]
+    # A paper whose best sentence misleads is trusted neither way.
+    return [(sentences[place], worth[place]) for place in trusted] if ranked[0] in trusted else []
+
+
+def _is_trusted(question: str, asked: YesNoQuestion, claim: str, stance: Stance, entry: Entry, sentence: Sentence) -> bool:
+    """Whether the sentence neither denies what the paper was read as affirming nor merely compares treatments."""
+    quote = choose_quotable(sentence.text)
+    if stance == "contradict":
+        return not (is_draw(quote, question, make_passage(entry.document)) or is_outdone(quote, question, asked.subject))
+    return not is_denial(quote, claim, lambda text: _measure_aboutness(question, asked, text))
 
 
 def _speaks(verdict: Verdict, stance: Stance, outcome: float) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nli.decision.select import get_probability
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
@@ -9,8 +11,8 @@ from service.checking.citations import CitedPaper, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
 from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
+from service.grounding.quoting import quote_one
 from service.grounding.request import Request
-from service.grounding.rules import find_strongest
 from service.schemas.papers import SentenceOut, facts_of
 
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
@@ -28,10 +30,11 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     details = {"title": facts["title"], "year": facts["year"], "journal": facts["journal"], "retracted": facts["retracted"]}
     if grounder.config.contradict.judge is None or not len(entry) or not has_findings(entry.document):
         return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
-    decision = decide_alone(Request(Claim(claim), "contradict", grounder.index, grounder.config, grounder.models), entry)
+    request = Request(Claim(claim), "contradict", grounder.index, grounder.config, grounder.models)
+    decision = decide_alone(request, entry)
     verdict = decision.verdict
     side = verdict.leaning if verdict.label == "neutral" else verdict.label
     return CitedOut(
         kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=round(get_probability(verdict, side), 6),
-        sentence=SentenceOut.model_validate(find_strongest(claim, side, decision).sentence), **details,
+        sentence=SentenceOut.model_validate(quote_one(replace(request, stance=side), decision)), **details,
     )  # fmt: skip

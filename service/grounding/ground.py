@@ -13,6 +13,7 @@ from service.configuration.config import Branch, GroundingConfig
 from service.configuration.models import Models
 from service.grounding import rules
 from service.grounding.judging import decide_documents, judge_texts
+from service.grounding.quoting import quote_best
 from service.grounding.ranking import find, rank
 from service.grounding.request import Only, OnStage, Request, tell_nobody
 from service.grounding.showing import show
@@ -98,8 +99,9 @@ def run(request: Request) -> Side:
     if branch.judge:
         request.begin("judge", len(ranking), sum(len(one.entry) for one in ranking))
     selection = _select(request, ranking)
-    evidence, uncertain = show(request, selection.chosen), show(request, selection.uncertain)
-    more, silent = show(request, selection.more, first=len(evidence) + 1), show(request, selection.silent)
+    evidence, uncertain = (show(request, quote_best(request, some)) for some in (selection.chosen, selection.uncertain))
+    more = show(request, quote_best(request, selection.more), first=len(evidence) + 1)
+    silent = show(request, selection.silent)
     return Side(evidence, uncertain, more, silent, request.finish(documents, len(evidence)))
 
 

@@ -10,8 +10,8 @@ from itertools import groupby, islice
 from math import floor
 
 from nli.decision.select import Penalty, get_probability
-from nli.reader.abridge import score_findings
-from retrieval.core.values import OPPOSITE, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Verdict
+from service.grounding.quoting import keep_sentences, rank_quotable
 from service.grounding.request import Request
 from service.grounding.values import ChosenDocument, DecidedDocument, JudgedText, RankedDocument, Selection
 
@@ -98,23 +98,11 @@ def _doubtful(request: Request, verdict: Verdict) -> bool:
 
 def _by_strongest(request: Request, one: DecidedDocument) -> ChosenDocument:
     """A document with its strongest sentence, and the verdict on the document if it was read whole, else on the sentence."""
-    strongest = find_strongest(request.claim.text, request.label, one)
+    ranked = rank_quotable(request.claim.text, request.label, one)
+    strongest = ranked[0][0]
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
-    return ChosenDocument(
-        one.candidate, strongest.sentence, verdict, get_probability(one.verdict, request.label), request.judge.name
-    )
-
-
-def find_strongest(claim: str, label: Stance, one: DecidedDocument) -> JudgedText:
-    """The sentence that speaks for the label: the most probable, weighted by findings if the paper was read as a whole."""
-    if one.verdict.of == "sentence":
-        return max(one.sentences, key=lambda text: get_probability(text.verdict, label))
-    shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
-
-    def fitness(text: JudgedText) -> float:
-        return get_probability(text.verdict, label) ** 2 * float(shares[text.sentence.index] if text.sentence else 0.0)
-
-    return max(one.sentences, key=fitness)
+    likely = get_probability(one.verdict, request.label)
+    return ChosenDocument(one.candidate, strongest.sentence, verdict, likely, request.judge.name, keep_sentences(ranked))
 
 
 def _order_likeliest(request: Request, documents: list[ChosenDocument]) -> list[ChosenDocument]:

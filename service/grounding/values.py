@@ -57,13 +57,17 @@ class DecidedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ChosenDocument:
-    """A document that a rule chose, with the sentence that speaks for it, or None if none is picked yet."""
+    """A document that a rule chose, with the sentence that speaks for it, or None if none is picked yet.
+
+    `quotable` holds the sentences that may be quoted in its place, best first, with their fitness.
+    """
 
     candidate: RankedDocument
     sentence: Sentence | None
     verdict: Verdict | None
     score: float
     scored_by: str
+    quotable: tuple[tuple[Sentence, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

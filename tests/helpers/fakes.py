@@ -78,12 +78,12 @@ def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge
     return Grounder(index, load_config(config), _models(judge)), judge
 
 
-def make_reading_grounder(index: Index) -> Grounder:
+def make_reading_grounder(index: Index, reader: Judge | None = None) -> Grounder:
     """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper."""
     config = load_config("counterpoint")
     judge = JudgeStep(model="stance", level="abstract", documents=5)
     sides = {side: getattr(config, side).model_copy(update={"judge": judge}) for side in ("contradict", "support")}
-    return Grounder(index, config.model_copy(update=sides), _models(WordReader()))
+    return Grounder(index, config.model_copy(update=sides), _models(reader or WordReader()))
 
 
 def _models(judge: Judge) -> Models:

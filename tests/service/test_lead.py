@@ -329,8 +329,8 @@ def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index:
     (entry,) = index.entries(["1"])
     read_findings(reader, QUESTION, turned, [entry])
     assert reader.read[0] == make_abstract(entry)
-    assert [one.title for one in reader.read] == [entry.document.title, "", ""]
-    assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1], "its findings, then the sentence that tells them"
+    assert [one.title for one in reader.read] == [entry.document.title, "", "", ""]
+    assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1, 1], "its findings, then what may tell them"
 
 
 def test_a_sentence_is_not_quoted_for_the_opposite_of_what_it_says_alone(tmp_path: Path) -> None:
