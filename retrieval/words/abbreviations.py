@@ -8,15 +8,16 @@ from functools import cache
 from pathlib import Path
 
 from retrieval.core.errors import BadConfig
+from retrieval.core.word_list import read_shipped
 
 _FILE = Path(__file__).with_name("abbreviations.tsv")
-_WORD = re.compile(r"\w+(?:['’\-]\w+)*")
+WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 
 
 @cache
 def load_abbreviations() -> Mapping[str, str]:
     """The shipped table, by abbreviation as it is written."""
-    return read_abbreviations(_FILE.read_text("utf-8"))
+    return read_abbreviations(read_shipped(_FILE))
 
 
 def read_abbreviations(text: str) -> dict[str, str]:
@@ -39,7 +40,7 @@ def expand(text: str) -> str:
     """The text followed by the expansions of its abbreviations, once each."""
     known = load_abbreviations()
     found: dict[str, None] = {}
-    for word in _WORD.findall(text):
+    for word in WORD.findall(text):
         for form in (word, word.removesuffix("s")):
             if form in known:
                 found[known[form]] = None

@@ -14,13 +14,12 @@ from functools import cache
 from retrieval.bm25.java import load_java_class
 from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
 from retrieval.runtime.without_torch import without_torch
-from retrieval.words.abbreviations import expand
+from retrieval.words.abbreviations import WORD, expand
 
 Tokens = Callable[[Sequence[str]], list[list[str]]]
 """Texts to their index terms, in order."""
 NEGATIONS = frozenset("no not nor neither never none nobody nothing without cannot".split())
 """Stop words in spaCy's list that reverse a claim: these are kept."""
-_WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _PLAIN = re.compile(r"\w+")
 
 
@@ -37,7 +36,7 @@ def drop_stop_words(text: str) -> str:
 
     Where nothing would be left, the text as it is.
     """
-    left = [word for word in _WORD.findall(text) if word.lower() not in _load_stop_words() or word.isupper()]
+    left = [word for word in WORD.findall(text) if word.lower() not in _load_stop_words() or word.isupper()]
     return " ".join(left) or text
 
 

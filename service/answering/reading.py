@@ -60,21 +60,22 @@ def read_findings(
 def _choose_sentences(
     reader: Reader, claim: str, papers: Sequence[tuple[Verdict, Sequence[tuple[Sentence, float]]]]
 ) -> list[PaperFinding]:
-    """Each paper with the one of its telling sentences that speaks most clearly for its side when it is read alone.
+    """Each paper with the best of its telling sentences, by their worth and by what they say when read alone.
 
-    It has none where that one or the first says the opposite: one of the two readings was wrong.
+    None is quoted for the opposite of what it says alone; if that is the first, the paper has none, since one of the two readings
+    was wrong.
     """
     alone = [Abstract("", (choose_quotable(sentence.text),)) for _, ranked in papers for sentence, _ in ranked]
     readings = iter(reader.read_abstracts(claim, alone))
     findings = []
     for verdict, ranked in papers:
         read = [(sentence, worth, next(readings).document) for sentence, worth in ranked]
-        if not read:
+        fair = [one for one in read if getattr(one[2], OPPOSITE[verdict.leaning]) < OPPOSED]
+        if not fair or fair[0] is not read[0]:
             findings.append(PaperFinding(verdict, None))
-            continue
-        best = max(read, key=lambda one: weigh_alone(one[1], getattr(one[2], verdict.leaning)))
-        opposed = max(getattr(one[2], OPPOSITE[verdict.leaning]) for one in (read[0], best)) >= OPPOSED
-        findings.append(PaperFinding(verdict, None if opposed else best[0]))
+        else:
+            best = max(fair, key=lambda one: weigh_alone(one[1], getattr(one[2], verdict.leaning)))
+            findings.append(PaperFinding(verdict, best[0]))
     return findings
 
 

@@ -16,7 +16,7 @@ from generation.sentences.asides import is_aside
 from generation.sentences.candidates import stands_alone, trim_sentence
 from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
 from generation.sentences.phrases import compile_phrases
-from nli.reader.alone import MOST
+from nli.reader.alone import READ_ALONE
 from nli.text.roles import ROLES, load_role_model, locate_stretch
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
@@ -45,11 +45,12 @@ _NO_FINDING = compile_phrases("no finding")
 def rank_telling(
     question: str, asked: YesNoQuestion, claim: str, verdict: Verdict, entry: Entry, spoken: Mapping[int, Verdict]
 ) -> list[tuple[Sentence, float]]:
-    """The sentences that best state what the paper found, best first, with their worth.
+    """The few sentences that best state what the paper found, best first, with their worth.
 
     There are none if no sentence qualifies, if the best one denies what the paper was read as affirming, or if it only compares
     treatments when the question asks whether one works. `spoken` holds the reader's verdict on each result and conclusion, by
-    place. Of equally good sentences the later one comes first: what a paper says last counts.
+    place. Others that deny or merely compare are left out too. Of equally good sentences the later one comes first: what a paper
+    says last counts.
     """
     sentences, stance = entry.sentences(), verdict.leaning
     worth = {
@@ -60,7 +61,7 @@ def rank_telling(
     }
     if not worth:
         return []
-    ranked = sorted(worth, key=lambda place: (-worth[place], -place))[:MOST]
+    ranked = sorted(worth, key=lambda place: (-worth[place], -place))[:READ_ALONE]
     trusted = [place for place in ranked if _is_trusted(question, asked, claim, stance, entry, sentences[place])]
     # A paper whose best sentence misleads is trusted neither way.
     return [(sentences[place], worth[place]) for place in trusted] if ranked[0] in trusted else []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nli.decision.select import get_probability
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
@@ -36,5 +34,5 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     side = verdict.leaning if verdict.label == "neutral" else verdict.label
     return CitedOut(
         kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=round(get_probability(verdict, side), 6),
-        sentence=SentenceOut.model_validate(quote_one(replace(request, stance=side), decision)), **details,
+        sentence=SentenceOut.model_validate(quote_one(request, side, decision)), **details,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from indexes.build import build
 from nli.decision.document import PLAIN
-from nli.judges.judge import Abstract, Judge, Reading
+from nli.judges.judge import Abstract, Judge, Reader, Reading
 from retrieval.core.answers import Answer, Citation, CitedSentence
 from retrieval.core.values import Hit, Premise, Topic, Verdict
 from retrieval.index import Index
@@ -78,7 +78,7 @@ def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge
     return Grounder(index, load_config(config), _models(judge)), judge
 
 
-def make_reading_grounder(index: Index, reader: Judge | None = None) -> Grounder:
+def make_reading_grounder(index: Index, reader: Reader | None = None) -> Grounder:
     """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper."""
     config = load_config("counterpoint")
     judge = JudgeStep(model="stance", level="abstract", documents=5)

@@ -13,7 +13,7 @@ from retrieval.words.synonyms import find_synonyms
 
 def test_entries_are_lines_without_remarks(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
-    path.write_text("# a remark\nvsl#3 / yogurt\n\n  kefir \n", "utf-8")
+    path.write_text("# a remark\nvsl#3 / yogurt\n\n  kefir \n  # another\n", "utf-8")
     assert read_word_list(path) == ["vsl#3 / yogurt", "kefir"]
 
 
@@ -23,11 +23,19 @@ def test_sections_are_the_lines_below_a_heading(tmp_path: Path) -> None:
     assert read_sections(path) == {"verbs": ["help work"], "nouns": ["trial", "cohort"]}
 
 
+@pytest.mark.parametrize("text", ["help\n[verbs]\nwork\n", "[verbs]\nhelp\n[verbs]\nwork\n"])
+def test_an_entry_without_a_heading_and_a_heading_twice_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ModelUnusable, match=r"words\.txt should have a new heading in place of '(help|\[verbs\])'"):
+        read_sections(path)
+
+
 def test_a_list_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnusable, match=r"gone\.txt cannot be read .* reinstall the package"):
         read_word_list(tmp_path / "gone.txt")
 
 
 def test_a_name_with_a_hash_hides_no_synonyms() -> None:
-    ((_, others),) = find_synonyms("Probiotics prevent diarrhea")[:1]
+    others = dict(find_synonyms("Probiotics prevent diarrhea"))["probiotic",]
     assert ("yogurt",) in others

@@ -333,6 +333,50 @@ def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index:
     assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1, 1], "its findings, then what may tell them"
 
 
+RESULT = "RESULTS: Zeta lowered blood pressure by a tenth in adults."
+CONCLUSION = "CONCLUSIONS: Zeta lowered blood pressure in most adults."
+
+
+@pytest.mark.parametrize(
+    ("alone", "told"),
+    [
+        ({"tenth": Verdict(0.02, 0.96, 0.02), "most": Verdict(0.02, 0.96, 0.02)}, CONCLUSION),
+        ({"tenth": Verdict(0.95, 0.04, 0.01), "most": Verdict(0.02, 0.96, 0.02)}, RESULT),
+        ({"tenth": Verdict(0.45, 0.01, 0.54), "most": Verdict(0.02, 0.96, 0.02)}, CONCLUSION),
+        ({"tenth": Verdict(0.95, 0.04, 0.01), "most": Verdict(0.02, 0.03, 0.95)}, None),
+    ],
+)
+def test_the_next_best_sentence_is_quoted_if_it_alone_says_so(
+    tmp_path: Path, alone: dict[str, Verdict], told: str | None
+) -> None:
+    class Split(Echo):
+        """For the claim within the paper; alone, each sentence says what it is told to."""
+
+        def read_abstracts(self, claim: str, documents: Any) -> Any:
+            for one in documents:
+                self.read.append(one)
+                own = next(
+                    (verdict for word, verdict in alone.items() if len(one.sentences) == 1 and word in one.sentences[0]), FOR
+                )
+                yield Reading(own, tuple(FOR for _ in one.sentences))
+
+    silent = {"pmid": "2", "title": "Zeta and moods", "abstract": "METHODS: Adults took zeta. It was given at night."}
+    papers = [
+        {
+            "pmid": "1",
+            "title": "Zeta and blood pressure",
+            "abstract": f"METHODS: Adults took zeta for a year. {RESULT} {CONCLUSION}",
+        },
+        silent,
+        {"pmid": "3", "title": "Zeta again", "abstract": "CONCLUSIONS: Zeta lowered blood pressure."},
+    ]
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    entries = list(make_index(tmp_path, papers).entries(["1", "2", "3"]))
+    quotes = [one.sentence.text if one.sentence else None for one in read_findings(Split(), QUESTION, turned, entries)]
+    assert quotes == [told, None, "CONCLUSIONS: Zeta lowered blood pressure."]
+
+
 def test_a_sentence_is_not_quoted_for_the_opposite_of_what_it_says_alone(tmp_path: Path) -> None:
     class Turning(Echo):
         """Against the claim where it reads the paper, for it where it then reads the sentence alone."""

@@ -221,7 +221,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--mean", type=Path, nargs="*", default=[], metavar="FILE", help="more weights to average, as --start of train takes them"
     )
-    parser.add_argument("--most", type=int, default=10_000, help="at most this many claims of a set, of some three times as many")
+    parser.add_argument(
+        "--most", type=int, default=10_000, help="about how many claims of a set to read (a third to thrice as many)"
+    )
     parser.add_argument("--export-only", action="store_true", help="write the model without a calibration or a decision")
     options = parser.parse_args(arguments)
     words = json.loads(options.vocabulary.read_text("utf-8"))
