@@ -175,7 +175,7 @@ def _find_predicate(words: list[str]) -> int:
         low, before = word.lower().strip(","), words[place - 1].lower() if place else ""
         if not place or before in prepositions or before in _ARTICLES:
             continue
-        if low in _ARTICLES:
+        if low in _ARTICLES or (low == "as" and "as" in (other.lower() for other in words[place + 2 : place + 4])):
             return place
         if low in prepositions:
             continue

@@ -21,6 +21,7 @@ from generation.leads.question import make_past, make_third_person, parse_questi
         ("Zeta in gout: does it help?", "Zeta in gout helps", "Zeta in gout does not help"),
         ("Does use of zeta increase the risk?", "use of zeta increases the risk", "use of zeta does not increase the risk"),
         ("Is zeta safe, yes or no?", "zeta is safe", "zeta is not safe"),
+        ("Is zeta as safe as eta in gout?", "zeta is as safe as eta in gout", "zeta is not as safe as eta in gout"),
         ("After gout, does zeta prevent falls?", "zeta prevents falls after gout", "zeta does not prevent falls after gout"),
         ("Does less zeta prevent gout or falls?", "less zeta prevents gout or falls", "less zeta does not prevent gout or falls"),
     ],

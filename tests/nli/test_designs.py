@@ -15,6 +15,10 @@ from retrieval.core.values import Document, Notice
     [
         ("Zeta", "Adults took zeta.", ("Randomized Controlled Trial",), "trial"),
         ("Zeta in gout: a meta-analysis", "", (), "review"),
+        ("Zeta in gout: a systematic overview of randomised placebo-controlled trials", "", (), "review"),
+        ("Zeta in gout", "We performed an updated meta-analysis of randomised trials.", (), "review"),
+        ("Zeta in gout", "OBJECTIVES: The aims of this review were: To determine the effect of zeta.", (), "review"),
+        ("Overview of recent trials in gout", "", (), "other"),
         ("Zeta in gout", "Adults were randomly assigned to zeta or placebo.", (), "trial"),
         ("Zeta for gout: study protocol for a randomised trial", "", (), "protocol"),
         ("Zeta for gout: rationale, design and baseline characteristics of a trial", "", (), "protocol"),
