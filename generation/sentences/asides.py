@@ -1,4 +1,4 @@
-"""Sentences that do not state what a study found on its question: subgroups, single patients, safety, earlier work.
+"""Sentences that do not state what a study found on its question: subgroups, single patients, costs, safety, earlier work.
 
 The cues are data (generation/sentences/phrases.txt). A cue that the question itself holds is no aside.
 """
@@ -9,14 +9,14 @@ from generation.sentences.phrases import compile_phrases
 
 _SUBGROUP, _SAFETY = compile_phrases("subgroup"), compile_phrases("safety")
 _OTHERS, _PATIENTS = compile_phrases("others' findings (opening)"), compile_phrases("single patients (opening)")
-_BASELINE = compile_phrases("baseline")
+_BASELINE, _COST = compile_phrases("baseline"), compile_phrases("cost")
 LEAST = 0.2
 """The share of the asked outcome that a sentence on safety must hold to be about more than safety."""
 
 
 def is_aside(text: str, question: str, outcome: float) -> bool:
     """Whether a sentence is beside the question; `outcome` (0 to 1) is the share of the asked outcome that it holds."""
-    for cues in (_SUBGROUP, _BASELINE):
+    for cues in (_SUBGROUP, _BASELINE, _COST):
         if cues.search(text) and not cues.search(question):
             return True
     if _OTHERS.search(text) or _PATIENTS.search(text):

@@ -20,6 +20,8 @@ ASKED = "Does zeta lower blood pressure?"
         ("It has been reported that zeta lowers blood pressure.", 1.0, True),
         ("Three patients discontinued zeta because of a lack of response.", 0.0, True),
         ("Zeta was well tolerated.", 0.0, True),
+        ("Patients with low blood pressure were significantly older.", 1.0, True),
+        ("Zeta is a very cost-effective way to lower blood pressure.", 1.0, True),
         ("Zeta lowered blood pressure and was well tolerated.", 1.0, False),
         ("Blood pressure fell from baseline by 12 mm Hg.", 1.0, False),
         ("Zeta lowered blood pressure.", 1.0, False),
@@ -31,6 +33,7 @@ def test_asides_are_told_by_their_words(text: str, outcome: float, aside: bool) 
 
 def test_what_the_question_asks_about_is_no_aside() -> None:
     assert not is_aside("Zeta was well tolerated.", "Is zeta well tolerated?", 0.0)
+    assert not is_aside("Zeta was cost-effective.", "Does zeta reduce the costs of care?", 0.5)
     assert not is_aside("In the subgroup of smokers zeta lowered it.", "Does zeta help a subgroup of patients?", 0.5)
 
 
