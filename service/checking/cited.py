@@ -9,8 +9,8 @@ from service.checking.citations import CitedPaper, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
 from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
-from service.grounding.quoting import quote_one
 from service.grounding.request import Request
+from service.grounding.showing import quote_one
 from service.schemas.papers import SentenceOut, facts_of
 
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}

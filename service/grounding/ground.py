@@ -14,10 +14,9 @@ from service.configuration.config import Branch, GroundingConfig
 from service.configuration.models import Models
 from service.grounding import rules
 from service.grounding.judging import decide_documents, judge_texts
-from service.grounding.quoting import quote_best
 from service.grounding.ranking import find, rank
 from service.grounding.request import Only, OnStage, Request, tell_nobody
-from service.grounding.showing import show
+from service.grounding.showing import quote_best, show
 from service.grounding.values import RankedDocument, Selection, Side
 
 

@@ -10,8 +10,9 @@ from itertools import groupby, islice
 from math import floor
 
 from nli.decision.select import Penalty, get_probability
-from retrieval.core.values import OPPOSITE, Verdict
-from service.grounding.quoting import keep_sentences, rank_quotable
+from nli.reader.abridge import score_findings
+from nli.reader.alone import READ_ALONE
+from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from service.grounding.request import Request
 from service.grounding.values import ChosenDocument, DecidedDocument, JudgedText, RankedDocument, Selection
 
@@ -103,6 +104,28 @@ def _by_strongest(request: Request, one: DecidedDocument) -> ChosenDocument:
     verdict = one.verdict if one.verdict.of == "document" else strongest.verdict
     likely = get_probability(one.verdict, request.label)
     return ChosenDocument(one.candidate, strongest.sentence, verdict, likely, request.judge.name, keep_sentences(ranked))
+
+
+def rank_quotable(claim: str, label: Stance, one: DecidedDocument) -> list[tuple[JudgedText, float]]:
+    """The sentences that may be quoted for the label, best first, with their fitness; at least one.
+
+    Where only sentences were judged, it is the most probable one. Where the paper was read as a whole, the squares of the
+    probabilities are weighted by how far a sentence is a finding on the claim.
+    """
+    if one.verdict.of == "sentence":
+        strongest = max(one.sentences, key=lambda text: get_probability(text.verdict, label))
+        return [(strongest, get_probability(strongest.verdict, label))]
+    shares = score_findings(claim, [sentence.text for sentence in one.candidate.entry.sentences()])
+    fitness = [
+        get_probability(text.verdict, label) ** 2 * float(shares[text.sentence.index] if text.sentence else 0.0)
+        for text in one.sentences
+    ]
+    return sorted(zip(one.sentences, fitness, strict=True), key=lambda pair: -pair[1])[:READ_ALONE]
+
+
+def keep_sentences(ranked: Sequence[tuple[JudgedText, float]]) -> tuple[tuple[Sentence, float], ...]:
+    """The ranked texts without verdicts, and without whole abstracts."""
+    return tuple((text.sentence, fitness) for text, fitness in ranked if text.sentence)
 
 
 def _order_likeliest(request: Request, documents: list[ChosenDocument]) -> list[ChosenDocument]:

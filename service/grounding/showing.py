@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nli.decision.select import get_probability
+from nli.judges.judge import Abstract
+from nli.reader.alone import weigh_alone
 from nli.text.scope import negation_scopes
 from nli.wording.qualify import find_qualifiers
 from retrieval.core.values import Document, Evidence, Sentence, Stance, Verdict
 from service.grounding.judging import texts_of
 from service.grounding.reasons import why
 from service.grounding.request import Request
-from service.grounding.values import ChosenDocument
+from service.grounding.rules import keep_sentences, rank_quotable
+from service.grounding.values import ChosenDocument, DecidedDocument
 
 _WORD = re.compile(r"\w+")
 
@@ -27,6 +30,29 @@ def show(request: Request, choices: Sequence[ChosenDocument], first: int = 1) ->
         )
         for rank, one in enumerate((_with_sentence(request, one) for one in choices), first)
     )  # fmt: skip
+
+
+def quote_best(request: Request, documents: Sequence[ChosenDocument]) -> list[ChosenDocument]:
+    """The documents, each with the best of its quotable sentences, by their fitness and by what they say when read alone."""
+    quotes = _choose_quotes(request, request.label, [one.quotable for one in documents])
+    return [replace(one, sentence=quote or one.sentence) for one, quote in zip(documents, quotes, strict=True)]
+
+
+def quote_one(request: Request, side: Stance, one: DecidedDocument) -> Sentence | None:
+    """The sentence to quote for a side from one paper that the request's judge decided on; None if only whole abstracts were
+    judged."""
+    return _choose_quotes(request, side, [keep_sentences(rank_quotable(request.claim.text, side, one))])[0]
+
+
+def _choose_quotes(request: Request, side: Stance, papers: Sequence[Sequence[tuple[Sentence, float]]]) -> list[Sentence | None]:
+    """The best of each paper's quotable sentences, or None where there are none. Only rivals of the same paper are read."""
+    rivals = [sentence for some in papers if len(some) > 1 for sentence, _ in some]
+    reader = request.reader if rivals else None
+    if reader is None:
+        return [some[0][0] if some else None for some in papers]
+    readings = reader.read_abstracts(request.claim.text, [Abstract("", (sentence.text,)) for sentence in rivals])
+    alone = {one: get_probability(reading.document, side) for one, reading in zip(rivals, readings, strict=True)}
+    return [max(some, key=lambda pair: weigh_alone(pair[1], alone.get(pair[0], 0.0)))[0] if some else None for some in papers]
 
 
 def evidence_for(
