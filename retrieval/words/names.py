@@ -7,20 +7,18 @@ a claim rarely lacks where the claim contains them.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
 from retrieval.core.word_list import read_word_list
-from retrieval.words.abbreviations import expand
+from retrieval.words.abbreviations import WORD, expand
 from retrieval.words.aboutness import find_terms
 from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import find_shared_terms
 
 NAMES_FILE = Path(__file__).with_name("names.txt")
-_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 _SAME, _ENDING = 6, 2
 """A word is a form of a name if both begin alike: all but the name's last two letters, and at least six. Shorter names have no
 other forms."""
@@ -31,7 +29,7 @@ def find_unnamed(claim: str, text: str) -> tuple[str, ...]:
     plain = fold_accents(claim)
     names = _load_names().intersection(split_terms(plain))
     missing = find_missing(names, plain, text) if names else frozenset[str]()
-    return tuple(dict.fromkeys(word for whole in _WORD.findall(claim) for word in _list_missing_parts(whole, missing)))
+    return tuple(dict.fromkeys(word for whole in WORD.findall(claim) for word in _list_missing_parts(whole, missing)))
 
 
 def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str]:

@@ -6,7 +6,6 @@ A branch is data (service.configuration.config.Branch): retrieve → drop known 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from retrieval.core.values import Claim, Evidence, Grounding, Stance
 from retrieval.index import Index
@@ -98,10 +97,9 @@ def run(request: Request) -> Side:
     ranking = rank(request, documents)
     if branch.judge:
         request.begin("judge", len(ranking), sum(len(one.entry) for one in ranking))
-    selection = _select(request, ranking)
-    quoted = iter(quote_best(request, [*selection.chosen, *selection.uncertain, *selection.more]))
-    evidence, uncertain = (show(request, list(islice(quoted, len(some)))) for some in (selection.chosen, selection.uncertain))
-    more, silent = show(request, list(quoted), first=len(evidence) + 1), show(request, selection.silent)
+    selection = quote_best(request, _select(request, ranking))
+    evidence, uncertain = show(request, selection.chosen), show(request, selection.uncertain)
+    more, silent = show(request, selection.more, first=len(evidence) + 1), show(request, selection.silent)
     return Side(evidence, uncertain, more, silent, request.finish(documents, len(evidence)))
 
 

@@ -16,7 +16,7 @@ from service.grounding.judging import texts_of
 from service.grounding.reasons import why
 from service.grounding.request import Request
 from service.grounding.rules import keep_sentences, rank_quotable
-from service.grounding.values import ChosenDocument, DecidedDocument
+from service.grounding.values import ChosenDocument, DecidedDocument, Selection
 
 _WORD = re.compile(r"\w+")
 
@@ -32,10 +32,13 @@ def show(request: Request, choices: Sequence[ChosenDocument], first: int = 1) ->
     )  # fmt: skip
 
 
-def quote_best(request: Request, documents: Sequence[ChosenDocument]) -> list[ChosenDocument]:
-    """The documents, each with the best of its quotable sentences, by their fitness and by what they say when read alone."""
-    quotes = _choose_quotes(request, request.label, [one.quotable for one in documents])
-    return [replace(one, sentence=quote or one.sentence) for one, quote in zip(documents, quotes, strict=True)]
+def quote_best(request: Request, selection: Selection) -> Selection:
+    """The selection, each document but the silent with the best of its quotable sentences, by their fitness and what they say
+    alone."""
+    kinds = (selection.chosen, selection.uncertain, selection.more)
+    quotes = iter(_choose_quotes(request, request.label, [one.quotable for some in kinds for one in some]))
+    chosen, uncertain, more = ([replace(one, sentence=next(quotes) or one.sentence) for one in some] for some in kinds)
+    return Selection(chosen, uncertain, more, selection.silent)
 
 
 def quote_one(request: Request, side: Stance, one: DecidedDocument) -> Sentence | None:
