@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
+
+from retrieval.core.word_list import read_sections
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
@@ -46,22 +49,20 @@ class Flips:
         self._opposite: dict[str, list[str]] = {}
         self._same: dict[str, list[str]] = {}
         self._third_person: dict[str, str] = {}
-        section = ""
-        for line in FLIPS.read_text("utf-8").splitlines():
-            if not line.strip() or line.startswith(("[", "#")):
-                section = line.strip("[]") if line.startswith("[") else section
-                continue
-            sides = [side.split() for side in line.split("/")]
-            forms: list[list[tuple[str, ...]]] = [
-                [_inflect(word) if section == "verbs" else (word,) for word in side] for side in sides
-            ]
-            for near_side, far_side in (forms, forms[::-1]):
-                for word in near_side:
-                    for place, form in enumerate(word):
-                        self._opposite.setdefault(form, []).extend(other[place] for other in far_side)
-                        self._same.setdefault(form, []).extend(other[place] for other in near_side if other != word)
-                    if section == "verbs":
-                        self._third_person[word[1]] = word[0]
+        sections = read_sections(FLIPS)
+        for line in sections["verbs"]:
+            self._add_line([[_inflect(verb) for verb in side.split()] for side in line.split("/")])
+            self._third_person |= {third: base for base, third, _, _ in map(_inflect, line.replace("/", " ").split())}
+        for line in sections["words"]:
+            self._add_line([[(word,) for word in side.split()] for side in line.split("/")])
+
+    def _add_line(self, sides: Sequence[Sequence[tuple[str, ...]]]) -> None:
+        """Add the words of both sides, each a tuple of its forms; opposites and synonyms are in the same form."""
+        for near_side, far_side in (sides, sides[::-1]):
+            for word in near_side:
+                for place, form in enumerate(word):
+                    self._opposite.setdefault(form, []).extend(other[place] for other in far_side)
+                    self._same.setdefault(form, []).extend(other[place] for other in near_side if other != word)
 
     def find_directions(self, text: str) -> list[re.Match[str]]:
         """The words of `text` that have an opposite."""
