@@ -82,7 +82,7 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
     if _asks_which(rest):
         return None
     if rest[0].lower() == "there" and auxiliary in _BE:
-        return _parse_there(auxiliary, rest[1:], topic)
+        return None if _asks_for_a_list(rest[1:]) else _parse_there(auxiliary, rest[1:], topic)
     end, context = 0, "" if not topic or _names_most(topic, rest) else topic
     if rest[0].lower() in _PRONOUNS and topic and len(rest) > 1:
         # "Statins in stroke: do they help?": the heading is the subject, unless it is a sentence of its own.
@@ -110,6 +110,15 @@ def _asks_which(words: list[str]) -> bool:
     if "or" not in low or "than" in low:
         return False
     return bool((_BETTER - _AMOUNTS) & {*low} or _AMOUNTS & {*low[low.index("or") :]})
+
+
+def _asks_for_a_list(words: list[str]) -> bool:
+    """Whether yes would be no answer: "Are there ways to prevent gout?" asks which."""
+    low = [word.lower().strip(",") for word in words]
+    end = next(
+        (place for place, word in enumerate(low) if word in _load_section("prepositions") | {"to", "that", "which"}), len(low)
+    )
+    return end > 0 and low[end - 1] in _load_section("things to list")
 
 
 def _parse_there(auxiliary: str, rest: list[str], topic: str) -> YesNoQuestion:

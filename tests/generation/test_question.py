@@ -46,6 +46,8 @@ def test_the_claim_knows_what_it_speaks_of_and_what_it_says_of_it() -> None:
         "Is zeta or eta better for gout?",
         "Gout treatments",
         "Which zeta is best?",
+        "Are there ways to prevent gout or treat it at sea?",
+        "Are there any side effects of zeta?",
     ],
 )
 def test_what_asks_for_something_else_has_no_claim(question: str) -> None:
