@@ -15,6 +15,11 @@ _RUN = 5
 _COPY_SHARE = 0.5
 _REPEAT_SHARE = 0.9
 _LOOPS = 3
+_REFERS = re.compile(
+    r"(?:(?:also|however|thus|therefore|in addition|moreover|furthermore),? )?"
+    r"(?:(?:they|this|these|those|such|both|its|their|he|she|his|her)\b|it\b(?! (?:is|was|has been) (?:\w+ ){1,2}that\b))",
+    re.IGNORECASE,
+)
 _PMID = re.compile(r"\bPMIDs?\s*:?\s*(\d{5,9})", re.IGNORECASE)
 
 
@@ -45,6 +50,11 @@ class Faults:
     def remember(self, sentence: str) -> None:
         """Remember a sentence that is kept, so that no later one repeats it."""
         self._word_sets.append(frozenset(_split(sentence)))
+
+
+def refers_elsewhere(sentence: str) -> bool:
+    """Whether a sentence begins with a word that stands for something in another one, so that it cannot be checked alone."""
+    return bool(_REFERS.match(sentence))
 
 
 def _split(text: str) -> list[str]:

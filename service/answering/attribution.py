@@ -14,18 +14,22 @@ from dataclasses import dataclass, replace
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompts.filling import is_order
 from nli.decision.select import get_probability
-from nli.judges.judge import Abstract, Judge, Reader, drop_question
+from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
+from nli.reader.alone import READ_ALONE, weigh_alone
 from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
 from retrieval.core.values import Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.aboutness import measure_aboutness
+from service.answering.mentions import find_missing_content
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4
 """Shorter quotations occur word for word in too many documents to prove anything."""
 SHARED = 0.3
 """The share of a sentence's rare words that a document must contain to be tried in place of another."""
+STATED = 0.5
+"""The support of the best sentence of a paper, read alone, from which the paper says what is cited from it (docs/answers.md)."""
 SURE = 0.95
 """The probability that a judge's own decision counts as if it overrides its probabilities (a language model over a small one)."""
 _SPACE = re.compile(r"\s+")
@@ -70,10 +74,16 @@ class Attribution:
         return CheckedSentence(tuple(citations[number] for number in citations if number in best), tuple(failures))
 
     def _judge_citation(self, cited: CitedSource, text: str) -> Citation | str:
-        """The citation, or why it does not hold; a sentence that gives orders to a language model supports nothing."""
+        """The citation, or why it does not hold.
+
+        A sentence that gives orders to a language model supports nothing, and neither does a paper that lacks what is said.
+        """
         found = self._find_citation(cited, text)
         if isinstance(found, Citation) and is_order(found.sentence.text):
             return f"[{cited.number}] says it only in words that are meant for a language model"
+        if isinstance(found, Citation) and not found.verbatim:
+            missing = find_missing_content(cited.part or text, found.document)
+            return f"[{cited.number}] {missing}" if missing else found
         return found
 
     def _find_citation(self, cited: CitedSource, text: str) -> Citation | str:
@@ -113,9 +123,8 @@ class Attribution:
             return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
         if whole.support < self._config.support:
             return f"[{cited.number}] does not support it"
-        support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
-        best = max(range(len(support)), key=support.__getitem__)
-        return Citation(source.document, source.sentences[best], whole)
+        sentence = _find_stating(reader, claim, source, reading)
+        return Citation(source.document, sentence, whole) if sentence else f"no sentence of [{cited.number}] says it"
 
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
         """Other sources that support the sentence, among those that share most of its rare words."""
@@ -130,6 +139,16 @@ class Attribution:
             if isinstance(citation, Citation):
                 found[number] = citation
         return found
+
+
+def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading) -> Sentence | None:
+    """The sentence that best supports the claim, both within its paper and read alone; None if none does alone."""
+    support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
+    places = sorted(range(len(support)), key=support.__getitem__, reverse=True)[:READ_ALONE]
+    readings = reader.read_abstracts(claim, [Abstract("", (source.sentences[place].text,)) for place in places])
+    alone = {place: one.document.support for place, one in zip(places, readings, strict=True)}
+    best = max(places, key=lambda place: weigh_alone(support[place] ** 2, alone[place]))
+    return source.sentences[best] if max(alone.values()) >= STATED else None
 
 
 def make_premise(source: Source, sentence: Sentence) -> Premise:

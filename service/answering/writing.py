@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from generation.draft import Draft, DraftSentence, Generator, Limits, Source
 from generation.prompts.filling import read_instructions
-from generation.replies.faults import Faults
+from generation.replies.faults import Faults, refers_elsewhere
 from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.answers import CitedSentence, Drafted, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic
-from service.answering.attribution import Attribution
+from service.answering.attribution import Attribution, CheckedSentence
 from service.answering.events import KeptSentences, OnEvent, Stage
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import FALLBACK, Models
@@ -101,12 +101,12 @@ class Writing:
             if faults and (why := _find_fault(sentence.text, faults)):
                 self._remove(sentence, why)
                 continue
-            checked, more = attribution.check(sentence), ""
+            checked, more = _check_alone(sentence, attribution, written=faults is not None), ""
             why = "; ".join(checked.failures) or "it cites no document, and none of the documents tried supports it"
             if not checked.citations and self.config.attribute.rewrite and faults:
                 again, more = self._rewrite(sentence, generator, sources, faults)
                 if again:
-                    checked, more = attribution.check(again), "; one rewrite did not help"
+                    checked, more = _check_alone(again, attribution, written=True), "; one rewrite did not help"
                     sentence = again if checked.citations else sentence
             if not checked.citations:
                 self._remove(sentence, why + more)
@@ -136,6 +136,13 @@ class Writing:
     def _remove(self, sentence: DraftSentence, reason: str) -> None:
         self.removed.append(RemovedSentence(sentence.text, reason))
         self.tell(self.removed[-1])
+
+
+def _check_alone(sentence: DraftSentence, attribution: Attribution, written: bool) -> CheckedSentence:
+    """The citations of a sentence that hold; none if a model wrote it to be read after another."""
+    if written and refers_elsewhere(sentence.text):
+        return CheckedSentence((), ("what it is about is named in another sentence, so it cannot be checked",))
+    return attribution.check(sentence)
 
 
 def _find_fault(text: str, faults: Faults) -> str:

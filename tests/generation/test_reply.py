@@ -8,7 +8,7 @@ from generation.draft import Source
 from generation.prompts.filling import read_instructions
 from generation.replies.citations import find_marks
 from generation.replies.cleaning import keep_whole_sentences
-from generation.replies.faults import Faults
+from generation.replies.faults import Faults, refers_elsewhere
 from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Document
@@ -167,3 +167,19 @@ def test_a_sentence_that_loops_copies_or_repeats_is_a_fault() -> None:
     assert "PMID 22222222" in faults.find("PMID 22222222 found that aspirin lowers fever in most adults.")
     assert faults.find("PMID 11111111 found that aspirin lowers fever in most adults.") == ""
     assert faults.find("Pain fell in women and in men, and in women and in men fever fell.") == ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "refers"),
+    [
+        ("It can be caused by stress.", True),
+        ("However, these drugs help.", True),
+        ("Such patients live longer.", True),
+        ("It is well known that aspirin lowers fever.", False),
+        ("Its use is rare.", True),
+        ("Aspirin lowers fever, and it is cheap.", False),
+        ("Theophylline helps.", False),
+    ],
+)
+def test_a_sentence_that_needs_the_one_before_it_is_recognised(sentence: str, refers: bool) -> None:
+    assert refers_elsewhere(sentence) is refers
