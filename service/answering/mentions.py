@@ -14,7 +14,7 @@ from retrieval.words.aboutness import find_rare_words, weigh_share
 from retrieval.words.names import find_unnamed
 from retrieval.words.synonyms import find_shared_terms
 
-SHARE = 0.45
+SHARE = 0.4
 """The share of a sentence's words, weighted by rarity, that its paper contains, in any form, spelling or synonym
 (docs/answers.md says how it was chosen)."""
 _FIGURE = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
@@ -37,13 +37,16 @@ def find_missing_content(text: str, document: Document) -> str:
 
 
 def find_other_figures(text: str, passage: str) -> tuple[str, ...]:
-    """The figures in a sentence that a passage does not give, not even rounded."""
-    given = [_read_figure(figure) for figure in _ANY_FIGURE.findall(passage)]
+    """The figures in a sentence that a passage does not give, not even rounded, as a percentage or as what remains of a whole."""
+    given = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage)}
+    given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}
     return tuple(dict.fromkeys(one for one in _FIGURE.findall(text) if not any(_rounds_to(number, one) for number in given)))
 
 
 def _rounds_to(number: float, figure: str) -> bool:
-    unit: float = 10.0 ** -len(figure.partition(".")[2])
+    """Whether the number is the figure, to the last of its digits that is not a rounding zero ("39,000")."""
+    zeros = len(figure) - len(figure.rstrip("0,")) if "." not in figure else 0
+    unit: float = 10.0 ** (figure[-zeros:].count("0") if zeros > 1 else -len(figure.partition(".")[2]))
     return abs(number - _read_figure(figure)) <= 0.5 * unit + 1e-9
 
 

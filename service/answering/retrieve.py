@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from generation.draft import Finding
+from nli.judges.judge import Reader
 from nli.text.designs import find_design, has_findings
 from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
@@ -57,7 +58,7 @@ class DocumentSearch:
         if enough is None:
             return FoundDocuments([hit for hit, _ in ranked], {})
         entries = list(self.index.entries([hit.pmid for hit, _ in ranked]))
-        findings = {entry.pmid: one for entry in entries if (one := choose_evidence(self.topic.question, entry))}
+        findings = choose_evidence(self.topic.question, entries, self._find_reader())
         if not findings:
             return self._lack(f"none of the {len(ranked)} nearest papers reports what is asked", [hit for hit, _ in ranked])
         # sorted() is stable: among answering papers of the same design, the reranker's order stands.
@@ -93,6 +94,11 @@ class DocumentSearch:
         question = self.topic.question
         (share,) = about(question, [make_passage(document)])
         return share >= enough.about and has_findings(document) and is_same_kind(question, document)
+
+    def _find_reader(self) -> Reader | None:
+        """The judge of citations, if it reads papers."""
+        judge = self.models.judges.get(self.config.attribute.model)
+        return judge if isinstance(judge, Reader) else None
 
     def _rerank(self, found: Sequence[tuple[Hit, str]], most: int | None) -> list[tuple[Hit, str]]:
         """The `most` best of these documents, best first; all of them if `most` is None."""

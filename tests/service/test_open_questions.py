@@ -12,7 +12,7 @@ from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.evidence import choose_evidence
 from tests.helpers.answer_fakes import make_answerer
-from tests.helpers.fakes import make_index
+from tests.helpers.fakes import WordReader, make_index
 
 TREATED = {
     "pmid": "1",
@@ -85,8 +85,8 @@ def test_papers_on_it_that_tell_something_else_are_named(index: Index) -> None:
 
 def test_background_answers_only_where_it_is_asked_for(tmp_path: Path) -> None:
     (entry,) = make_index(tmp_path, [TREATED]).entries(["1"])
-    assert choose_evidence("How common is zetoid ovary syndrome?", entry) is None
-    found = choose_evidence("What is zetoid ovary syndrome?", entry)
+    assert choose_evidence("How common is zetoid ovary syndrome?", [entry]) == {}
+    found = choose_evidence("What is zetoid ovary syndrome?", [entry]).get(entry.pmid)
     assert found is not None
     assert found.stance is None
 
@@ -94,15 +94,26 @@ def test_background_answers_only_where_it_is_asked_for(tmp_path: Path) -> None:
 def test_a_group_that_only_has_a_number_tells_nobody_anything(tmp_path: Path) -> None:
     abstract = "METHODS: Eta was given. RESULTS: Eta relieved gout in most adults. CONCLUSIONS: Gout was better in Group 1."
     (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "Eta for gout", "abstract": abstract}]).entries(["1"])
-    found = choose_evidence("Which drugs relieve gout?", entry)
+    found = choose_evidence("Which drugs relieve gout?", [entry]).get(entry.pmid)
     assert found is not None
     assert found.sentence == 1
+
+
+def test_a_reader_passes_over_a_sentence_that_only_shares_the_words(tmp_path: Path) -> None:
+    abstract = "METHODS: Eta was given. RESULTS: Eta relieved gout for most adults. CONCLUSIONS: Eta relieved gout, they say."
+    papers = [{"pmid": "1", "title": "Eta and gout", "abstract": abstract},
+              {"pmid": "2", "title": "Gout", "abstract": "CONCLUSIONS: Drugs that relieve gout were rare."}]  # fmt: skip
+    entries = list(make_index(tmp_path, papers).entries(["1", "2"]))
+    unread = choose_evidence("Which drugs relieve gout?", entries)
+    read = choose_evidence("Which drugs relieve gout?", entries, WordReader())
+    assert [one.sentence for one in unread.values()] == [2, 0]
+    assert {pmid: one.sentence for pmid, one in read.items()} == {"1": 1}
 
 
 def test_where_a_frequency_is_asked_a_figure_is_worth_more_than_a_conclusion(tmp_path: Path) -> None:
     abstract = "METHODS: Adults were seen. RESULTS: Gout was found in 7% of them. CONCLUSIONS: Gout is the most common disease."
     (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "Gout in adults", "abstract": abstract}]).entries(["1"])
-    found = choose_evidence("How common is gout?", entry)
+    found = choose_evidence("How common is gout?", [entry]).get(entry.pmid)
     assert found is not None
     assert found.sentence == 1
 
