@@ -1,4 +1,5 @@
-"""What an open question asks for: how common, how accurate, which is better, what helps, what causes it, what harms.
+"""What an open question asks for: how common, how long, how accurate, which is better, what helps, what causes it, what harms,
+what shows it, and what comes of leaving it alone.
 
 A sentence without any of an aspect's words may be about the same things and still answer nothing. The words are data
 (generation/sentences/phrases.txt).
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from generation.sentences.phrases import compile_phrases
 
-_ASPECTS = ("frequency", "harm", "which is better", "accuracy", "cause", "treatment")
+_ASPECTS = ("no treatment", "frequency", "duration", "harm", "which is better", "accuracy", "cause", "treatment", "symptoms")
 """In order of precedence: a question asks for the first aspect whose words it contains."""
 _ASKS = {one: compile_phrases(f"asks {one}") for one in _ASPECTS}
 _ADVICE, _ADVISES = compile_phrases("advice"), {"treatment", "harm", "which is better"}
