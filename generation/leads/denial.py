@@ -2,7 +2,8 @@
 
 "Although the capsule does not reduce diarrhea, bowel habits stay regular" denies that it prevents diarrhea; "dill has no effect,
 but garlic lowers cholesterol" does not deny that garlic does. A judge may be led astray by the rest of such a sentence; words of
-negation beside the outcome are plain. Claims that a finding of no difference bears out ("is safe") are denied by none of this.
+negation beside the outcome are plain, and so are differences none of which is significant ("14 % lower, P = 0.3"). Claims that a
+finding of no difference bears out ("is safe") are denied by none of this.
 """
 
 from __future__ import annotations
@@ -14,11 +15,26 @@ from generation.sentences.phrases import compile_phrases, list_alternatives
 
 _CLAUSE = re.compile(rf"[,;:]\s+|\s+(?={list_alternatives('clause (opening)')}\s)", re.IGNORECASE)
 _DENIES, _AFFIRMED = compile_phrases("denies"), compile_phrases("affirmed by no difference")
+_P_VALUE = re.compile(r"\bp\s*([<=>≤≥])\s*(0?\.\d+)|(\bp\s*[=,]?\s*n\.?s\b|\(\s*n\.?s\b)", re.IGNORECASE)
+_SIGNIFICANT = 0.05
+
+
+def is_insignificant(text: str) -> bool:
+    """Whether a text gives P values, and none of them is at most 0.05."""
+    values = list(_P_VALUE.finditer(text))
+    return bool(values) and all(one[3] or one[1] in ">≥" or float(one[2]) > _SIGNIFICANT for one in values)
 
 
 def is_denial(text: str, claim: str, about: Callable[[str], float]) -> bool:
-    """Whether the clause of a text that is most about the outcome (by `about`, 0 to 1) denies an affirmative claim."""
-    if _AFFIRMED.search(claim) or not _DENIES.search(text):
+    """Whether a text denies an affirmative claim: by its P values, or by the clause that is most about the outcome.
+
+    `about` says how much a clause is, 0 to 1.
+    """
+    if _AFFIRMED.search(claim):
+        return False
+    if is_insignificant(text):
+        return True
+    if not _DENIES.search(text):
         return False
     clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
     # Of clauses equally about it, the last one counts.

@@ -2,7 +2,8 @@
 
 A paper must cover enough of the question's subject, of what is asked about it and of what it is compared with, in any spelling
 or synonym, and every name of several words ("stomach cancer") as a whole. It must have findings, and must not be about animals
-if the question is about people.
+if the question is about people. If no such paper answers, a second look takes papers that cover the subject and lack no name,
+whatever else they share.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Document
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
+from retrieval.words.names import find_unnamed
 from retrieval.words.synonyms import names_all
 from service.answering.relevance import is_same_kind, measure_comparator, measure_shares
 
@@ -26,6 +28,8 @@ class Candidates:
         self._index, self._question, self._asked, self._met = index, question, asked, met
         self._seen: dict[str, tuple[float, float, Document]] = {}
         self._meeting: set[str] = set()
+        self._near: set[str] = set()
+        self._wider = False
 
     @property
     def searched(self) -> int:
@@ -42,13 +46,22 @@ class Candidates:
             whole, title = sum(shares) / len(shares), measure_shares(self._question, self._asked, document.title)
             self._seen[entry.pmid] = (whole + 0.5 * sum(title) / len(title), whole, document)
             least = min(*shares, measure_comparator(self._asked, passage))
-            if least >= self._met and names_all(self._question, passage) and self._can_answer(document):
+            if whole < self._met or not self._can_answer(document):
+                continue
+            if least >= self._met and names_all(self._question, passage):
                 self._meeting.add(entry.pmid)
-        return self._meeting
+            elif len(shares) > 1 and shares[0] >= self._met and not find_unnamed(self._asked.claim, passage):
+                self._near.add(entry.pmid)
+        return self._near if self._wider else self._meeting
+
+    def look_wider(self) -> bool:
+        """Take papers with fewer of the question's words from now on, in place of those so far; whether there are any."""
+        self._wider = True
+        return bool(self._near)
 
     def measure_met(self) -> dict[str, float]:
         """For each paper that can answer, by PMID, the mean share of the question's parts that it contains (0 to 1)."""
-        return {pmid: self._seen[pmid][1] for pmid in self._meeting}
+        return {pmid: self._seen[pmid][1] for pmid in (self._near if self._wider else self._meeting)}
 
     def list_nearest(self, most: int) -> tuple[Document, ...]:
         """The papers looked at that contain most of the question, above all in their titles; at most `most` of them."""

@@ -19,7 +19,7 @@ from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.words.forms import unify_text
 from service.answering.candidates import Candidates
-from service.answering.reading import read_findings
+from service.answering.reading import SURE, read_findings
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
@@ -88,12 +88,20 @@ class Leads:
         if shown is None or asked is None:
             return None
         candidates = Candidates(self._grounder.index, asked.question, asked.turned, self._step.met)
+        studied = self._study(shown, asked, candidates, self._step.near)
+        # People ask in other words than papers use: of such papers, only those count of which the reader is sure.
+        if studied.lead is None and candidates.look_wider():
+            wider = self._study(shown, asked, candidates, SURE)
+            return wider if wider.lead else studied
+        return studied
+
+    def _study(self, shown: YesNoQuestion, asked: _NormalizedQuestion, candidates: Candidates, least: float) -> Studied:
+        """What the candidates say; a paper is on the question if the reader of its findings is at least as sure as `least`."""
         grounding = self._grounder.ground(Claim(asked.turned.claim, question=asked.question), only=candidates)
         read = _drop_repeats([*grounding.contradicting, *grounding.supporting, *grounding.uncertain])
         sided = frozenset(one.document.pmid for one in (*grounding.contradicting, *grounding.supporting))
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
-        # A paper whose findings, once read, point neither way is not on the question.
-        findings = [one for one in self._findings(asked, near) if one.score >= self._step.near]
+        findings = [one for one in self._findings(asked, near) if one.score >= least]
         papers = weigh_papers(findings, sided, self._step, candidates.measure_met())
         # A verdict that no sentence can be cited for is no verdict.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None

@@ -24,10 +24,13 @@ from nli.text.roles import find_findings
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.rows import Entry
-from service.answering.telling import rank_telling
+from service.answering.telling import rank_speaking, rank_telling
 
 OPPOSED = 0.5
 """From this probability of the opposite, a sentence read alone speaks against its paper's side."""
+SURE, SAYS = 0.8, 0.5
+"""If the paper's side is at least as probable as the first, a sentence with few of the question's words may state the finding,
+provided that it does so with the second probability when it is read alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +56,41 @@ def read_findings(
     for entry, whole, findings in zip(entries, readings, readings, strict=True):
         verdict = remove_leaning(pool_verdicts([whole.document, findings.document]), leaning)
         spoken = _pool_sentences(entry, whole, findings)
-        papers.append((verdict, rank_telling(question, asked, claim, verdict, entry, spoken)))
+        ranked, least = rank_telling(question, asked, claim, verdict, entry, spoken), 0.0
+        if not ranked and getattr(verdict, verdict.leaning) >= SURE:
+            ranked, least = rank_speaking(question, asked, claim, verdict, entry, spoken), SAYS
+        papers.append(_Ranked(verdict, ranked, least))
     return _choose_sentences(reader, claim, papers)
 
 
-def _choose_sentences(
-    reader: Reader, claim: str, papers: Sequence[tuple[Verdict, Sequence[tuple[Sentence, float]]]]
-) -> list[PaperFinding]:
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A paper's verdict, its best sentences with their worth, and how probably one must state the side when read alone."""
+
+    verdict: Verdict
+    sentences: Sequence[tuple[Sentence, float]]
+    least: float
+
+
+def _choose_sentences(reader: Reader, claim: str, papers: Sequence[_Ranked]) -> list[PaperFinding]:
     """Each paper with the best of its telling sentences, by their worth and by what they say when read alone.
 
     None is quoted for the opposite of what it says alone; if that is the first, the paper has none, since one of the two readings
     was wrong.
     """
-    alone = [Abstract("", (choose_quotable(sentence.text),)) for _, ranked in papers for sentence, _ in ranked]
+    alone = [Abstract("", (choose_quotable(sentence.text),)) for paper in papers for sentence, _ in paper.sentences]
     readings = iter(reader.read_abstracts(claim, alone))
     findings = []
-    for verdict, ranked in papers:
-        read = [(sentence, worth, next(readings).document) for sentence, worth in ranked]
-        fair = [one for one in read if getattr(one[2], OPPOSITE[verdict.leaning]) < OPPOSED]
-        if not fair or fair[0] is not read[0]:
-            findings.append(PaperFinding(verdict, None))
+    for paper in papers:
+        side = paper.verdict.leaning
+        read = [(sentence, worth, next(readings).document) for sentence, worth in paper.sentences]
+        fair = [one for one in read if getattr(one[2], OPPOSITE[side]) < OPPOSED]
+        stating = [one for one in fair if getattr(one[2], side) >= paper.least]
+        if not stating or fair[0] is not read[0]:
+            findings.append(PaperFinding(paper.verdict, None))
         else:
-            best = max(fair, key=lambda one: weigh_alone(one[1], getattr(one[2], verdict.leaning)))
-            findings.append(PaperFinding(verdict, best[0]))
+            best = max(stating, key=lambda one: weigh_alone(one[1], getattr(one[2], side)))
+            findings.append(PaperFinding(paper.verdict, best[0]))
     return findings
 
 

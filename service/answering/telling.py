@@ -67,6 +67,37 @@ def rank_telling(
     return [(sentences[place], worth[place]) for place in trusted] if ranked[0] in trusted else []
 
 
+def rank_speaking(
+    question: str, asked: YesNoQuestion, claim: str, verdict: Verdict, entry: Entry, spoken: Mapping[int, Verdict]
+) -> list[tuple[Sentence, float]]:
+    """The few results and conclusions that speak most for the paper's side, in whatever words, best first, with their worth.
+
+    For a paper of which the reader is sure: people ask in other words than papers use.
+    """
+    sentences, stance = entry.sentences(), verdict.leaning
+    worth: dict[int, float] = {
+        place: getattr(own, stance)
+        for place, own in spoken.items()
+        if _speaks(own, stance, 0.0) and _can_be_quoted(question, asked, sentences[place].text)
+    }
+    ranked = sorted(worth, key=lambda place: (-worth[place], -place))[:READ_ALONE]
+    return [
+        (sentences[place], worth[place])
+        for place in ranked
+        if _is_trusted(question, asked, claim, stance, entry, sentences[place])
+    ]
+
+
+def _can_be_quoted(question: str, asked: YesNoQuestion, text: str) -> bool:
+    quote = choose_quotable(text)
+    return (
+        len(quote.split()) <= LONGEST_QUOTE
+        and weigh_shared_terms(question, find_subject(question), quote) > 0
+        and not _NO_FINDING.search(quote)
+        and not is_aside(quote, question, measure_outcome(question, asked, quote))
+    )
+
+
 def _is_trusted(question: str, asked: YesNoQuestion, claim: str, stance: Stance, entry: Entry, sentence: Sentence) -> bool:
     """Whether the sentence neither denies what the paper was read as affirming nor merely compares treatments."""
     quote = choose_quotable(sentence.text)
