@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompts.filling import is_order
+from generation.replies.mentions import find_missing_content
 from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.alone import READ_ALONE, weigh_alone
@@ -21,7 +22,6 @@ from retrieval.core.answers import Citation
 from retrieval.core.values import Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.aboutness import measure_aboutness
-from service.answering.mentions import find_missing_content
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4

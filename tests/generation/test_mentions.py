@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from generation.replies.mentions import find_missing_content, find_other_figures
 from retrieval.core.values import Document
-from service.answering.mentions import find_missing_content, find_other_figures
 
 PAPER = Document(
     "1",
