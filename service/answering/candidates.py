@@ -50,13 +50,14 @@ class Candidates:
                 continue
             if least >= self._met and names_all(self._question, passage):
                 self._meeting.add(entry.pmid)
-            elif len(shares) > 1 and shares[0] >= self._met and not find_unnamed(self._asked.claim, passage):
+            elif len(shares) > 1 and shares[0] >= self._met and not (self._wider and self._lacks_name(document)):
                 self._near.add(entry.pmid)
         return self._near if self._wider else self._meeting
 
     def look_wider(self) -> bool:
         """Take papers with fewer of the question's words from now on, in place of those so far; whether there are any."""
         self._wider = True
+        self._near -= {pmid for pmid in self._near if self._lacks_name(self._seen[pmid][2])}
         return bool(self._near)
 
     def measure_met(self) -> dict[str, float]:
@@ -67,6 +68,9 @@ class Candidates:
         """The papers looked at that contain most of the question, above all in their titles; at most `most` of them."""
         ranked = sorted(self._seen.values(), key=lambda one: -one[0])
         return tuple(document for *_, document in ranked if document.title and not document.retracted)[:most]
+
+    def _lacks_name(self, document: Document) -> bool:
+        return bool(find_unnamed(self._asked.claim, make_passage(document)))
 
     def _can_answer(self, document: Document) -> bool:
         return not document.retracted and has_findings(document) and is_same_kind(self._question, document)
