@@ -14,7 +14,7 @@ from retrieval.words.aboutness import find_rare_words, weigh_share
 from retrieval.words.names import find_unnamed
 from retrieval.words.synonyms import find_shared_terms
 
-SHARE = 0.4
+SHARE = 0.5
 """The share of a sentence's words, weighted by rarity, that its paper contains, in any form, spelling or synonym
 (docs/answers.md says how it was chosen)."""
 _FIGURE = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
