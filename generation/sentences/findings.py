@@ -60,7 +60,7 @@ def explain_acronyms(quote: str, source: Source) -> str:
     """A quotation with the long form, in square brackets, after each acronym that its abstract introduces elsewhere."""
     for acronym, words in find_acronyms(source.document.abstract):
         if words.lower() not in quote.lower():
-            quote = re.sub(rf"(?<![\w-]){re.escape(acronym)}(?![\w-])", f"{acronym} [{words}]", quote, count=1)
+            quote = f"{acronym} [{words}]".join(re.split(rf"(?<![\w-]){re.escape(acronym)}(?![\w-])", quote, maxsplit=1))
     return quote
 
 

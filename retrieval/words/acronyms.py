@@ -17,7 +17,8 @@ _EXTRA = 5
 def spell_out(text: str, passage: str) -> str:
     """The text with the long form added after each acronym that the passage introduces."""
     for acronym, words in find_acronyms(passage):
-        text = re.sub(rf"\b{re.escape(acronym)}s?\b", f"{acronym} {words}", text)
+        # Not as a template: an abstract may contain backslashes.
+        text = f"{acronym} {words}".join(re.split(rf"\b{re.escape(acronym)}s?\b", text))
     return text
 
 

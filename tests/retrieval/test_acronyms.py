@@ -24,3 +24,8 @@ def test_an_acronym_has_the_words_before_it(text: str, found: list[tuple[str, st
 def test_a_sentence_is_spelt_out_with_its_papers_acronyms() -> None:
     assert spell_out("ZOS was rare.", "zetoid ovary syndrome (ZOS)") == "ZOS zetoid ovary syndrome was rare."
     assert spell_out("ZOSA was rare.", "zetoid ovary syndrome (ZOS)") == "ZOSA was rare."
+
+
+def test_a_backslash_in_a_long_form_is_text() -> None:
+    passage = r"Tumor \under necrosis \1 factor (TUNF) was measured."
+    assert spell_out("TUNF fell.", passage).endswith("factor fell.")
