@@ -42,11 +42,10 @@ class Grounder:
         """
         # Both sides read much the same: the models cache their results while this claim is grounded.
         models, tell = self.models.with_caches(), on_stage or tell_nobody
-        against = run(Request(claim, "contradict", self.index, self.config, models, tell, only=only))
+        request = Request(claim, "contradict", self.index, self.config, models, tell, only=only)
+        against = run(request)
         against_pmids, close = _pmids(against.evidence), _pmids(against.uncertain)
-        for_it = run(
-            Request(claim, "support", self.index, self.config, models, tell, without=against_pmids, close=close, only=only)
-        )
+        for_it = run(request.turn(without=against_pmids, close=close))
         evidence = [*against.evidence, *for_it.evidence, *against.uncertain, *for_it.uncertain]
         more = _drop_listed(evidence, [*against.more, *for_it.more])
         return Grounding(

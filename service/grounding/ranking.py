@@ -14,7 +14,7 @@ from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.lexical import find_most_alike
 from service.configuration.config import Retrieve
 from service.grounding.request import Request
-from service.grounding.retrieve import describe_ranking, retrieve
+from service.grounding.retrieve import describe_ranking
 from service.grounding.values import RankedDocument
 
 DEEPER = 10
@@ -59,11 +59,13 @@ def _retrieve(
     step, claim, encoders = step or request.branch.retrieve, request.claim, request.models.encoders
     texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
     queries = [_query(replace(claim, text=text), step.query) for text in texts]
-    hits = [hit for hit in retrieve(step, queries, request.index, encoders, known_pmids) if hit.pmid not in without]
+    ranking = request.retrieved.rank(step, queries, request.index, encoders, known_pmids)
+    hits = [hit for hit in ranking if hit.pmid not in without]
     if request.only:
         pmids = request.only([hit.pmid for hit in hits])
         hits = [hit for hit in hits if hit.pmid in pmids]
-    entries, scored_by = request.index.entries([hit.pmid for hit in hits]), describe_ranking(step, encoders)
+    entries = request.retrieved.read(request.index, [hit.pmid for hit in hits])
+    scored_by = describe_ranking(step, encoders)
     papers = [(hit, entry) for hit, entry in zip(hits, entries, strict=True) if not is_notice(entry.document)]
     return [RankedDocument(i, hit.score, scored_by, entry) for i, (hit, entry) in enumerate(papers)]
 

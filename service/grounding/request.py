@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import tee
 from typing import Literal
 
 from nli.judges.judge import BothWays, Judge, Reader
-from retrieval.core.values import BranchCounts, Claim, Sentence, Stance
+from retrieval.core.values import OPPOSITE, BranchCounts, Claim, Sentence, Stance
 from retrieval.index import Index
 from service.configuration.config import Branch, GroundingConfig, JudgeStep
 from service.configuration.models import Models
+from service.grounding.retrieve import Retrieved
 from service.grounding.values import JudgedText, RankedDocument, Text
 
 
@@ -41,8 +42,8 @@ class Request:
     """One side of a claim, what it is grounded with, and how much was judged for it so far.
 
     `tell` is called as each step begins; an exception from it ends the work there. The documents in `without` are already on the
-    other side; those in `close` came close to it; with `only`, no other documents are considered. `judged` counts the texts whose
-    verdicts were used; `read` holds the positions of their documents.
+    other side; those in `close` came close to it; with `only`, no other documents are considered. `retrieved` is shared with the
+    claim's other side. `judged` counts the texts whose verdicts were used; `read` holds the positions of their documents.
     """
 
     claim: Claim
@@ -54,8 +55,13 @@ class Request:
     without: frozenset[str] = frozenset()
     close: frozenset[str] = frozenset()
     only: Only | None = None
+    retrieved: Retrieved = field(default_factory=Retrieved)
     judged: int = 0
     read: set[int] = field(default_factory=set)
+
+    def turn(self, without: frozenset[str], close: frozenset[str]) -> Request:
+        """The request for the claim's other side, which shares what was retrieved."""
+        return replace(self, stance=OPPOSITE[self.stance], without=without, close=close, judged=0, read=set())
 
     @property
     def branch(self) -> Branch:
