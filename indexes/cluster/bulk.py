@@ -7,11 +7,11 @@ one that arrives late never undoes a newer one, and a node that dies in between 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from indexes.cluster.patience import insist
 from retrieval.cluster.address import Address
 from retrieval.cluster.client import connect
 from retrieval.cluster.faults import ClusterBusy, translate_faults
@@ -22,8 +22,6 @@ Action = tuple[dict[str, Any], dict[str, Any] | None]
 
 _CHUNK = 250
 _THREADS = 4
-_PATIENCE = 180.0
-"""Seconds for which a part that a cluster does not accept is sent again."""
 _TIMEOUT = 90
 _CONFLICT, _GONE = 409, 404
 
@@ -65,18 +63,15 @@ class BulkSender:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _send_part(self, part: Sequence[Action]) -> None:
-        until, pause, rest = time.monotonic() + _PATIENCE, 0.5, list(part)
-        while rest:
-            try:
-                rest = self._try(rest)
-                fault = ClusterBusy(f"The cluster of {self.address} did not take {len(rest)} documents; try again.")
-            except ClusterBusy as error:
-                fault = error
-            if rest and time.monotonic() > until:
-                raise fault
+        rest = list(part)
+
+        def send_rest() -> None:
+            nonlocal rest
+            rest = self._try(rest)
             if rest:
-                time.sleep(pause)
-                pause = min(2 * pause, 10.0)
+                raise ClusterBusy(f"The cluster of {self.address} did not take {len(rest)} documents; try again.")
+
+        insist(send_rest)
 
     def _try(self, part: Sequence[Action]) -> list[Action]:
         """Send a part once; return those actions that should be sent again."""

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from indexes.cluster.patience import insist
 from retrieval.cluster.address import Address
 from retrieval.cluster.client import connect
 from retrieval.cluster.faults import translate_faults
@@ -32,6 +33,9 @@ class Progress:
 
     def write(self, address: Address, name: str) -> None:
         """Save the progress in the index with this real name."""
+        insist(lambda: self._write_once(address, name))
+
+    def _write_once(self, address: Address, name: str) -> None:
         with translate_faults(address):
             connect(address).index(index=name, id=PROGRESS, body={"progress": asdict(self)}, params={"request_timeout": 60})
 
@@ -71,9 +75,12 @@ class WriteLock:
     def renew(self) -> None:
         """Show that the writer is alive."""
         if time.monotonic() - self._renewal_time > _LEASE / 10:
-            with translate_faults(self._address):
-                connect(self._address).index(index=self._name, id=LOCK, body={"lock": self._describe()})
+            insist(self._renew_once)
             self._renewal_time = time.monotonic()
+
+    def _renew_once(self) -> None:
+        with translate_faults(self._address):
+            connect(self._address).index(index=self._name, id=LOCK, body={"lock": self._describe()})
 
     def _take(self) -> None:
         client = connect(self._address)

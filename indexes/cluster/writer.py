@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from indexes.cluster.bulk import Action, BulkSender, delete_action, index_action
+from indexes.cluster.patience import insist
 from indexes.cluster.progress import Progress, WriteLock
 from indexes.readers.base.records import Deletion
 from indexes.writer import Change, annotate, settle
@@ -58,7 +59,7 @@ class ClusterWriter:
         """Those documents that this job has written in earlier batches; an earlier attempt at this batch does not count."""
         self.settle()
         order = make_order(self.progress.version, source, end)
-        sources = self._find_held(pmids)
+        sources = insist(lambda: self._find_held(pmids))
         return {pmid for pmid, one in sources.items() if one["written"] == self.progress.version and one["order"] != order}
 
     def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
@@ -88,7 +89,7 @@ class ClusterWriter:
         """
         self.settle()
         self._lock.renew()
-        sources = self._find_held([record.pmid for record in records])
+        sources = insist(lambda: self._find_held([record.pmid for record in records]))
         state = settle(records, {pmid: one["version"] for pmid, one in sources.items()}, newest)
         order = make_order(self.progress.version, source, end)
         self._sender.send(
