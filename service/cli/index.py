@@ -79,9 +79,11 @@ def index_build(
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column))
         counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report)
+        added = report.changes.touched
+        resumed = f"; {added:,} documents since it was resumed" if added < counts.documents else ""
         print_note(
-            f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, "
-            f"{counts.cues:,} negation cues, in {seconds:.1f} s ({counts.documents / seconds:,.0f} documents a second)."
+            f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation "
+            f"cues{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} documents a second)."
         )
         _finish_vectors(out, model)
 
