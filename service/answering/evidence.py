@@ -2,14 +2,14 @@
 
 Such a sentence is a result or a conclusion or, if the question asks for background, any other. With the acronyms of its abstract
 spelt out, it covers enough of the question's subject, and it has words for what is asked (a frequency, a cause, a comparison). A
-reader of papers, if there is one, is then given the question and what an answer to it states, in place of claims: a sentence that
-answers supports the one and takes a side on the other.
+reader of papers, if there is one, is then given what an answer to the question states, in place of a claim: a sentence that
+answers takes a side on it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from generation.draft import Finding
 from generation.leads.stating import state_answer
@@ -17,7 +17,7 @@ from generation.sentences.aspects import find_aspect, tells_aspect
 from generation.sentences.candidates import stands_alone, trim_sentence
 from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
 from generation.sentences.phrases import compile_phrases
-from nli.judges.judge import Abstract, Reader
+from nli.judges.judge import Abstract, Reader, drop_question
 from nli.reader.alone import READ_ALONE, weigh_alone
 from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
@@ -31,9 +31,9 @@ from service.answering.telling import is_on_it
 
 OWN, MET = 0.3, 0.65
 """The share of what is asked that a sentence must contain on its own, and together with its paper's title."""
-ANSWERS = 0.5
-"""The probability from which a sentence, read alone, answers the question. Of 110 BioASQ questions, 67 % of the sentences marked
-as answers reach it, and 17 % of those that answer another question in similar words (docs/answers.md)."""
+STATES, ANSWERS = 0.6, 0.5
+"""The probability from which a sentence takes a side on what an answer states, and from which it supports the question itself
+(docs/experiments.md)."""
 _SHORTEST = 5
 """The fewest words of a sentence that can be quoted."""
 _CONCLUSION = ROLES.index("conclusion")
@@ -50,13 +50,15 @@ def choose_evidence(question: str, entries: Sequence[Entry], reader: Reader | No
     `question` is in American spelling.
     """
     ranked = {entry.pmid: _rank_answering(question, entry) for entry in entries}
-    answers = _measure_answering(question, entries, ranked, reader) if reader else {}
+    places = [(entry, place) for entry in entries for place, _ in ranked[entry.pmid]]
+    answers = _measure_answers(question, places, reader) if reader else [1.0] * len(places)
+    probabilities = {(entry.pmid, place): one for (entry, place), one in zip(places, answers, strict=True) if one is not None}
     findings = {}
     for entry in entries:
         worth = {
-            place: weigh_alone(own, answers.get((entry.pmid, place), 1.0))
+            place: weigh_alone(own, probabilities[entry.pmid, place])
             for place, own in ranked[entry.pmid]
-            if answers.get((entry.pmid, place), 1.0) >= ANSWERS
+            if (entry.pmid, place) in probabilities
         }
         if worth:
             best = max(worth, key=lambda place: (worth[place], place))
@@ -64,21 +66,21 @@ def choose_evidence(question: str, entries: Sequence[Entry], reader: Reader | No
     return findings
 
 
-def _measure_answering(
-    question: str, entries: Sequence[Entry], ranked: Mapping[str, Sequence[tuple[int, float]]], reader: Reader
-) -> dict[tuple[str, int], float]:
-    """How probably each of the ranked sentences, read alone, answers the question, by PMID and place.
+def _measure_answers(question: str, places: Sequence[tuple[Entry, int]], reader: Reader) -> list[float | None]:
+    """How probably each of these sentences, read with only its paper's title, answers the question; None if it does not.
 
-    It is the mean of two readings: how far the sentence supports the question itself, and whether it takes a side on what an
-    answer states, if that can be told from the question's words.
+    It answers if it takes a side on what an answer states or, where that cannot be told from the question's words, if it supports
+    the question itself.
     """
-    places = [(entry, place) for entry in entries for place, _ in ranked[entry.pmid]]
-    texts = [Abstract("", (choose_quotable(entry.sentences()[place].text),)) for entry, place in places]
-    answers = [one.document.support for one in reader.read_abstracts(question, texts)]
-    if statement := state_answer(question):
-        sides = [one.document for one in reader.read_abstracts(statement, texts)]
-        answers = [(own + max(side.support, side.contradict)) / 2 for own, side in zip(answers, sides, strict=True)]
-    return {(entry.pmid, place): one for (entry, place), one in zip(places, answers, strict=True)}
+    statement = state_answer(question)
+    texts = [
+        Abstract(drop_question(entry.document.title), (choose_quotable(entry.sentences()[place].text),))
+        for entry, place in places
+    ]
+    readings = [one.document for one in reader.read_abstracts(statement or question, texts)]
+    if statement:
+        return [side if (side := max(one.support, one.contradict)) >= STATES else None for one in readings]
+    return [one.support if one.support >= ANSWERS else None for one in readings]
 
 
 def _rank_answering(question: str, entry: Entry) -> list[tuple[int, float]]:
