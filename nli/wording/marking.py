@@ -13,7 +13,7 @@ mark of three parts, whose embedding the model adds to the token's as BERT adds 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding
 
-from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_sections
 
 SEGMENTS = ("claim", "text", "title")
 DIRECTIONS = ("none", "up", "down", "negation", "null")
@@ -56,35 +56,23 @@ def stem(word: str) -> str:
 class Lexicon:
     """The word list, looked up by exact word or by the prefixes that end in `*`."""
 
-    def __init__(self, lines: Iterable[str], source: str) -> None:
+    def __init__(self, sections: Mapping[str, Sequence[str]]) -> None:
+        """`sections` has the words of each direction under its name, and "a / b" lines under "opposites"."""
         self._direction: dict[str, int] = {}
         self._side: dict[str, set[int]] = {}
-        section, pair = "", 0
-        for line in lines:
-            line = line.split("#")[0].strip()
-            if not line:
-                continue
-            if line.startswith("["):
-                section = line.strip("[]")
-            elif section in DIRECTIONS:
-                for word in line.split():
-                    self._direction.setdefault(word, DIRECTIONS.index(section))
-            elif section == "opposites" and "/" in line:
-                pair += 1
-                for sign, side in zip((1, -1), line.split("/"), strict=True):
-                    for word in side.split():
-                        self._side.setdefault(word, set()).add(sign * pair)
-            else:
-                raise ModelUnusable(f"{source} has a line outside its sections: {line!r}; restore the file.")
+        for direction in DIRECTIONS:
+            for word in " ".join(sections.get(direction, ())).split():
+                self._direction.setdefault(word, DIRECTIONS.index(direction))
+        for pair, line in enumerate(sections.get("opposites", ()), 1):
+            for sign, side in zip((1, -1), line.split("/"), strict=True):
+                for word in side.split():
+                    self._side.setdefault(word, set()).add(sign * pair)
         self._look_up_once = lru_cache(maxsize=65536)(self._look_up)
 
     @classmethod
     def read(cls, path: Path) -> Lexicon:
-        """Read the list. Raises `ModelUnusable` where it is missing or cannot be read."""
-        try:
-            return cls(path.read_text("utf-8").splitlines(), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise ModelUnusable(f"The word list {path} cannot be read ({error}); reinstall the package.") from error
+        """Read the list. Raises `ModelUnusable` if it cannot be read or has an entry outside its sections."""
+        return cls(read_sections(path))
 
     def _look_up(self, word: str) -> tuple[int, frozenset[int]]:
         prefixes = [word, *(word[:length] + "*" for length in range(len(word), 1, -1))]

@@ -159,7 +159,7 @@ def test_calibration_is_a_softmax_of_scaled_logits() -> None:
 
 
 class TestMarks:
-    lexicon = Lexicon(["[up]", "increas*", "more", "[down]", "reduc*", "[opposites]", "increas* / reduc*"], "list")
+    lexicon = Lexicon({"up": ["increas* more"], "down": ["reduc*"], "opposites": ["increas* / reduc*"]})
     tokenizer = Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json"))
 
     def marks(self, claim: str, second: str) -> dict[str, int]:
@@ -184,9 +184,10 @@ class TestMarks:
         value = make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
         assert drop_directions(np.array([value])).tolist() == [make_mark(1, 0, MEETINGS.index("opposite"))]
 
-    def test_a_line_outside_the_sections_is_refused(self) -> None:
-        with pytest.raises(ModelUnusable, match="outside"):
-            Lexicon(["stray"], "list")
+    def test_a_line_outside_the_sections_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "list.txt").write_text("stray\n", "utf-8")
+        with pytest.raises(ModelUnusable, match="heading"):
+            Lexicon.read(tmp_path / "list.txt")
 
 
 def test_the_texts_most_alike_are_kept_in_their_order() -> None:
