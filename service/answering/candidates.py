@@ -12,12 +12,15 @@ from collections.abc import Collection, Sequence
 
 from generation.leads.question import YesNoQuestion
 from nli.text.designs import has_findings
-from retrieval.core.values import Document
+from retrieval.core.values import Document, Evidence
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.names import find_unnamed
 from retrieval.words.synonyms import names_all
 from service.answering.relevance import is_same_kind, measure_comparator, measure_shares
+
+NEAREST = 3
+"""Papers that a refusal names."""
 
 
 class Candidates:
@@ -64,13 +67,24 @@ class Candidates:
         """For each paper that can answer, by PMID, the mean share of the question's parts that it contains (0 to 1)."""
         return {pmid: self._seen[pmid][1] for pmid in (self._near if self._wider else self._meeting)}
 
-    def list_nearest(self, most: int) -> tuple[Document, ...]:
-        """The papers looked at that contain most of the question, above all in their titles; at most `most` of them."""
-        ranked = sorted(self._seen.values(), key=lambda one: -one[0])
-        return tuple(document for *_, document in ranked if document.title and not document.retracted)[:most]
+    def list_nearest(self, read: Sequence[Evidence]) -> tuple[Document, ...]:
+        """The papers that a refusal names: those that were read, most probable first, then those with most of the words.
+
+        Words in titles count more.
+        """
+        best = [one.document for one in sorted(read, key=lambda one: -one.score)]
+        there = {one.pmid for one in best}
+        rest = [document for *_, document in sorted(self._seen.values(), key=lambda one: -one[0])]
+        return (*best, *(one for one in rest if one.title and not one.retracted and one.pmid not in there))[:NEAREST]
 
     def _lacks_name(self, document: Document) -> bool:
         return bool(find_unnamed(self._asked.claim, make_passage(document)))
 
     def _can_answer(self, document: Document) -> bool:
         return not document.retracted and has_findings(document) and is_same_kind(self._question, document)
+
+
+def name_nearest(documents: Sequence[Document]) -> str:
+    """ " The nearest: “Title” (PMID); …", "" where there are none."""
+    titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
+    return f" Nearest papers: {'; '.join(titles)}." if titles else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generation.draft import Finding
 from generation.leads.lead import write_lead
@@ -18,15 +18,16 @@ from nli.text.designs import Design, find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.words.forms import unify_text
-from service.answering.candidates import Candidates
+from service.answering.candidates import Candidates, name_nearest
 from service.answering.reading import SURE, read_findings
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
 from service.grounding.showing import evidence_for
 
-NEAREST = 3
-"""Papers that a refusal names."""
+MEETS, CLEARLY_MEETS = 0.3, 0.6
+"""A paper whose finding is about what was asked with less than the first probability is not on the question; with less than the
+second, it takes no side if another on the same side does (docs/experiments.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +102,13 @@ class Leads:
         read = _drop_repeats([*grounding.contradicting, *grounding.supporting, *grounding.uncertain])
         sided = frozenset(one.document.pmid for one in (*grounding.contradicting, *grounding.supporting))
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
-        findings = [one for one in self._findings(asked, near) if one.score >= least]
-        papers = weigh_papers(findings, sided, self._step, candidates.measure_met())
+        read_again, meets = self._findings(asked, near)
+        findings = [one for one in read_again if one.score >= least and meets.get(one.document.pmid, 1.0) >= MEETS]
+        papers = set_doubtful_aside(weigh_papers(findings, sided, self._step, candidates.measure_met()), meets)
         # A verdict that no sentence can be cited for is no verdict.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
         if lead is None:
-            return Studied(shown, (), None, _list_nearest(read, candidates), candidates.searched)
+            return Studied(shown, (), None, candidates.list_nearest(read), candidates.searched)
         return Studied(shown, _order_by_side(papers, lead), lead)
 
     def study_papers(self, question: str, pmids: Sequence[str]) -> Studied | None:
@@ -118,18 +120,21 @@ class Leads:
         indexed = index.store.holds(list(pmids))
         entries = index.entries([pmid for pmid in pmids if pmid in indexed])
         near = [evidence_for(asked.turned.claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
-        papers = weigh_papers(self._findings(asked, near), frozenset(), self._step)
+        papers = weigh_papers(self._findings(asked, near)[0], frozenset(), self._step)
         return Studied(shown, papers, make_lead(shown, papers, self._step) if papers else None)
 
-    def _findings(self, asked: _NormalizedQuestion, near: Sequence[Evidence]) -> Sequence[Evidence]:
-        """What each of these papers found, if the judge reads papers; otherwise the evidence as grounding left it."""
+    def _findings(self, asked: _NormalizedQuestion, near: Sequence[Evidence]) -> tuple[Sequence[Evidence], dict[str, float]]:
+        """What each of these papers found, and how probably this is about what was asked, by PMID.
+
+        If the judge does not read papers, it is the evidence as grounding left it.
+        """
         step = self._grounder.config.support.judge
         judge = self._grounder.models.judges[step.model] if step else None
         if not isinstance(judge, Reader) or not near:
-            return near
+            return near, {}
         entries = list(self._grounder.index.entries([one.document.pmid for one in near]))
         findings = read_findings(judge, asked.question, asked.turned, entries, self._step.leaning)
-        return [
+        evidence = [
             evidence_for(
                 asked.turned.claim,
                 finding.stance,
@@ -142,13 +147,7 @@ class Leads:
             )
             for rank, (entry, finding) in enumerate(zip(entries, findings, strict=True), 1)
         ]
-
-
-def _list_nearest(read: Sequence[Evidence], candidates: Candidates) -> tuple[Document, ...]:
-    """The papers that a refusal names: those that were read, most probable first, then those nearest by their words."""
-    ranked = [one.document for one in sorted(read, key=lambda one: -one.score)]
-    there = {one.pmid for one in ranked}
-    return (*ranked, *(one for one in candidates.list_nearest(NEAREST + len(ranked)) if one.pmid not in there))[:NEAREST]
+        return evidence, {entry.pmid: finding.meets for entry, finding in zip(entries, findings, strict=True)}
 
 
 def _widen(branch: Branch, most: int) -> Branch:
@@ -193,6 +192,24 @@ def weigh_papers(
         weight = one.score * kind.weight * share**2 * 0.5 ** (age / step.halves)
         found.append(WeighedPaper(one, takes_side, kind, weight, share))
     return tuple(sorted(found, key=lambda one: (not one.takes_side, -one.weight, one.evidence.document.pmid)))
+
+
+def set_doubtful_aside(papers: Sequence[WeighedPaper], meets: Mapping[str, float]) -> tuple[WeighedPaper, ...]:
+    """The papers; of those on a side, the ones that may not meet the question take none if another on the same side surely does.
+
+    `meets` has the probability that a paper's finding is about what was asked, by PMID. No side is lost by this.
+    """
+
+    def is_clear(one: WeighedPaper) -> bool:
+        return meets.get(one.evidence.document.pmid, 1.0) >= CLEARLY_MEETS
+
+    told = {one.evidence.stance for one in papers if one.takes_side and is_clear(one)}
+    return tuple(
+        replace(one, evidence=replace(one.evidence, sentence=None), takes_side=False)
+        if one.takes_side and not is_clear(one) and one.evidence.stance in told
+        else one
+        for one in papers
+    )
 
 
 def _order_by_side(papers: Sequence[WeighedPaper], lead: Lead) -> tuple[WeighedPaper, ...]:
@@ -268,12 +285,6 @@ def describe_not_studied(studied: Studied) -> str:
     searched = studied.searched
     none = f"none of the {searched} nearest papers reports" if searched > 1 else "no paper reports"
     return f"Not studied here, going by the papers' words: {none} {whether}.{name_nearest(studied.nearest)}"
-
-
-def name_nearest(documents: Sequence[Document]) -> str:
-    """ " The nearest: “Title” (PMID); …", "" where there are none."""
-    titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
-    return f" Nearest papers: {'; '.join(titles)}." if titles else ""
 
 
 def _citation(evidence: Evidence) -> Citation:

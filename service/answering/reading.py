@@ -3,16 +3,17 @@
 What counts is what the paper itself found, so it is read twice against the claim. The first reading is of the whole paper, as in
 grounding, and costs nothing more. The second is of its results and conclusions without the title: a title names the subject and
 is too easily read as affirming it. The sentences that may state the finding are also read alone, so that none is quoted for the
-opposite of what it says. The reader itself reads the end of each text once more. The readings are combined by the geometric mean
-of their probabilities (a logarithmic opinion pool, Genest and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim is
-not read: the shipped reader calls anything with a negation a contradiction (docs/experiments.md).
+opposite of what it says. The best one is read with its title, which tells findings on something close to the question, such as
+another outcome or comparison. The reader itself reads the end of each text once more. The readings are combined by the geometric
+mean of their probabilities (a logarithmic opinion pool, Genest and Zidek 1986, doi:10.1214/ss/1177013825). A denial of the claim
+is not read: the shipped reader calls anything with a negation a contradiction (docs/experiments.md).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from nli.text.roles import find_findings
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
 from retrieval.store.rows import Entry
+from service.answering.relevance import estimate_meeting, measure_rare_share
 from service.answering.telling import rank_speaking, rank_telling
 
 OPPOSED = 0.5
@@ -35,10 +37,14 @@ provided that it does so with the second probability when it is read alone."""
 
 @dataclass(frozen=True, slots=True)
 class PaperFinding:
-    """What a paper found: its verdict on the claim, and the sentence that states it, or None."""
+    """What a paper found: its verdict on the claim, and the sentence that states it, or None.
+
+    `meets` is the probability that the sentence is about what was asked, and not about something close to it.
+    """
 
     verdict: Verdict
     sentence: Sentence | None
+    meets: float = 1.0
 
     @property
     def stance(self) -> Stance:
@@ -60,7 +66,7 @@ def read_findings(
         if not ranked and getattr(verdict, verdict.leaning) >= SURE:
             ranked, least = rank_speaking(question, asked, claim, verdict, entry, spoken), SAYS
         papers.append(_Ranked(verdict, ranked, least))
-    return _choose_sentences(reader, claim, papers)
+    return _estimate_meeting(reader, claim, entries, _choose_sentences(reader, claim, papers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,18 @@ def _choose_sentences(reader: Reader, claim: str, papers: Sequence[_Ranked]) -> 
             best = max(stating, key=lambda one: weigh_alone(one[1], getattr(one[2], side)))
             findings.append(PaperFinding(paper.verdict, best[0]))
     return findings
+
+
+def _estimate_meeting(
+    reader: Reader, claim: str, entries: Sequence[Entry], findings: Sequence[PaperFinding]
+) -> list[PaperFinding]:
+    """The findings, each with the probability that its sentence, read with the paper's title, is about what was asked."""
+    quoting = [(entry.document, one.sentence) for entry, one in zip(entries, findings, strict=True) if one.sentence]
+    texts = [Abstract(drop_question(document.title), (choose_quotable(sentence.text),)) for document, sentence in quoting]
+    shares = [measure_rare_share(claim, document) for document, _ in quoting]
+    readings = reader.read_abstracts(claim, texts)
+    meets = iter([estimate_meeting(share, max(shares), one.document) for share, one in zip(shares, readings, strict=True)])
+    return [replace(one, meets=next(meets)) if one.sentence else one for one in findings]
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:

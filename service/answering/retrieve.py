@@ -13,9 +13,10 @@ from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
+from service.answering.candidates import NEAREST, name_nearest
 from service.answering.events import OnEvent, Stage
 from service.answering.evidence import choose_evidence
-from service.answering.lead import NEAREST, Studied, collect_findings, name_nearest
+from service.answering.lead import Studied, collect_findings
 from service.answering.relevance import about, is_same_kind
 from service.configuration.answers import AnswerConfig, Enough
 from service.configuration.models import Models

@@ -23,9 +23,9 @@ from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
-from service.answering.lead import Leads, Studied, make_lead, weigh_papers, write_lead_sentence
+from service.answering.lead import CLEARLY_MEETS, Leads, Studied, make_lead, set_doubtful_aside, weigh_papers, write_lead_sentence
 from service.answering.reading import pool_verdicts, read_findings, remove_leaning
-from service.answering.relevance import list_alternatives
+from service.answering.relevance import estimate_meeting, list_alternatives, measure_rare_share
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
 from service.grounding.deciding import make_abstract
@@ -106,6 +106,18 @@ def test_a_paper_on_less_of_the_question_weighs_less_and_is_in_no_conflict() -> 
         first = write_lead_sentence(QUESTION, studied, 3)
         assert first is not None
         assert len(find_conflicts_between_sides(studied, [first])) == conflicts
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "sided"), [("", "123"), ("2", "13"), ("12", "123"), ("3", "123"), ("23", "13"), ("123", "123")]
+)
+def test_a_paper_that_may_not_meet_the_question_is_set_aside_if_another_on_its_side_does(doubtful: str, sided: str) -> None:
+    read = [evidence("1", "support", 0.9), evidence("2", "support", 0.8), evidence("3", "contradict", 0.9)]
+    meets = {pmid: CLEARLY_MEETS - 0.01 if pmid in doubtful else CLEARLY_MEETS for pmid in "123"}
+    papers = set_doubtful_aside(weigh_papers(read, frozenset(), step()), meets)
+    assert sorted(one.evidence.document.pmid for one in papers if one.takes_side) == list(sided)
+    assert [one.evidence.sentence is not None for one in papers] == [one.takes_side for one in papers]
+    assert len(papers) == 3, "what is set aside is still among the papers on the question"
 
 
 def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
@@ -329,8 +341,31 @@ def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index:
     (entry,) = index.entries(["1"])
     read_findings(reader, QUESTION, turned, [entry])
     assert reader.read[0] == make_abstract(entry)
-    assert [one.title for one in reader.read] == [entry.document.title, "", "", ""]
-    assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1, 1], "its findings, then what may tell them"
+    title = entry.document.title
+    assert [one.title for one in reader.read] == [title, "", "", "", title], "the sentence that is quoted is read with the title"
+    assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1, 1, 1], "its findings, then what may tell them"
+
+
+def test_a_sentence_that_says_little_with_its_title_or_a_paper_without_the_words_may_not_meet_the_question(index: Index) -> None:
+    class Doubtful(Echo):
+        """For the claim, but unsure of a sentence that it reads with the title."""
+
+        def read_abstracts(self, claim: str, documents: Any) -> Any:
+            for one in documents:
+                titled = one.title and len(one.sentences) == 1
+                verdict = Verdict(0.45, 0.5, 0.05) if titled else FOR
+                yield Reading(verdict, tuple(verdict for _ in one.sentences))
+
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    entries = list(index.entries(["1"]))
+    (sure,), (unsure,) = (read_findings(reader, QUESTION, turned, entries) for reader in (Echo(), Doubtful()))
+    assert sure.sentence == unsure.sentence
+    assert unsure.meets < sure.meets
+    document = entries[0].document
+    whole, part = (measure_rare_share(f"Zeta lowers blood pressure{more}.", document) for more in ("", " in Kenya"))
+    assert part < whole
+    assert estimate_meeting(part, whole, FOR) < estimate_meeting(part, part, FOR) < estimate_meeting(whole, whole, FOR)
 
 
 RESULT = "RESULTS: Zeta lowered blood pressure by a tenth in adults."
