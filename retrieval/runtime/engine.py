@@ -232,6 +232,9 @@ def _computes_bfloat16() -> bool:
         return False
 
 
+_FIRST_RUN = threading.Lock()
+
+
 def _load_openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.float32]]:
     """Load with one stream, and so one thread, per concurrent batch; each calling thread has its own infer request."""
     import openvino
@@ -248,6 +251,9 @@ def _load_openvino(weights: Path, threads: int) -> Callable[[Batch], NDArray[np.
         # A copy: the tensor is the request's own and the next batch overwrites it.
         return np.array(request.get_output_tensor(0).data, dtype=np.float32)
 
+    # OpenVINO sets up its access to numpy on first use, and two threads that do this at once wait for each other for ever.
+    with _FIRST_RUN:
+        run((np.ones((1, 2), dtype=np.int64),) * 3)
     return run
 
 

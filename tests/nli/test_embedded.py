@@ -84,6 +84,28 @@ def test_both_engines_agree() -> None:
     assert np.allclose(one, other, atol=0.03)
 
 
+FIRST_USE = """
+import sys
+import threading
+import numpy as np
+from nli.judges.embedded import STANCE_MODEL
+from retrieval.runtime.engine import open_graph
+
+graph, together = open_graph(STANCE_MODEL / "model.onnx", "openvino", 4), threading.Barrier(4)
+batch = (np.ones((2, 8), dtype=np.int64),) * 3
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=lambda: (together.wait(), graph(batch))) for _ in range(4)]
+for one in threads:
+    one.start()
+"""
+
+
+def test_threads_that_use_a_model_first_at_the_same_time_do_not_block_each_other() -> None:
+    # OpenVINO alone hung in two of three such processes.
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", FIRST_USE], check=True, timeout=30)
+
+
 def test_names_trace_what_scores_come_from(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
     assert reranker.name.endswith(read_card(RELEVANCE_MODEL)["sha256"][:8])
     card = read_card(STANCE_MODEL)
