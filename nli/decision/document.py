@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.probabilities import softmax
+from retrieval.core.probabilities import logistic, softmax
 from retrieval.core.values import Label, Verdict
 
 FARTHEST = 4.0
@@ -53,7 +53,7 @@ class Decision:
         It shows, before any sentence is judged, which documents cannot get a stance.
         """
         relevance = self.gap * min(max(gap, 0.0), FARTHEST) + self.about * about
-        return 1 / (1 + math.exp(-(self.most + relevance + max(self.support, self.contradict))))
+        return logistic(self.most + relevance + max(self.support, self.contradict))
 
     def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
         """[documents, 3] from the features [documents, 6], each row made by `make_features`."""

@@ -17,7 +17,7 @@ from generation.sentences.aspects import find_aspect, tells_aspect
 from generation.sentences.candidates import stands_alone, trim_sentence
 from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
 from generation.sentences.phrases import compile_phrases
-from nli.judges.judge import Abstract, Reader, drop_question
+from nli.judges.judge import Reader
 from nli.reader.alone import READ_ALONE, weigh_alone
 from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
@@ -26,6 +26,7 @@ from retrieval.store.rows import Entry
 from retrieval.words.acronyms import spell_out
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
+from service.answering.reading import make_titled_quote
 from service.answering.relevance import subject_of
 from service.answering.telling import is_on_it
 
@@ -73,10 +74,7 @@ def _measure_answers(question: str, places: Sequence[tuple[Entry, int]], reader:
     the question itself.
     """
     statement = state_answer(question)
-    texts = [
-        Abstract(drop_question(entry.document.title), (choose_quotable(entry.sentences()[place].text),))
-        for entry, place in places
-    ]
+    texts = [make_titled_quote(entry.document, entry.sentences()[place]) for entry, place in places]
     readings = [one.document for one in reader.read_abstracts(statement or question, texts)]
     if statement:
         return [side if (side := max(one.support, one.contradict)) >= STATES else None for one in readings]

@@ -6,7 +6,6 @@ weighted by the probability of their side, by design and by age, and the heavier
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,10 +15,11 @@ from generation.leads.question import YesNoQuestion, parse_question
 from nli.judges.judge import Reader
 from nli.text.designs import Design, find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
+from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.words.forms import unify_text
 from service.answering.candidates import Candidates, name_nearest
-from service.answering.reading import SURE, read_findings
+from service.answering.reading import SURE, estimate_meetings, read_findings
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
@@ -82,6 +82,9 @@ class Leads:
         # What grounding reads is read again, with other texts, to find out what each paper found.
         self._grounder = Grounder(grounder.index, config.model_copy(update=sides), grounder.models.with_caches())
         self._step = step
+        judging = config.support.judge
+        judge = self._grounder.models.judges[judging.model] if judging else None
+        self._reader = judge if isinstance(judge, Reader) else None
 
     def of(self, question: str) -> Studied | None:
         """What the index's papers say on a question; None if it is not a yes-or-no question."""
@@ -102,8 +105,9 @@ class Leads:
         read = _drop_repeats([*grounding.contradicting, *grounding.supporting, *grounding.uncertain])
         sided = frozenset(one.document.pmid for one in (*grounding.contradicting, *grounding.supporting))
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
-        read_again, meets = self._findings(asked, near)
-        findings = [one for one in read_again if one.score >= least and meets.get(one.document.pmid, 1.0) >= MEETS]
+        found = self._findings(asked, near)
+        meets = estimate_meetings(self._reader, asked.turned.claim, found) if self._reader else {}
+        findings = [one for one in found if one.score >= least and meets.get(one.document.pmid, 1.0) >= MEETS]
         papers = set_doubtful_aside(weigh_papers(findings, sided, self._step, candidates.measure_met()), meets)
         # A verdict that no sentence can be cited for is no verdict.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
@@ -120,21 +124,16 @@ class Leads:
         indexed = index.store.holds(list(pmids))
         entries = index.entries([pmid for pmid in pmids if pmid in indexed])
         near = [evidence_for(asked.turned.claim, "support", entry.document, None, None, 1, 0.0, "") for entry in entries]
-        papers = weigh_papers(self._findings(asked, near)[0], frozenset(), self._step)
+        papers = weigh_papers(self._findings(asked, near), frozenset(), self._step)
         return Studied(shown, papers, make_lead(shown, papers, self._step) if papers else None)
 
-    def _findings(self, asked: _NormalizedQuestion, near: Sequence[Evidence]) -> tuple[Sequence[Evidence], dict[str, float]]:
-        """What each of these papers found, and how probably this is about what was asked, by PMID.
-
-        If the judge does not read papers, it is the evidence as grounding left it.
-        """
-        step = self._grounder.config.support.judge
-        judge = self._grounder.models.judges[step.model] if step else None
-        if not isinstance(judge, Reader) or not near:
-            return near, {}
+    def _findings(self, asked: _NormalizedQuestion, near: Sequence[Evidence]) -> Sequence[Evidence]:
+        """What each of these papers found, if the judge reads papers; otherwise the evidence as grounding left it."""
+        if self._reader is None or not near:
+            return near
         entries = list(self._grounder.index.entries([one.document.pmid for one in near]))
-        findings = read_findings(judge, asked.question, asked.turned, entries, self._step.leaning)
-        evidence = [
+        findings = read_findings(self._reader, asked.question, asked.turned, entries, self._step.leaning)
+        return [
             evidence_for(
                 asked.turned.claim,
                 finding.stance,
@@ -143,11 +142,10 @@ class Leads:
                 finding.verdict,
                 rank,
                 max(finding.verdict.support, finding.verdict.contradict),
-                scored_by=judge.name,
+                scored_by=self._reader.name,
             )
             for rank, (entry, finding) in enumerate(zip(entries, findings, strict=True), 1)
         ]
-        return evidence, {entry.pmid: finding.meets for entry, finding in zip(entries, findings, strict=True)}
 
 
 def _widen(branch: Branch, most: int) -> Branch:
@@ -237,10 +235,9 @@ def make_lead(turned: YesNoQuestion, papers: Sequence[WeighedPaper], step: LeadS
 def compute_certainty(papers: Sequence[WeighedPaper], lighter: float, heavier: float, by: Certainty) -> float:
     """The probability that the heavier side is right."""
     telling = [one.evidence.score for one in papers if one.takes_side] or [one.evidence.score for one in papers]
-    strongest = min(max(max(telling), 0.001), 0.999)
     agreement = (heavier - lighter) / (heavier + lighter) if heavier else 0.0
-    odds = by.constant + by.agreement * agreement + by.strongest * math.log(strongest / (1 - strongest))
-    return 1 / (1 + math.exp(-odds))
+    odds = by.constant + by.agreement * agreement + by.strongest * log_odds(max(telling), 0.001)
+    return logistic(odds)
 
 
 def write_lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from nli.judges.judge import Abstract, Reader, Reading, drop_question
 from nli.reader.alone import weigh_alone
 from nli.text.roles import find_findings
 from retrieval.core.probabilities import softmax
-from retrieval.core.values import OPPOSITE, Sentence, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Document, Evidence, Sentence, Stance, Verdict
 from retrieval.store.rows import Entry
 from service.answering.relevance import estimate_meeting, measure_rare_share
 from service.answering.telling import rank_speaking, rank_telling
@@ -37,14 +37,10 @@ provided that it does so with the second probability when it is read alone."""
 
 @dataclass(frozen=True, slots=True)
 class PaperFinding:
-    """What a paper found: its verdict on the claim, and the sentence that states it, or None.
-
-    `meets` is the probability that the sentence is about what was asked, and not about something close to it.
-    """
+    """What a paper found: its verdict on the claim, and the sentence that states it, or None."""
 
     verdict: Verdict
     sentence: Sentence | None
-    meets: float = 1.0
 
     @property
     def stance(self) -> Stance:
@@ -66,7 +62,26 @@ def read_findings(
         if not ranked and getattr(verdict, verdict.leaning) >= SURE:
             ranked, least = rank_speaking(question, asked, claim, verdict, entry, spoken), SAYS
         papers.append(_Ranked(verdict, ranked, least))
-    return _estimate_meeting(reader, claim, entries, _choose_sentences(reader, claim, papers))
+    return _choose_sentences(reader, claim, papers)
+
+
+def estimate_meetings(reader: Reader, claim: str, findings: Sequence[Evidence]) -> dict[str, float]:
+    """The probability that each quoted finding, read with its paper's title, is about what was asked, by PMID.
+
+    `claim` is in American spelling. Papers without a sentence are left out.
+    """
+    quoting = [(one.document, one.sentence) for one in findings if one.sentence]
+    shares = [measure_rare_share(claim, document) for document, _ in quoting]
+    readings = reader.read_abstracts(claim, [make_titled_quote(document, sentence) for document, sentence in quoting])
+    return {
+        document.pmid: estimate_meeting(share, max(shares), reading.document)
+        for (document, _), share, reading in zip(quoting, shares, readings, strict=True)
+    }
+
+
+def make_titled_quote(document: Document, sentence: Sentence) -> Abstract:
+    """What can be quoted of a sentence, as a reader receives it with only the paper's title."""
+    return Abstract(drop_question(document.title), (choose_quotable(sentence.text),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +113,6 @@ def _choose_sentences(reader: Reader, claim: str, papers: Sequence[_Ranked]) -> 
             best = max(stating, key=lambda one: weigh_alone(one[1], getattr(one[2], side)))
             findings.append(PaperFinding(paper.verdict, best[0]))
     return findings
-
-
-def _estimate_meeting(
-    reader: Reader, claim: str, entries: Sequence[Entry], findings: Sequence[PaperFinding]
-) -> list[PaperFinding]:
-    """The findings, each with the probability that its sentence, read with the paper's title, is about what was asked."""
-    quoting = [(entry.document, one.sentence) for entry, one in zip(entries, findings, strict=True) if one.sentence]
-    texts = [Abstract(drop_question(document.title), (choose_quotable(sentence.text),)) for document, sentence in quoting]
-    shares = [measure_rare_share(claim, document) for document, _ in quoting]
-    readings = reader.read_abstracts(claim, texts)
-    meets = iter([estimate_meeting(share, max(shares), one.document) for share, one in zip(shares, readings, strict=True)])
-    return [replace(one, meets=next(meets)) if one.sentence else one for one in findings]
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
 from generation.leads.question import YesNoQuestion
 from nli.text.designs import ANIMAL, find_design, names_animals
 from nli.text.populations import differ_in_people
+from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Document, Verdict
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.aboutness import find_rare_words, weigh_share
+from retrieval.words.aboutness import find_rare_words
 from retrieval.words.subject import find_subject
-from retrieval.words.synonyms import find_shared_terms, weigh_shared_terms
+from retrieval.words.synonyms import weigh_shared_terms
 
 
 def about(question: str, texts: Sequence[str]) -> list[float]:
@@ -53,7 +53,7 @@ _CONSTANT, _NEUTRAL, _SHARE, _BEHIND_BEST = -2.97, -0.71, 3.10, -14.2
 
 def measure_rare_share(claim: str, document: Document) -> float:
     """The share (0 to 1) of a claim's rare words that a paper contains, in the same or other words."""
-    return weigh_share(find_rare_words(claim), find_shared_terms(claim, make_passage(document)))
+    return weigh_shared_terms(claim, find_rare_words(claim), make_passage(document))
 
 
 def estimate_meeting(share: float, best: float, verdict: Verdict) -> float:
@@ -64,9 +64,8 @@ def estimate_meeting(share: float, best: float, verdict: Verdict) -> float:
     says if it is read with the title. It counts how many words are missing, above all those that another paper has, and how
     little the sentence says (a logistic regression).
     """
-    neutral = min(max(verdict.neutral, 0.01), 0.99)
-    odds = _CONSTANT + _NEUTRAL * math.log(neutral / (1 - neutral)) + _SHARE * share + _BEHIND_BEST * (best - share)
-    return 1 / (1 + math.exp(-odds))
+    odds = _CONSTANT + _NEUTRAL * log_odds(verdict.neutral, 0.01) + _SHARE * share + _BEHIND_BEST * (best - share)
+    return logistic(odds)
 
 
 def measure_comparator(asked: YesNoQuestion | None, text: str) -> float:

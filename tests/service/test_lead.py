@@ -20,11 +20,12 @@ from nli.text.sentences import split_document
 from retrieval.core.answers import Answer
 from retrieval.core.values import Claim, Document, Evidence, Grounding, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
+from retrieval.store.rows import Entry
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.lead import CLEARLY_MEETS, Leads, Studied, make_lead, set_doubtful_aside, weigh_papers, write_lead_sentence
-from service.answering.reading import pool_verdicts, read_findings, remove_leaning
+from service.answering.reading import PaperFinding, estimate_meetings, pool_verdicts, read_findings, remove_leaning
 from service.answering.relevance import estimate_meeting, list_alternatives, measure_rare_share
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
@@ -227,6 +228,11 @@ def test_a_denial_is_read_in_the_clause_that_speaks_of_the_outcome() -> None:
     assert not is_denial("There was no difference in pressure.", "zeta is safe for blood pressure", about)
 
 
+def quote(entry: Entry, found: PaperFinding) -> Evidence:
+    assert found.sentence is not None
+    return Evidence(entry.document, found.stance, found.sentence, 1, 0.9, "reader", found.verdict)
+
+
 class Echo:
     """Reads "did not" as a contradiction and "lower" as support; keeps what it was given."""
 
@@ -339,9 +345,10 @@ def test_a_paper_is_read_in_two_views_the_whole_as_the_grounding_reads_it(index:
     reader, turned = Echo(), parse_question(QUESTION)
     assert turned is not None
     (entry,) = index.entries(["1"])
-    read_findings(reader, QUESTION, turned, [entry])
+    (found,) = read_findings(reader, QUESTION, turned, [entry])
     assert reader.read[0] == make_abstract(entry)
     title = entry.document.title
+    estimate_meetings(reader, turned.claim, [quote(entry, found)])
     assert [one.title for one in reader.read] == [title, "", "", "", title], "the sentence that is quoted is read with the title"
     assert [len(one.sentences) for one in reader.read] == [len(entry), 2, 1, 1, 1], "its findings, then what may tell them"
 
@@ -361,7 +368,8 @@ def test_a_sentence_that_says_little_with_its_title_or_a_paper_without_the_words
     entries = list(index.entries(["1"]))
     (sure,), (unsure,) = (read_findings(reader, QUESTION, turned, entries) for reader in (Echo(), Doubtful()))
     assert sure.sentence == unsure.sentence
-    assert unsure.meets < sure.meets
+    quoted = [quote(entries[0], sure)]
+    assert estimate_meetings(Doubtful(), turned.claim, quoted)["1"] < estimate_meetings(Echo(), turned.claim, quoted)["1"]
     document = entries[0].document
     whole, part = (measure_rare_share(f"Zeta lowers blood pressure{more}.", document) for more in ("", " in Kenya"))
     assert part < whole
