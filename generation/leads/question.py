@@ -244,6 +244,11 @@ def list_verbs() -> frozenset[str]:
     return _load_section("verbs")
 
 
+def list_noun_verbs() -> frozenset[str]:
+    """Those of `list_verbs` that are nouns as often."""
+    return _load_section("also nouns")
+
+
 @cache
 def _load_section(name: str) -> frozenset[str]:
     return frozenset(word for line in _load_sections()[name] for word in line.split())

@@ -1,7 +1,8 @@
-"""Faults of a language model's sentence that show without its sources: it repeats itself, or copies the prompt.
+"""Faults of a language model's sentence that show by its words alone: it repeats itself, or copies what it should not.
 
 A small model that loses its way says the same thing again and again, answers the worked example in its prompt instead of the
-question, or recites its instructions. Such a sentence may well be true and cited, so no check of citations would find it.
+question, recites its instructions, or copies a document's title or background. Such a sentence may well be true and cited, so no
+check of citations would find it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from generation.draft import Source
+from generation.replies.copying import BACKGROUND, TITLE, Copies, are_same, split_words
+
 _WORD = re.compile(r"\w+")
 _RUN = 5
 """Words in a row: this many the same are no accident."""
 _COPY_SHARE = 0.5
-_REPEAT_SHARE = 0.9
 _LOOPS = 3
 _REFERS = re.compile(
     r"(?:(?:also|however|thus|therefore|in addition|moreover|furthermore),? )?"
@@ -22,14 +25,20 @@ _REFERS = re.compile(
 )
 _PMID = re.compile(r"\bPMIDs?\s*:?\s*(\d{5,9})", re.IGNORECASE)
 
+_COPIED = {
+    TITLE: "it copies the title of a document, which states no finding",
+    BACKGROUND: "it copies the background or aim of a document, not what it found",
+}
+
 
 class Faults:
     """Checks the sentences of one answer in order; call `remember` for each one that is kept."""
 
-    def __init__(self, prompt: str, pmids: Sequence[str]) -> None:
-        """`prompt` is the part of the prompt that is the same for every task, `pmids` are those of the sources."""
+    def __init__(self, prompt: str, sources: Sequence[Source]) -> None:
+        """`prompt` is the part of the prompt that is the same for every task."""
         self._prompt = _runs(_split(prompt))
-        self._pmids = set(pmids)
+        self._pmids = {source.document.pmid for source in sources}
+        self._copies = Copies(sources)
         self._word_sets: list[frozenset[str]] = []
 
     def find(self, sentence: str) -> str:
@@ -42,14 +51,13 @@ class Faults:
         runs = _runs(words)
         if runs and len(runs & self._prompt) >= _COPY_SHARE * len(runs):
             return "it copies the instructions or their example"
-        word_set = frozenset(words)
-        if any(len(word_set & other) >= _REPEAT_SHARE * len(word_set | other) for other in self._word_sets):
+        if any(are_same(split_words(sentence), other) for other in self._word_sets):
             return "it repeats an earlier sentence"
-        return ""
+        return _COPIED.get(self._copies.find(sentence), "")
 
     def remember(self, sentence: str) -> None:
         """Remember a sentence that is kept, so that no later one repeats it."""
-        self._word_sets.append(frozenset(_split(sentence)))
+        self._word_sets.append(split_words(sentence))
 
 
 def refers_elsewhere(sentence: str) -> bool:

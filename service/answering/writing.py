@@ -96,7 +96,7 @@ class Writing:
     def _check(
         self, sentences: Sequence[DraftSentence], attribution: Attribution, generator: Generator, sources: Sequence[Source]
     ) -> None:
-        faults = None if generator.extractive else Faults(self._read_prompts(), [one.document.pmid for one in sources])
+        faults = None if generator.extractive else Faults(self._read_prompts(), sources)
         for place, sentence in enumerate(sentences):
             if faults and (why := _find_fault(sentence.text, faults)):
                 self._remove(sentence, why)

@@ -8,10 +8,11 @@ from generation.draft import Source
 from generation.prompts.filling import read_instructions
 from generation.replies.citations import find_marks
 from generation.replies.cleaning import keep_whole_sentences
+from generation.replies.copying import makes_statement
 from generation.replies.faults import Faults, refers_elsewhere
 from generation.replies.reply import parse_sentences
 from nli.text.sentences import sentence_spans
-from retrieval.core.values import Document
+from retrieval.core.values import Document, Sentence
 
 SOURCES = [Source(n, Document(pmid, "", ""), ()) for n, pmid in enumerate(("11111111", "22222222", "33333333", "demo-x-1"), 1)]
 
@@ -153,7 +154,7 @@ def test_what_was_cut_off_keeps_its_whole_sentences(written: str, kept: str) -> 
 
 def test_a_sentence_that_loops_copies_or_repeats_is_a_fault() -> None:
     prompt = read_instructions("one-shot")
-    faults = Faults(prompt, ["11111111"])
+    faults = Faults(prompt, SOURCES[:1])
     good = "Aspirin lowered fever in adults within two hours, and in children it did so within three."
     assert faults.find(good) == ""
     faults.remember(good)
@@ -183,3 +184,42 @@ def test_a_sentence_that_loops_copies_or_repeats_is_a_fault() -> None:
 )
 def test_a_sentence_that_needs_the_one_before_it_is_recognised(sentence: str, refers: bool) -> None:
     assert refers_elsewhere(sentence) is refers
+
+
+@pytest.mark.parametrize(
+    ("title", "states"),
+    [
+        ("Alverine for irritable bowel: results of a randomised trial", False),
+        ("Effects of aspirin on fever in treated adults", False),
+        ("Aspirin lowers fever in adults.", True),
+        ("Aspirin Is Not Inferior to Ibuprofen", True),
+        ("Statins reduce mortality after stroke: a cohort study", True),
+        ("Changes in weight, and benefits, after surgery", False),
+        ("Zinc increases appetite in children", True),
+        ("Stress and diabetes measure by measure", False),
+        ("", False),
+    ],
+)
+def test_a_title_that_makes_a_statement_is_told_from_one_that_names_a_subject(title: str, states: bool) -> None:
+    assert makes_statement(title) is states
+
+
+def _make_source(title: str, *texts: str) -> Source:
+    sentences = tuple(Sentence("1", row, 0, len(text), text) for row, text in enumerate(texts))
+    return Source(1, Document("1", title, " ".join(texts)), sentences)
+
+
+def test_a_copied_title_or_background_is_a_fault_and_a_copied_finding_is_none() -> None:
+    background = "Metformin is widely used in type 2 diabetes, but its effect on weight in adolescents is unknown."
+    aim = "The aim of this study was to compare metformin with placebo in 120 adolescents over 24 weeks."
+    finding = "In conclusion, metformin reduced body weight significantly more than placebo did in adolescents."
+    trial = "Metformin and body weight in adolescents: a randomised controlled trial"
+    faults = Faults(read_instructions("one-shot"), [_make_source(trial, background, aim, finding)])
+    assert "title" in faults.find(f"{trial}.")
+    assert "background" in faults.find(background)
+    assert "background" in faults.find(aim.replace("The aim of this", "The aim of the"))
+    assert faults.find(finding) == ""
+    assert faults.find("Metformin reduced body weight in adolescents, as one randomised controlled trial found.") == ""
+    stated = "Metformin reduces body weight in adolescents"
+    assert Faults("", [_make_source(stated, background, finding)]).find(f"{stated}.") == ""
+    assert Faults("", [_make_source(trial, f"{trial} was planned.", trial)]).find(trial) == ""
