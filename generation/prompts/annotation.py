@@ -123,10 +123,15 @@ def ask_for_alignment(
         places = frozenset(number - 1 for number in one.aspects if 1 <= number <= len(aspects))
         if one.sentence in indices and places:
             alignment[one.sentence] = alignment.get(one.sentence, frozenset()) | places
-    rows = set(alignment.values())
-    if len(sentences) > 2 and len(alignment) == len(sentences) and len(rows) == 1 and len(*rows) >= min(MOST_SHOWN, len(aspects)):
-        raise ChatUnanswered(f"The model {chat.model} gave the same {len(*rows)} aspects for every sentence.")
+    if _is_same_row(alignment, len(sentences), len(aspects)):
+        raise ChatUnanswered(f"The model {chat.model} gave the same aspects for every sentence.")
     return alignment
+
+
+def _is_same_row(alignment: Mapping[int, frozenset[int]], sentences: int, aspects: int) -> bool:
+    """Whether each of several sentences shows the same aspects, as many as there are or as are allowed."""
+    most, rows = min(MOST_SHOWN, aspects), set(alignment.values())
+    return min(sentences, most) > 2 and len(alignment) == sentences and len(rows) == 1 and all(len(row) == most for row in rows)
 
 
 def _fill(name: str, **values: str) -> Prompt:

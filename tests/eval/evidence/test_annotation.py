@@ -19,7 +19,7 @@ from eval.evidence.annotation import Annotation, Annotator, ToAnnotate, make_rec
 from eval.evidence.covering import cover_all, cover_most
 from eval.evidence.evidencebench import read_cases
 from eval.evidence.making import make_records
-from generation.prompts.annotation import SHOWN_AT_ONCE, Aspect, split_paper
+from generation.prompts.annotation import SHOWN_AT_ONCE, Aspect, ask_for_alignment, split_paper
 from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadInput
 from retrieval.runtime.chat import Chat, ChatUnanswered
@@ -100,6 +100,20 @@ def test_what_the_model_gets_wrong_costs_a_part_or_a_paper_and_not_the_run(serve
     server.close()
     with pytest.raises(ChatUnanswered, match="cannot be reached"):
         make_records([replace(TASK, summary="New.")], annotator)
+
+
+def test_a_model_that_gives_every_aspect_to_every_sentence_has_read_none(server: ChatServer) -> None:
+    aspects = [Aspect(f"Aspect {n}.", "results") for n in range(6)]
+    part = next(part for part in split_paper(make_paper(["Results", "It rose.", "It fell.", "It stayed."])))
+    chat = Chat("m", server.url, retries=0)
+    rows = [{"sentence": one.index, "aspects": [1, 2, 3, 4, 5]} for one in part]
+    server.script = lambda _: said({"shown": rows})
+    with pytest.raises(ChatUnanswered, match="the same aspects for every sentence"):
+        ask_for_alignment(chat, "It moved.", aspects, part)
+    rows[0]["aspects"] = [2, 3]
+    assert ask_for_alignment(chat, "It moved.", aspects, part)[part[0].index] == {1, 2}
+    limits = server.bodies[-1]["response_format"]["json_schema"]["schema"]["$defs"]["_ShownAspects"]["properties"]["aspects"]
+    assert limits["maxItems"] == 5
 
 
 def test_a_paper_of_which_nothing_shows_an_aspect_is_no_record() -> None:
