@@ -2,8 +2,8 @@
 
 A paper must cover enough of the question's subject, of what is asked about it and of what it is compared with, in any spelling
 or synonym, and every name of several words ("stomach cancer") as a whole. It must have findings, and must not be about animals
-if the question is about people. If no such paper answers, a second look takes papers that cover the subject and lack no name,
-whatever else they share.
+if the question is about people. If no such paper answers, a second look takes papers that share some words with the question
+and its subject and lack no name.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Document, Evidence
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.names import find_unnamed
+from retrieval.words.names import find_proper_unnamed, find_unnamed
 from retrieval.words.synonyms import names_all
 from service.answering.relevance import is_same_kind, measure_comparator, measure_shares
 
+IN_OTHER_WORDS = 0.2
+"""The share of the question, and of its subject, that a paper must contain to be read in the second look."""
 NEAREST = 3
 """Papers that a refusal names."""
 
@@ -49,11 +51,11 @@ class Candidates:
             whole, title = sum(shares) / len(shares), measure_shares(self._question, self._asked, document.title)
             self._seen[entry.pmid] = (whole + 0.5 * sum(title) / len(title), whole, document)
             least = min(*shares, measure_comparator(self._asked, passage))
-            if whole < self._met or not self._can_answer(document):
+            if whole < IN_OTHER_WORDS or not self._can_answer(document):
                 continue
             if least >= self._met and names_all(self._question, passage):
                 self._meeting.add(entry.pmid)
-            elif len(shares) > 1 and shares[0] >= self._met and not (self._wider and self._lacks_name(document)):
+            elif shares[0] >= IN_OTHER_WORDS and not (self._wider and self._lacks_name(document)):
                 self._near.add(entry.pmid)
         return self._near if self._wider else self._meeting
 
@@ -78,7 +80,8 @@ class Candidates:
         return (*best, *(one for one in rest if one.title and not one.retracted and one.pmid not in there))[:NEAREST]
 
     def _lacks_name(self, document: Document) -> bool:
-        return bool(find_unnamed(self._asked.claim, make_passage(document)))
+        passage = make_passage(document)
+        return bool(find_unnamed(self._asked.claim, passage) or find_proper_unnamed(self._question, passage))
 
     def _can_answer(self, document: Document) -> bool:
         return not document.retracted and has_findings(document) and is_same_kind(self._question, document)

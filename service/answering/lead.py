@@ -19,13 +19,15 @@ from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.words.forms import unify_text
 from service.answering.candidates import Candidates, name_nearest
-from service.answering.reading import SURE, estimate_meetings, read_findings
+from service.answering.reading import estimate_meetings, read_findings
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
 from service.grounding.showing import evidence_for
 
-MEETS, CLEARLY_MEETS = 0.3, 0.6
+LIKELY = 0.5
+"""In the second look, the least probability of its side at which a paper is on the question."""
+MEETS, CLEARLY_MEETS = 0.45, 0.6
 """A paper whose finding is about what was asked with less than the first probability is not on the question; with less than the
 second, it takes no side if another on the same side does (docs/experiments.md)."""
 
@@ -93,9 +95,9 @@ class Leads:
             return None
         candidates = Candidates(self._grounder.index, asked.question, asked.turned, self._step.met)
         studied = self._study(shown, asked, candidates, self._step.near)
-        # People ask in other words than papers use: of such papers, only those count of which the reader is sure.
+        # People ask in other words than papers use: of such papers, only those count that the reader puts on a side.
         if studied.lead is None and candidates.look_wider():
-            wider = self._study(shown, asked, candidates, SURE)
+            wider = self._study(shown, asked, candidates, LIKELY)
             return wider if wider.lead else studied
         return studied
 

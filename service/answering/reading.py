@@ -26,13 +26,13 @@ from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Document, Evidence, Sentence, Stance, Verdict
 from retrieval.store.rows import Entry
 from service.answering.relevance import estimate_meeting, measure_rare_share
-from service.answering.telling import rank_speaking, rank_telling
+from service.answering.telling import rank_stating, rank_telling
 
 OPPOSED = 0.5
 """From this probability of the opposite, a sentence read alone speaks against its paper's side."""
-SURE, SAYS = 0.8, 0.5
-"""If the paper's side is at least as probable as the first, a sentence with few of the question's words may state the finding,
-provided that it does so with the second probability when it is read alone."""
+SURE, SAYS, SAYS_CLEARLY = 0.8, 0.5, 0.7
+"""A sentence with few of the question's words may state the finding, provided that it does so when it is read alone: with the
+second probability if the paper's side is at least as probable as the first, otherwise with the third."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,9 @@ def read_findings(
         verdict = remove_leaning(pool_verdicts([whole.document, findings.document]), leaning)
         spoken = _pool_sentences(entry, whole, findings)
         ranked, least = rank_telling(question, asked, claim, verdict, entry, spoken), 0.0
-        if not ranked and getattr(verdict, verdict.leaning) >= SURE:
-            ranked, least = rank_speaking(question, asked, claim, verdict, entry, spoken), SAYS
+        if not ranked:
+            ranked = rank_stating(question, asked, claim, verdict, entry, spoken)
+            least = SAYS if getattr(verdict, verdict.leaning) >= SURE else SAYS_CLEARLY
         papers.append(_Ranked(verdict, ranked, least))
     return _choose_sentences(reader, claim, papers)
 

@@ -27,9 +27,10 @@ from service.answering.relevance import measure_shares, subject_of
 
 MET, LEAST_MET = 0.5, 0.25
 """The share of what is asked that a sentence must contain with its paper's title: the mean of the two parts, and each of them."""
-SPEAKS, SPEAKS_ON_IT = 0.25, 0.2
+SPEAKS, SPEAKS_ON_IT, LEANS = 0.25, 0.2, 0.1
 """From the first probability of the paper's side, a sentence speaks for it; the second applies if it contains half of the outcome
-itself. Of the sentences examined, findings had 0.47 or more, except one on the outcome at 0.23; remarks had up to 0.19."""
+itself, the third if it must also say so when it is read alone. Of the sentences examined, findings had 0.47 or more, except one
+on the outcome at 0.23; remarks had up to 0.19."""
 _CONCLUSION = ROLES.index("conclusion")
 _CONCLUDES = 0.5
 """What a conclusion is worth in addition to a result."""
@@ -56,7 +57,7 @@ def rank_telling(
     worth = {
         place: _weigh(question, asked, stance, own, entry, place)
         for place, own in spoken.items()
-        if _speaks(own, stance, measure_outcome(question, asked, sentences[place].text))
+        if _speaks(own, stance, SPEAKS_ON_IT if measure_outcome(question, asked, sentences[place].text) >= 0.5 else SPEAKS)
         and is_on_it(question, asked, entry, choose_quotable(sentences[place].text))
     }
     if not worth:
@@ -67,18 +68,18 @@ def rank_telling(
     return [(sentences[place], worth[place]) for place in trusted] if ranked[0] in trusted else []
 
 
-def rank_speaking(
+def rank_stating(
     question: str, asked: YesNoQuestion, claim: str, verdict: Verdict, entry: Entry, spoken: Mapping[int, Verdict]
 ) -> list[tuple[Sentence, float]]:
     """The few results and conclusions that speak most for the paper's side, in whatever words, best first, with their worth.
 
-    For a paper of which the reader is sure: people ask in other words than papers use.
+    People ask in other words than papers use: such a sentence counts if it states the side when it is read alone.
     """
     sentences, stance = entry.sentences(), verdict.leaning
     worth: dict[int, float] = {
         place: getattr(own, stance)
         for place, own in spoken.items()
-        if _speaks(own, stance, 0.0) and _can_be_quoted(question, asked, sentences[place].text)
+        if _speaks(own, stance, LEANS) and _can_be_quoted(question, asked, sentences[place].text)
     }
     ranked = sorted(worth, key=lambda place: (-worth[place], -place))[:READ_ALONE]
     return [
@@ -106,10 +107,10 @@ def _is_trusted(question: str, asked: YesNoQuestion, claim: str, stance: Stance,
     return not is_denial(quote, claim, lambda text: _measure_aboutness(question, asked, text))
 
 
-def _speaks(verdict: Verdict, stance: Stance, outcome: float) -> bool:
+def _speaks(verdict: Verdict, stance: Stance, least: float) -> bool:
     for_it: float = getattr(verdict, stance)
     against: float = getattr(verdict, OPPOSITE[stance])
-    return for_it > against and for_it >= (SPEAKS_ON_IT if outcome >= 0.5 else SPEAKS)
+    return for_it > against and for_it >= least
 
 
 def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str) -> bool:

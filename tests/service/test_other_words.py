@@ -35,6 +35,18 @@ def test_a_second_look_takes_papers_on_the_subject_in_other_words(tmp_path: Path
     assert candidates(["1", "2"]) == {"1"}, "the other paper lacks the subject"
 
 
+def test_a_second_look_takes_no_paper_that_lacks_the_place_or_the_year(tmp_path: Path) -> None:
+    question = "Did zeta calm the frightened sailors of Ruritania in 1894?"
+    papers = [
+        {"pmid": "1", "title": "Zeta on board", "abstract": "CONCLUSIONS: Zeta eased unrest."},
+        {"pmid": "2", "title": "Zeta on Ruritanian ships, 1894", "abstract": "CONCLUSIONS: Zeta eased unrest."},
+    ]
+    candidates = Candidates(make_index(tmp_path, papers), question, parse(question), 0.34)
+    assert candidates(["1", "2"]) == set()
+    candidates.look_wider()
+    assert candidates(["1", "2"]) == {"2"}
+
+
 class Steady(WordJudge):
     """Gives every paper, and every sentence within it, one verdict; alone, a sentence says something else."""
 
@@ -53,8 +65,11 @@ class Steady(WordJudge):
 SURE, LIKELY, SILENT = Verdict(0.95, 0.04, 0.01), Verdict(0.6, 0.3, 0.1), Verdict(0.1, 0.85, 0.05)
 
 
-@pytest.mark.parametrize(("within", "alone", "quoted"), [(SURE, LIKELY, True), (SURE, SILENT, False), (LIKELY, SURE, False)])
-def test_a_sentence_in_other_words_needs_a_sure_reader_and_must_say_so_alone(
+@pytest.mark.parametrize(
+    ("within", "alone", "quoted"),
+    [(SURE, LIKELY, True), (SURE, SILENT, False), (LIKELY, SURE, True), (LIKELY, LIKELY, False)],
+)
+def test_a_sentence_in_other_words_must_say_so_alone_the_more_clearly_the_less_sure_the_reader_is(
     tmp_path: Path, within: Verdict, alone: Verdict, quoted: bool
 ) -> None:
     abstract = "METHODS: Adults took it. RESULTS: Unrest eased with zeta in adults. CONCLUSIONS: Zeta eases unrest."
