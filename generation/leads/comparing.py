@@ -1,4 +1,5 @@
-"""Whether a finding only compares two treatments: "no difference between zeta and eta" does not deny that zeta helps.
+"""Whether a finding compares as the question does: "no difference between zeta and eta" does not deny that zeta helps, and "both
+zeta and eta are effective" does not say which is better.
 
 If a study had no untreated group, a finding of no difference between its arms does not show whether either works, unless
 the question compares them. The cues are data (generation/sentences/phrases.txt).
@@ -12,6 +13,7 @@ from retrieval.words.synonyms import weigh_shared_terms
 
 _NO_DIFFERENCE, _UNTREATED = compile_phrases("no difference"), compile_phrases("untreated")
 _ASKS, _OUTDOES = compile_phrases("asks comparison"), compile_phrases("outdoes")
+_TOGETHER, _COMPARES = compile_phrases("together"), compile_phrases("compares")
 _COMPARED = 8
 """The number of words after a comparison in which the comparator is looked for."""
 
@@ -19,6 +21,11 @@ _COMPARED = 8
 def is_draw(finding: str, question: str, paper: str) -> bool:
     """Whether a finding reports no difference between treatments, in a `paper` (title, abstract) without an untreated group."""
     return bool(_NO_DIFFERENCE.search(finding) and not _ASKS.search(question) and not _UNTREATED.search(paper))
+
+
+def is_joint(finding: str, question: str) -> bool:
+    """Whether a finding says one thing of two treatments ("both were effective") where the question compares them."""
+    return bool(_ASKS.search(question) and _TOGETHER.search(finding) and not _COMPARES.search(finding))
 
 
 def is_outdone(finding: str, question: str, subject: str) -> bool:

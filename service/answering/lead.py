@@ -177,17 +177,18 @@ def weigh_papers(
 ) -> tuple[WeighedPaper, ...]:
     """Papers on the question, heaviest first.
 
-    A paper takes a side if it probably found so and one of its sentences says so. A verdict on a single sentence counts only if
-    the judge's decision put the paper on a side (`called`). A paper's weight includes the square of `met`, the share of the
-    question that it contains: one on another population or outcome counts less than one on what was asked.
+    A paper takes a side if it probably and clearly found so and one of its sentences says so. A verdict on a single sentence
+    counts only if the judge's decision put the paper on a side (`called`). A paper's weight includes the square of `met`, the
+    share of the question that it contains: one on another population or outcome counts less than one on what was asked.
     """
     newest = max((one.document.year for one in read if one.document.year), default=0)
     found = []
     for one in read:
         kind = find_design(one.document)
         age = newest - one.document.year if one.document.year else 0
-        of_paper = one.verdict is not None and one.verdict.of == "document"
-        takes_side = one.sentence is not None and one.score >= step.takes and (of_paper or one.document.pmid in called)
+        verdict = one.verdict or Verdict(0.0, 1.0, 0.0)
+        clear = one.score >= max(step.takes, step.clear * min(verdict.support, verdict.contradict))
+        takes_side = one.sentence is not None and clear and (verdict.of == "document" or one.document.pmid in called)
         share = met.get(one.document.pmid, 1.0) if met else 1.0
         weight = one.score * kind.weight * share**2 * 0.5 ** (age / step.halves)
         found.append(WeighedPaper(one, takes_side, kind, weight, share))

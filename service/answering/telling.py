@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from generation.leads.comparing import is_draw, is_outdone
+from generation.leads.comparing import is_draw, is_joint, is_outdone
 from generation.leads.denial import is_denial
 from generation.leads.question import YesNoQuestion
 from generation.sentences.asides import is_aside
@@ -95,6 +95,7 @@ def _can_be_quoted(question: str, asked: YesNoQuestion, text: str) -> bool:
         len(quote.split()) <= LONGEST_QUOTE
         and weigh_shared_terms(question, find_subject(question), quote) > 0
         and not _NO_FINDING.search(quote)
+        and not is_joint(quote, question)
         and not is_aside(quote, question, measure_outcome(question, asked, quote))
     )
 
@@ -116,7 +117,7 @@ def _speaks(verdict: Verdict, stance: Stance, least: float) -> bool:
 def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str) -> bool:
     """Whether a sentence, with its paper's title, is a finding on what is asked; a title among the sentences is no finding."""
     title = entry.document.title
-    if _NO_FINDING.search(text) or text.rstrip(".") == title.rstrip("."):
+    if _NO_FINDING.search(text) or is_joint(text, question) or text.rstrip(".") == title.rstrip("."):
         return False
     if is_aside(text, question, measure_outcome(question, asked, text)):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.comparing import is_draw, is_outdone
+from generation.leads.comparing import is_draw, is_joint, is_outdone
 from generation.sentences.asides import is_aside
 
 ASKED = "Does zeta lower blood pressure?"
@@ -53,6 +53,21 @@ DRAW = "There was no significant difference between zeta and eta in blood pressu
 )
 def test_a_draw_between_treatments_denies_neither(finding: str, question: str, paper: str, draw: bool) -> None:
     assert is_draw(finding, question, paper) is draw
+
+
+@pytest.mark.parametrize(
+    ("finding", "question", "joint"),
+    [
+        ("Both zeta and eta were effective.", "Does zeta lower blood pressure more than eta?", True),
+        ("Pressure fell with either zeta or eta.", "Is zeta as good as eta?", True),
+        ("Pressure fell in all groups.", "Is zeta superior to eta?", True),
+        ("Both lower blood pressure, zeta more than eta.", "Does zeta lower blood pressure more than eta?", False),
+        ("Pressure fell by 9 and 4 mmHg in the two groups, both P < 0.01.", "Is zeta better than eta?", False),
+        ("Both zeta and eta lower blood pressure.", ASKED, False),
+    ],
+)
+def test_what_is_said_of_both_does_not_tell_which_is_better(finding: str, question: str, joint: bool) -> None:
+    assert is_joint(finding, question) is joint
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from service.configuration.config import JudgeStep, load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 
-CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.2, 0.1)
+CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
 NEUTRAL = Verdict(0.2, 0.6, 0.2)
 
 

@@ -89,6 +89,12 @@ def test_the_heavier_side_answers() -> None:
     assert verdict_of(evidence("1", "support", 0.4))[0] == "unclear"
 
 
+def test_a_paper_that_is_nearly_as_probably_on_the_other_side_takes_none() -> None:
+    assert verdict_of(evidence("1", "support", 0.7))[0] == "unclear"
+    assert verdict_of(evidence("1", "support", 0.7), clear=2.0)[0] == "yes"
+    assert verdict_of(evidence("1", "support", 0.7), evidence("2", "contradict", 0.9))[0] == "no"
+
+
 def test_design_and_age_weigh() -> None:
     assert verdict_of(evidence("1", "support", 0.9, REVIEW), evidence("2", "contradict", 0.9, CASE))[0] == "yes"
     old, new = evidence("1", "support", 0.9, year=1960), evidence("2", "contradict", 0.9, year=2020)
@@ -123,13 +129,13 @@ def test_a_paper_that_may_not_meet_the_question_is_set_aside_if_another_on_its_s
 
 def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
     alone = verdict_of(evidence("1", "support", 0.9))[1]
-    assert verdict_of(evidence("1", "support", 0.9), evidence("2", "contradict", 0.6, CASE))[1] < alone
+    assert verdict_of(evidence("1", "support", 0.9), evidence("2", "contradict", 0.8, CASE))[1] < alone
     assert verdict_of(evidence("1", "support", 0.6))[1] < alone
 
 
 def test_a_silent_paper_makes_no_lead_surer() -> None:
     silent = replace(evidence("2", "support", 0.95), sentence=None)
-    assert verdict_of(evidence("1", "support", 0.6), silent)[1] == verdict_of(evidence("1", "support", 0.6))[1]
+    assert verdict_of(evidence("1", "support", 0.8), silent)[1] == verdict_of(evidence("1", "support", 0.8))[1]
 
 
 def test_the_papers_that_count_most_stand_first() -> None:
