@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from generation.draft import Source
 from generation.leads.question import list_noun_verbs, list_verbs, make_third_person
-from nli.text.roles import find_findings
 
 SAME = 0.9
 """The share of words in common (Jaccard) from which two sentences are the same."""
@@ -22,16 +21,22 @@ _NOT_PLURAL = ("ss", "us", "is")
 
 
 class Copies:
-    """The texts of an answer's documents that state no finding, to compare sentences with."""
+    """The texts of an answer's documents that state no finding, to compare sentences with.
+
+    Which sentences do is what the sources say (`Source.tells`); of those that say nothing only the titles are compared.
+    """
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._findings: list[frozenset[str]] = []
         self._others: list[tuple[frozenset[str], str]] = []
         for source in sources:
-            texts = [sentence.text for sentence in source.sentences]
-            found = set(find_findings(texts))
-            self._findings += [split_words(text) for place, text in enumerate(texts) if place in found]
-            self._others += [(split_words(text), BACKGROUND) for place, text in enumerate(texts) if place not in found]
+            tells = source.tells
+            for sentence in source.sentences if tells is not None else ():
+                words = split_words(sentence.text)
+                if sentence.index in tells:
+                    self._findings.append(words)
+                else:
+                    self._others.append((words, BACKGROUND))
             if not makes_statement(source.document.title):
                 self._others.append((split_words(source.document.title), TITLE))
 

@@ -205,8 +205,9 @@ def test_a_title_that_makes_a_statement_is_told_from_one_that_names_a_subject(ti
 
 
 def _make_source(title: str, *texts: str) -> Source:
+    """A source whose last sentence states its finding."""
     sentences = tuple(Sentence("1", row, 0, len(text), text) for row, text in enumerate(texts))
-    return Source(1, Document("1", title, " ".join(texts)), sentences)
+    return Source(1, Document("1", title, " ".join(texts)), sentences, tells=frozenset({len(texts) - 1}))
 
 
 def test_a_copied_title_or_background_is_a_fault_and_a_copied_finding_is_none() -> None:

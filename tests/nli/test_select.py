@@ -24,4 +24,4 @@ def test_those_above_the_floor_lead_and_the_rest_is_backfill() -> None:
 
 def test_both_ways_is_the_mean_of_the_two_readings() -> None:
     (verdict,) = BothWays(WordJudge())("this is for it", [Premise("all are against it")])
-    assert (verdict.support, verdict.neutral, verdict.contradict) == pytest.approx((0.4, 0.15, 0.45))
+    assert (verdict.support, verdict.neutral, verdict.contradict) == pytest.approx((0.4, 0.175, 0.425))
