@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from generation.draft import Source
 from generation.leads.question import list_noun_verbs, list_verbs, make_third_person
+from retrieval.core.values import Sentence
 
 SAME = 0.9
 """The share of words in common (Jaccard) from which two sentences are the same."""
@@ -30,15 +31,18 @@ class Copies:
         self._findings: list[frozenset[str]] = []
         self._others: list[tuple[frozenset[str], str]] = []
         for source in sources:
-            tells = source.tells
-            for sentence in source.sentences if tells is not None else ():
-                words = split_words(sentence.text)
-                if sentence.index in tells:
-                    self._findings.append(words)
-                else:
-                    self._others.append((words, BACKGROUND))
+            if source.tells is not None:
+                self._add_sentences(source.sentences, source.tells)
             if not makes_statement(source.document.title):
                 self._others.append((split_words(source.document.title), TITLE))
+
+    def _add_sentences(self, sentences: Sequence[Sentence], findings: frozenset[int]) -> None:
+        for sentence in sentences:
+            words = split_words(sentence.text)
+            if sentence.index in findings:
+                self._findings.append(words)
+            else:
+                self._others.append((words, BACKGROUND))
 
     def find(self, sentence: str) -> str:
         """What the sentence copies, `TITLE` or `BACKGROUND`; "" if it copies neither, or a finding too."""
