@@ -6,6 +6,7 @@ import pytest
 
 from generation.leads.comparing import is_draw, is_joint, is_outdone
 from generation.sentences.asides import is_aside
+from generation.sentences.phrases import compile_phrases
 
 ASKED = "Does zeta lower blood pressure?"
 
@@ -35,6 +36,21 @@ def test_what_the_question_asks_about_is_no_aside() -> None:
     assert not is_aside("Zeta was well tolerated.", "Is zeta well tolerated?", 0.0)
     assert not is_aside("Zeta was cost-effective.", "Does zeta reduce the costs of care?", 0.5)
     assert not is_aside("In the subgroup of smokers zeta lowered it.", "Does zeta help a subgroup of patients?", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "none"),
+    [
+        ("It remains to be determined whether zeta lowers blood pressure.", True),
+        ("Whether zeta lowers blood pressure deserves further study.", True),
+        ("This highlights the need for larger trials of zeta.", True),
+        ("Larger studies of zeta are awaited.", True),
+        ("Zeta lowered blood pressure in children who need to sleep.", False),
+        ("Blood pressure remained lower with zeta.", False),
+    ],
+)
+def test_what_is_still_to_be_studied_is_no_finding(text: str, none: bool) -> None:
+    assert bool(compile_phrases("no finding").search(text)) is none
 
 
 DRAW = "There was no significant difference between zeta and eta in blood pressure."
