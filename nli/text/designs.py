@@ -38,7 +38,10 @@ class Design:
 
 
 def find_design(document: Document) -> Design:
-    """The study design of a paper: publication types take precedence over words, and the order of designs decides among words."""
+    """The study design of a paper: publication types take precedence over words, and the order of designs decides among words.
+
+    Words of the abstract may describe other people's studies; for some designs, certain words of the title take precedence.
+    """
     kinds = _load_kinds()
     if is_notice(document):
         return kinds[0].design
@@ -46,8 +49,10 @@ def find_design(document: Document) -> Design:
     for kind in kinds:
         if types & kind.types:
             return kind.design
+    titled = frozenset(kind.design.name for kind in kinds if _holds(kind.title, document.title))
     for kind in kinds:
-        if _holds(kind.title, document.title) or _holds(kind.text, f"{document.title} {document.abstract}"):
+        by_text = titled.isdisjoint(kind.yields) and _holds(kind.text, f"{document.title} {document.abstract}")
+        if kind.design.name in titled or by_text:
             return kind.design
     return kinds[-1].design
 
@@ -84,6 +89,7 @@ class _Kind:
     links: frozenset[str]
     marks: re.Pattern[str] | None
     title: re.Pattern[str] | None
+    yields: frozenset[str]
     text: re.Pattern[str] | None
 
 
@@ -104,6 +110,7 @@ def _load_kinds() -> tuple[_Kind, ...]:
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,
             _compile(kind["title"]),
+            frozenset(kind.get("yields", ())),
             _compile(kind["text"]),
         )
         for name, kind in data.items()

@@ -29,6 +29,13 @@ from retrieval.core.values import Document, Notice
         ("Zeta in gout", "We followed a cohort of sailors.", (), "cohort"),
         ("Zeta in gout", "We report a case of gout.", (), "case"),
         ("Zeta in gout", "Zeta is a drug.", (), "other"),
+        ("Zeta in a cohort of sailors", "A randomised trial found that zeta harms; we followed sailors.", (), "cohort"),
+        ("Zeta in sailors: a cross-sectional study", "No double-blind study exists. Sailors were followed.", (), "survey"),
+        ("Zeta. A review of its use in gout", "In a double-blind study, zeta prevented gout.", (), "opinion"),
+        ("Review of records of sailors with gout", "We looked at a cohort.", (), "cohort"),
+        ("Zeta in gout", "Zeta helped in three double-blind, placebo-controlled trials.", (), "other"),
+        ("Zeta in gout", "There is a need to conduct a randomised trial.", (), "other"),
+        ("Zeta in gout", "The study was double-blind. Larger placebo-controlled trials are needed.", (), "trial"),
     ],
 )
 def test_a_paper_has_one_design(title: str, abstract: str, types: tuple[str, ...], name: str) -> None:
