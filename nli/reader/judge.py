@@ -16,6 +16,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
+from retrieval.words.glosses import gloss_claim
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
 CLOSING = 3
@@ -71,20 +72,25 @@ class DocumentReader:
 
         The end of the abstract is read twice, with the rest and on its own, and the logits of the two readings are averaged: a
         finding that is misread within the whole abstract is often read correctly on its own. An abstract that clearly takes no
-        side is read once.
+        side is read once. A claim is read in each document's own words (retrieval.words.glosses).
         """
-        text = " ".join(claim.split())
-        readings = self._read(text, documents)
+        claims = [self._word(" ".join(claim.split()), one) for one in documents]
+        readings = self._read(claims, documents)
         long_rows = [row for row, one in enumerate(documents) if len(one.sentences) > CLOSING and not is_silent(readings[row])]
-        for row, end in zip(long_rows, self._read(text, [keep_closing(documents[row]) for row in long_rows]), strict=True):
+        ends = self._read([claims[row] for row in long_rows], [keep_closing(documents[row]) for row in long_rows])
+        for row, end in zip(long_rows, ends, strict=True):
             reading = readings[row]
             reading[0] = (reading[0] + end[0]) / 2
             last = reading[-CLOSING:]
             last[:] = np.where(np.isnan(last), end[1:], np.where(np.isnan(end[1:]), last, (last + end[1:]) / 2))
         return readings
 
-    def _read(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
-        encodings = [self._tokenize(claim, one.title, one.sentences) for one in documents]
+    def _word(self, claim: str, document: Abstract) -> str:
+        """The claim in the document's words, if the model's card asks for that."""
+        return gloss_claim(claim, " ".join((document.title, *document.sentences))) if self.card.get("glosses") else claim
+
+    def _read(self, claims: Sequence[str], documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
+        encodings = [self._tokenize(claim, one.title, one.sentences) for claim, one in zip(claims, documents, strict=True)]
         order = sorted(range(len(encodings)), key=lambda place: len(encodings[place].ids))
         batches = list(_make_batches(order, encodings))
         logits_by_place: dict[int, NDArray[np.float32]] = {}

@@ -147,13 +147,15 @@ class TextEncoder:
 
 
 def make_model_name(card: Mapping[str, Any]) -> str:
-    """A model's name plus a hash of what determines its scores: the weights and, for a judge, its calibration and decision.
+    """A model's name plus a hash of what determines its scores: the weights and, for a judge, its calibration and decision, and
+    whether it reads claims in each paper's words.
 
     A refitted judge is a different one: results cached under the old name are not reused.
     """
     if "decision" not in card:
         return f"{card['name']}-{card['sha256'][:8]}"
-    identity = json.dumps([card["sha256"], card["calibration"], card["decision"]], sort_keys=True)
+    glossed = ["glosses"] if card.get("glosses") else []
+    identity = json.dumps([card["sha256"], card["calibration"], card["decision"], *glossed], sort_keys=True)
     return f"{card['name']}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 

@@ -6,13 +6,15 @@ contains another of them, or a member of the class that it names, counts as cont
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from retrieval.core.word_list import read_word_list
+from retrieval.core.word_list import read_sections
 from retrieval.words.aboutness import find_terms, weigh_share
 from retrieval.words.lexical import split_terms
 
@@ -20,31 +22,61 @@ _FILE = Path(__file__).with_name("synonyms.txt")
 Phrase = tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A line of the list: names of one thing, the members of its class, and which of these are treatments of that class.
+
+    `same` says that one name may be read for another.
+    """
+
+    same: bool
+    names: tuple[str, ...]
+    members: tuple[str, ...] = ()
+    treatments: tuple[str, ...] = ()
+
+
 @cache
-def _load_groups() -> Mapping[str, Sequence[tuple[Phrase, Sequence[Phrase]]]]:
-    """Each name with the others of its line and the members of its class; by the name's first term, in the file's order."""
-    found: dict[str, list[tuple[Phrase, Sequence[Phrase]]]] = defaultdict(list)
-    for line in read_word_list(_FILE):
-        names, members = (_split_phrases(side) for side in line.partition(" > ")[::2])
-        for name in names:
-            found[name[0]].append((name, [other for other in (*names, *members) if other != name]))
+def _load_groups() -> Mapping[str, Sequence[tuple[Phrase, Group]]]:
+    """Each name with its group; by the name's first term, in the file's order."""
+    found: dict[str, list[tuple[Phrase, Group]]] = defaultdict(list)
+    for heading, lines in read_sections(_FILE).items():
+        for line in lines:
+            left, mark, right = re.split(r" (>>?) ", line, maxsplit=1) if " >" in line else (line, "", "")
+            members = tuple(right.split(" / ")) if mark else ()
+            group = Group(heading == "names", tuple(left.split(" / ")), members, members if mark == ">>" else ())
+            for name in _split_phrases(group.names):
+                found[name[0]].append((name, group))
     return found
 
 
-def _split_phrases(side: str) -> tuple[Phrase, ...]:
-    return tuple(dict.fromkeys(terms for phrase in side.split(" / ") if (terms := tuple(split_terms(phrase)))))
+def _split_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
+    return tuple(dict.fromkeys(terms for name in names if (terms := tuple(split_terms(name)))))
+
+
+@lru_cache(maxsize=256)
+def find_groups(text: str) -> Mapping[Phrase, Sequence[Group]]:
+    """Each name of a group that the text holds, as terms, with its groups; in the text's order."""
+    words = split_terms(text)
+    found: dict[Phrase, list[Group]] = {}
+    for at, term in enumerate(words):
+        for phrase, group in _load_groups().get(term, ()):
+            if tuple(words[at : at + len(phrase)]) == phrase and group not in found.setdefault(phrase, []):
+                found[phrase].append(group)
+    return found
 
 
 @lru_cache(maxsize=256)
 def find_synonyms(text: str) -> tuple[tuple[Phrase, tuple[Phrase, ...]], ...]:
     """Each name of a group that the text holds, with the other names and the members of its groups."""
-    words = split_terms(text)
-    found: dict[Phrase, list[Phrase]] = {}
-    for at, term in enumerate(words):
-        for phrase, others in _load_groups().get(term, ()):
-            if tuple(words[at : at + len(phrase)]) == phrase:
-                found.setdefault(phrase, []).extend(others)
-    return tuple((phrase, tuple(dict.fromkeys(others))) for phrase, others in found.items())
+    return tuple(
+        (phrase, tuple(dict.fromkeys(other for group in groups for other in _list_others(group) if other != phrase)))
+        for phrase, groups in find_groups(text).items()
+    )
+
+
+@cache
+def _list_others(group: Group) -> tuple[Phrase, ...]:
+    return _split_phrases((*group.names, *group.members))
 
 
 def find_shared_terms(query: str, text: str) -> frozenset[str]:

@@ -22,6 +22,7 @@ from nli.reader.judge import CLOSING, READER_MODEL, DocumentReader
 from retrieval.core.disk_cache import DiskCache
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Claim, Premise, Verdict
+from retrieval.runtime.engine import make_model_name
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
@@ -46,6 +47,28 @@ def reader() -> DocumentReader:
 @pytest.fixture(scope="module")
 def tokenize() -> DocumentTokenizer:
     return DocumentTokenizer(Tokenizer.from_file(str(READER_MODEL / "tokenizer.json")), 256)
+
+
+def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
+    """A paper on lansoprazole speaks for a claim about proton pump inhibitors, one on hives' other name for a claim about hives."""
+    for claim, title, sentence in (
+        (
+            "Proton pump inhibitors are better than ranitidine for reflux esophagitis.",
+            "Lansoprazole versus ranitidine for the treatment of reflux esophagitis",
+            "Healing of reflux esophagitis was more frequent with lansoprazole than with ranitidine (92% and 70%, P < 0.001).",
+        ),
+        ("Ritalin improves attention in children.", "Methylphenidate in children", "Methylphenidate improved attention in children."),
+    ):
+        reading = next(iter(reader.read_abstracts(claim, [Abstract(title, (sentence,))])))
+        assert reading.document.support > 0.6, claim
+        plain = DocumentReader()
+        plain.card = {**plain.card, "glosses": False}
+        assert next(iter(plain.read_abstracts(claim, [Abstract(title, (sentence,))]))).document.support < reading.document.support
+
+
+def test_a_reader_that_takes_claims_as_they_are_has_another_name(reader: DocumentReader) -> None:
+    card = json.loads((READER_MODEL / "model.json").read_text("utf-8"))
+    assert reader.name == make_model_name(card) != make_model_name({**card, "glosses": False})
 
 
 class ScriptedReader:
@@ -84,15 +107,15 @@ class TestTheEndIsReadTwice:
         asked: list[int] = []
         read = reader._read
 
-        def count(claim: str, some: Sequence[Abstract]) -> list[NDArray[np.float32]]:
+        def count(claims: Sequence[str], some: Sequence[Abstract]) -> list[NDArray[np.float32]]:
             asked.append(len(some))
-            return read(claim, some)
+            return read(claims, some)
 
         monkeypatch.setattr(reader, "_read", count)
         on_it, beside = Abstract("Zinc for colds", SENTENCES), Abstract("Beetles", tuple(f"Beetle {n} is red." for n in range(9)))
         found = reader.logits(CLAIM_TEXT, [beside, on_it])
         assert asked == [2, 1]
-        assert found[0] == pytest.approx(read(CLAIM_TEXT, [beside])[0], abs=0.03)
+        assert found[0] == pytest.approx(read([CLAIM_TEXT], [beside])[0], abs=0.03)
         assert found[1] == pytest.approx(reader.logits(CLAIM_TEXT, [on_it])[0], abs=0.03)
 
     def test_short_text_is_read_once(self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,49 @@
+"""A claim is read in the words of the paper it is read against."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.words.glosses import gloss_claim
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "glossed"),
+    [
+        (
+            "Proton pump inhibitors are better than ranitidine.",
+            "Lansoprazole against ranitidine",
+            "Proton pump inhibitors such as lansoprazole are better than ranitidine.",
+        ),
+        (
+            "Statins help.",
+            "We gave pravastatin, lovastatin, atorvastatin and simvastatin",
+            "Statins such as pravastatin, lovastatin and atorvastatin help.",
+        ),
+        ("Ritalin calms zebras.", "Methylphenidate in zebras", "Ritalin (methylphenidate) calms zebras."),
+        ("Zeta prevents heart attacks.", "Zeta after myocardial infarction", "Zeta prevents heart attacks (myocardial infarction)."),
+        ("Zeta beats a sugar pill.", "Zeta against placebo", "Zeta beats a sugar pill (placebo)."),
+    ],
+)
+def test_a_claim_is_glossed_with_the_names_in_the_text(claim: str, text: str, glossed: str) -> None:
+    assert gloss_claim(claim, text) == glossed
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("Zeta prevents heart attacks.", "A heart attack is a myocardial infarction."),
+        ("Zeta helps sailors.", "A benefit for sailors"),
+        ("Headaches go away.", "A trial in migraine"),
+        ("Statins and pravastatin differ.", "Pravastatin in sailors"),
+        ("Statins such as pravastatin differ.", "Simvastatin and pravastatin in sailors"),
+        ("Fluoxetine helps.", "Paroxetine in sailors"),
+        ("Sailors live longer with zeta.", "Mortality of sailors on zeta"),
+        ("Zeta lets sailors quit.", "Cessation with zeta"),
+        ("Zeta helps.", ""),
+        ("", "Zeta"),
+    ],
+)
+def test_other_claims_stay_as_they_are(claim: str, text: str) -> None:
+    """The text has the claim's word, a common word is meant, a disease is narrower, a name is in both, or the words differ in sense."""
+    assert gloss_claim(claim, text) == claim
