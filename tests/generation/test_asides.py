@@ -35,6 +35,7 @@ def test_asides_are_told_by_their_words(text: str, outcome: float, aside: bool) 
 def test_what_the_question_asks_about_is_no_aside() -> None:
     assert not is_aside("Zeta was well tolerated.", "Is zeta well tolerated?", 0.0)
     assert not is_aside("Zeta was cost-effective.", "Does zeta reduce the costs of care?", 0.5)
+    assert not is_aside("Zeta was economically attractive.", "Is zeta good value for money?", 0.5)
     assert not is_aside("In the subgroup of smokers zeta lowered it.", "Does zeta help a subgroup of patients?", 0.5)
 
 
@@ -77,6 +78,7 @@ def test_a_draw_between_treatments_denies_neither(finding: str, question: str, p
         ("Both zeta and eta were effective.", "Does zeta lower blood pressure more than eta?", True),
         ("Pressure fell with either zeta or eta.", "Is zeta as good as eta?", True),
         ("Pressure fell in all groups.", "Is zeta superior to eta?", True),
+        ("Zeta reduced both systolic and diastolic pressure.", "Does zeta lower blood pressure more than eta?", False),
         ("Both lower blood pressure, zeta more than eta.", "Does zeta lower blood pressure more than eta?", False),
         ("Pressure fell by 9 and 4 mmHg in the two groups, both P < 0.01.", "Is zeta better than eta?", False),
         ("Both zeta and eta lower blood pressure.", ASKED, False),
