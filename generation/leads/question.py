@@ -25,7 +25,16 @@ _BETTER = {"better", "best", "more", "most", "less", "superior", "safer", "worse
 _AMOUNTS = {"more", "most", "less"}
 _SHORT = {"isn't": "is", "aren't": "are", "doesn't": "does", "don't": "do", "can't": "can", "it's": "is it", "what's": "what is"}
 _TURN = re.compile(r"\s*(?:[:;]|\.(?=\s)|--|[—–]|\s-(?=\s))\s*")
-_CLAUSE = re.compile(r"((?:when|if|in|for|after|before|among|with|during|once)\b[^,?]*),\s+((\w+)\b[^,]*)", re.IGNORECASE)
+_RELATIVES = {"who", "whom", "whose", "which", "that", "where"}
+_OPENS = r"after|before|during|in|among|for|with|within|following"
+_CLAUSE = re.compile(
+    rf"((?:{_OPENS}|when|while|if|once|since|at|on|by|under|given|based|as|overall"
+    r"|(?:an?|one|two|three|four|five|six|ten|\d+) (?:hour|day|week|month|year)s? after)\b[^?]*?),\s+"
+    rf"((?:{'|'.join(sorted(_DO | _BE | _HAVE | _MODAL))})\b.*)"
+    rf"|((?:{_OPENS})\s+(?!which|what|whom|whose)[^,?]+?)\s+((?:does|did)\b.*)",
+    re.IGNORECASE,
+)
+"""A clause in front of the question and the question itself; without a comma between them in the second pair of groups."""
 _ASIDE = re.compile(r",?\s*\(?yes or no\)?\s*$", re.IGNORECASE)
 _NO_ADVERBS = frozenset("daily weekly monthly yearly early elderly family only assembly anomaly supply".split())
 _VOWEL = "aeiou"
@@ -49,8 +58,9 @@ class YesNoQuestion:
 def parse_question(question: str) -> YesNoQuestion | None:
     """The claim that a question asks to confirm or deny; None if it asks for something else ("What …", "How …")."""
     text = _ASIDE.sub("", " ".join(question.split()).strip(' "“”?.!'))
-    if (turned := _CLAUSE.fullmatch(text)) and turned[3].lower() in _DO | _BE | _HAVE | _MODAL:
-        text = f"{turned[2]} {turned[1][0].lower()}{turned[1][1:]}"  # "After a stroke, does exercise help?"
+    if turned := _CLAUSE.fullmatch(text):
+        clause, text = (turned[1], turned[2]) if turned[1] else (turned[3], turned[4])
+        text = f"{text} {clause[0].lower()}{clause[1:]}"  # "After a stroke, does exercise help?"
     parts = [part.strip(' "“”') for part in _TURN.split(text) if part.strip(' "“”')]
     for place in reversed(range(len(parts))):
         words = _split_words(parts[place])
@@ -106,10 +116,14 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
 
 def _asks_which(words: list[str]) -> bool:
     """Whether this asks to choose: "Is A or B better?", but not "Does eating less help with pain or fever?"."""
-    low = [word.lower() for word in words]
-    if "or" not in low or "than" in low:
+    low = [word.lower().strip(",") for word in words]
+    compared = next((place for place, word in enumerate(low) if word in _BETTER), 0)
+    if "or" not in low or "than" in low or not compared or low[compared + 1 : compared + 2] == ["to"] and low[0] != "it":
         return False
-    return bool((_BETTER - _AMOUNTS) & {*low} or _AMOUNTS & {*low[low.index("or") :]})
+    choice = low.index("or")
+    if compared < choice:
+        return low[0] == "it" or low[compared + 1] in {"with", "on", "by", "after"}  # "Is it better to …?", "better with A or B"
+    return _RELATIVES.isdisjoint(low[:compared])
 
 
 def _asks_for_a_list(words: list[str]) -> bool:
@@ -157,6 +171,7 @@ def _find_verb(words: list[str], participle: bool = False) -> int:
             return place
         if place and low in verbs and before not in prepositions - {"to"} and before not in _ARTICLES and before != "to":
             found.append(place)
+    found = _drop_relative(words, found)
     sure = [place for place in found if words[place].lower() not in nouns]
     following = [place for place in found if place + 1 < len(words) and words[place + 1].lower() not in {"of", "in"}]
     adverbs = 0
@@ -166,6 +181,16 @@ def _find_verb(words: list[str], participle: bool = False) -> int:
     while best - adverbs > 1 and _is_adverb(words[best - adverbs - 1].lower()):
         adverbs += 1
     return best - adverbs
+
+
+def _drop_relative(words: list[str], found: list[int]) -> list[int]:
+    """The places without those of verbs in relative clauses ("sailors who take zeta"), unless no other verb follows."""
+    for place, word in enumerate(words):
+        if word.lower() in {"who", "which", "where"}:
+            between = word.lower() == "where" or _is_adverb(" ".join(words[place + 1 : place + 2]).lower())
+            others = [one for one in found if one != place + 1 + between]
+            found = others if any(one > place + 1 + between for one in others) else found
+    return found
 
 
 def _is_adverb(word: str) -> bool:
@@ -181,8 +206,11 @@ def _find_predicate(words: list[str]) -> int:
     """The position where the predicate begins; 0 if no word shows it."""
     known, prepositions = _load_section("predicates"), _load_section("prepositions")
     for place, word in enumerate(words):
-        low, before = word.lower().strip(","), words[place - 1].lower() if place else ""
+        low = word.lower().strip(",")
+        before = next((one.lower() for one in reversed(words[:place]) if not _is_adverb(one.lower())), "")
         if not place or before in prepositions or before in _ARTICLES:
+            continue
+        if low in _ARTICLES and (_RELATIVES & {one.lower() for one in words[:place]} or _follows_gerund(words, place)):
             continue
         if low in _ARTICLES or (low == "as" and "as" in (other.lower() for other in words[place + 2 : place + 4])):
             return place
@@ -194,6 +222,11 @@ def _find_predicate(words: list[str]) -> int:
             return place
     places = [i for i, w in enumerate(words) if i and w.lower() in {"at", "in", "of", "under"}]
     return places[0] if len(places) == 1 else 0
+
+
+def _follows_gerund(words: list[str], place: int) -> bool:
+    """Whether an article opens the object of a gerund: "the chance of having a fit"."""
+    return place > 1 and words[place - 1].endswith("ing") and words[place - 2].lower() in _load_section("prepositions")
 
 
 def _is_attributive(words: list[str], place: int) -> bool:
