@@ -118,7 +118,7 @@ def _asks_which(words: list[str]) -> bool:
     """Whether this asks to choose: "Is A or B better?", but not "Does eating less help with pain or fever?"."""
     low = [word.lower().strip(",") for word in words]
     compared = next((place for place, word in enumerate(low) if word in _BETTER), 0)
-    if "or" not in low or "than" in low or not compared or low[compared + 1 : compared + 2] == ["to"] and low[0] != "it":
+    if "or" not in low or "than" in low or not compared or (low[compared + 1 : compared + 2] == ["to"] and low[0] != "it"):
         return False
     choice = low.index("or")
     if compared < choice:

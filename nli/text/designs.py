@@ -6,6 +6,7 @@ The designs are data (designs.yaml): each has its weight relative to the others 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,7 +50,9 @@ def find_design(document: Document) -> Design:
     for kind in kinds:
         if types & kind.types:
             return kind.design
-    titled = frozenset(kind.design.name for kind in kinds if _holds(kind.title, document.title))
+    titled = frozenset(
+        kind.design.name for kind in kinds if _holds(kind.title, document.title) and not _holds(kind.unless, document.title)
+    )
     for kind in kinds:
         by_text = titled.isdisjoint(kind.yields) and _holds(kind.text, f"{document.title} {document.abstract}")
         if kind.design.name in titled or by_text:
@@ -89,6 +92,7 @@ class _Kind:
     links: frozenset[str]
     marks: re.Pattern[str] | None
     title: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
     yields: frozenset[str]
     text: re.Pattern[str] | None
 
@@ -110,6 +114,7 @@ def _load_kinds() -> tuple[_Kind, ...]:
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,
             _compile(kind["title"]),
+            _compile(kind.get("unless", ())),
             frozenset(kind.get("yields", ())),
             _compile(kind["text"]),
         )
@@ -117,5 +122,5 @@ def _load_kinds() -> tuple[_Kind, ...]:
     )
 
 
-def _compile(forms: list[str]) -> re.Pattern[str] | None:
+def _compile(forms: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) if forms else None

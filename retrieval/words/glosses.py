@@ -1,4 +1,4 @@
-"""A claim in the words of the text that it is read against: "Ritalin (methylphenidate)", "proton pump inhibitors such as lansoprazole".
+"""A claim in the words of the text that it is read against: "Ritalin (methylphenidate)", "beta-blockers such as carvedilol".
 
 A reader trained on papers does not know that hives are urticaria, or that a finding on lansoprazole is one on a proton pump
 inhibitor: it calls such a paper silent. The groups of synonyms.txt say so, and the claim is glossed with the name that the text
@@ -16,7 +16,7 @@ from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import Group, Phrase, find_groups
 
 RARE = 4.5
-"""The inverse document frequency from which a single word is glossed: that of "stomach" and "bad" is higher, that of "help" lower."""
+"""The inverse document frequency from which a single word is glossed: "stomach" has more, "help" less."""
 MOST = 3
 """The members of a class that are named."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")

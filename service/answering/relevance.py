@@ -94,9 +94,9 @@ def list_alternatives(subject: str) -> list[str]:
 
 
 def is_same_kind(question: str, document: Document) -> bool:
-    """Whether a paper studied those whom the question is about.
+    """Whether a paper studied those whom the question is about, apart from those with whom it compares them.
 
     A paper on animals or cells answers only a question that names them; one on adults answers none on children.
     """
     same = find_design(document).name != ANIMAL or names_animals(question)
-    return same and not differ_in_people(question, document.title)
+    return same and not differ_in_people(_THAN.sub("", question), document.title)

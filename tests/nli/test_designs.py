@@ -29,6 +29,9 @@ from retrieval.core.values import Document, Notice
         ("Zeta in gout", "We followed a cohort of sailors.", (), "cohort"),
         ("Zeta in gout", "We report a case of gout.", (), "case"),
         ("Zeta in gout", "Zeta is a drug.", (), "other"),
+        ("Zeta and ex vivo platelets of hypertensive subjects", "Zeta was given.", (), "other"),
+        ("Zeta and canine retraction", "Zeta was given.", (), "other"),
+        ("Zeta in canine gout", "Zeta was given.", (), "animal"),
         ("Zeta in a cohort of sailors", "A randomised trial found that zeta harms; we followed sailors.", (), "cohort"),
         ("Zeta in sailors: a cross-sectional study", "No double-blind study exists. Sailors were followed.", (), "survey"),
         ("Zeta. A review of its use in gout", "In a double-blind study, zeta prevented gout.", (), "opinion"),
@@ -157,6 +160,7 @@ def test_people_and_animals_are_told_apart(title: str, abstract: str, subjects: 
         ("Zeta in healthy volunteers", "Zeta in patients with gout", True),
         ("Zeta in children and adults", "Zeta in older women", False),
         ("Zeta in women", "Zeta: a randomised trial", False),
+        ("Zeta in children", "Zeta in patients (aged 6–18 years)", False),
         ("Zeta", "Eta", False),
     ],
 )

@@ -50,14 +50,18 @@ def tokenize() -> DocumentTokenizer:
 
 
 def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
-    """A paper on lansoprazole speaks for a claim about proton pump inhibitors, one on hives' other name for a claim about hives."""
+    """A paper on lansoprazole speaks for a claim about proton pump inhibitors, one on methylphenidate for one about Ritalin."""
     for claim, title, sentence in (
         (
             "Proton pump inhibitors are better than ranitidine for reflux esophagitis.",
             "Lansoprazole versus ranitidine for the treatment of reflux esophagitis",
             "Healing of reflux esophagitis was more frequent with lansoprazole than with ranitidine (92% and 70%, P < 0.001).",
         ),
-        ("Ritalin improves attention in children.", "Methylphenidate in children", "Methylphenidate improved attention in children."),
+        (
+            "Ritalin improves attention in children.",
+            "Methylphenidate in children",
+            "Methylphenidate improved attention in children.",
+        ),
     ):
         reading = next(iter(reader.read_abstracts(claim, [Abstract(title, (sentence,))])))
         assert reading.document.support > 0.6, claim

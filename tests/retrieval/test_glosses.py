@@ -21,7 +21,11 @@ from retrieval.words.glosses import gloss_claim
             "Statins such as pravastatin, lovastatin and atorvastatin help.",
         ),
         ("Ritalin calms zebras.", "Methylphenidate in zebras", "Ritalin (methylphenidate) calms zebras."),
-        ("Zeta prevents heart attacks.", "Zeta after myocardial infarction", "Zeta prevents heart attacks (myocardial infarction)."),
+        (
+            "Zeta prevents heart attacks.",
+            "Zeta after myocardial infarction",
+            "Zeta prevents heart attacks (myocardial infarction).",
+        ),
         ("Zeta beats a sugar pill.", "Zeta against placebo", "Zeta beats a sugar pill (placebo)."),
     ],
 )
@@ -45,5 +49,5 @@ def test_a_claim_is_glossed_with_the_names_in_the_text(claim: str, text: str, gl
     ],
 )
 def test_other_claims_stay_as_they_are(claim: str, text: str) -> None:
-    """The text has the claim's word, a common word is meant, a disease is narrower, a name is in both, or the words differ in sense."""
+    """The text has the claim's word or name, a common word is meant, a disease is narrower, or the words differ in sense."""
     assert gloss_claim(claim, text) == claim

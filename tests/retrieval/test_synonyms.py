@@ -78,3 +78,9 @@ def test_a_study_in_animals_answers_only_what_is_asked_of_animals() -> None:
     mice = Document("1", "Zeta in obese mice", "")
     assert not is_same_kind("Does zeta lower weight?", mice)
     assert is_same_kind("Does zeta lower weight in mice?", mice)
+
+
+def test_those_whom_a_question_compares_with_need_not_be_in_the_title() -> None:
+    patients = Document("1", "Weight of patients with gout", "")
+    assert is_same_kind("Do people with gout weigh more than healthy people?", patients)
+    assert not is_same_kind("Do healthy people with many sisters weigh more than others?", patients)
