@@ -1,7 +1,8 @@
 """Acronyms that a text introduces itself: "polycystic ovary syndrome (PCOS)".
 
 The long form is looked for as Schwartz and Hearst do (2003, Pacific Symposium on Biocomputing, p. 451): the letters of the
-acronym, from the last to the first, in the words before the bracket, its first letter at the beginning of a word.
+acronym, from the last to the first, in the words before the bracket, its first letter at the beginning of a word. A long form
+has no brackets of its own: of "women control (WC) and trained (WCT)", the second acronym stays as it is.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from functools import lru_cache
 
 _DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,9})\)")
+_BRACKET = re.compile(r"[()\[\]]")
 _EXTRA = 5
 """Words that a long form may have beyond the letters of its acronym; it has at most twice as many."""
 
@@ -44,4 +46,5 @@ def _find_long_form(acronym: str, before: str) -> str:
             at -= 1
         if at < 0:
             return ""
-    return before[at:]
+    words = before[at:]
+    return "" if _BRACKET.search(words) else words
