@@ -24,7 +24,7 @@ _ASKING = {"what", "which", "how", "why", "when", "where", "who", "whom", "whose
 _BETTER = {"better", "best", "more", "most", "less", "superior", "safer", "worse", "preferable", "preferred"}
 _AMOUNTS = {"more", "most", "less"}
 _SHORT = {"isn't": "is", "aren't": "are", "doesn't": "does", "don't": "do", "can't": "can", "it's": "is it", "what's": "what is"}
-_TURN = re.compile(r"\s*(?:[:;]|\.(?=\s)|--|[—–]|\s-(?=\s))\s*")
+_TURN = re.compile(r"\s*(?:[:;]|(?<!\b[A-Z])(?<!\bSt)(?<!\bvs)(?<!\bDr)\.(?=\s)|--|[—–]|\s-(?=\s))\s*")
 _RELATIVES = {"who", "whom", "whose", "which", "that", "where"}
 _OPENS = r"after|before|during|in|among|for|with|within|following"
 _CLAUSE = re.compile(
@@ -210,23 +210,35 @@ def _find_predicate(words: list[str]) -> int:
         before = next((one.lower() for one in reversed(words[:place]) if not _is_adverb(one.lower())), "")
         if not place or before in prepositions or before in _ARTICLES:
             continue
-        if low in _ARTICLES and (_RELATIVES & {one.lower() for one in words[:place]} or _follows_gerund(words, place)):
+        if low in _ARTICLES and _is_within_subject(words, place):
             continue
-        if low in _ARTICLES or (low == "as" and "as" in (other.lower() for other in words[place + 2 : place + 4])):
+        ahead = words[place + 1].lower() if place + 1 < len(words) else ""
+        if low in _ARTICLES or (
+            low == "as" and (ahead in known or "as" in (one.lower() for one in words[place + 2 : place + 4]))
+        ):
             return place
         if low in prepositions:
             continue
         if low in known and not _is_attributive(words, place):
             return place
-        if low.endswith(("ed", "able", "ible")) and "-" not in low and not _is_attributive(words, place) and len(low) > 4:
+        told = low.endswith(("ed", "able", "ible")) and "-" not in low and len(low) > 4
+        if told and not _is_attributive(words, place) and not _is_compared(words[place + 1 :]):
             return place
     places = [i for i, w in enumerate(words) if i and w.lower() in {"at", "in", "of", "under"}]
     return places[0] if len(places) == 1 else 0
 
 
-def _follows_gerund(words: list[str], place: int) -> bool:
-    """Whether an article opens the object of a gerund: "the chance of having a fit"."""
-    return place > 1 and words[place - 1].endswith("ing") and words[place - 2].lower() in _load_section("prepositions")
+def _is_within_subject(words: list[str], place: int) -> bool:
+    """Whether an article opens no predicate: "sailors who carry a gene", "the chance of having a fit", "one pill a day"."""
+    gerund = place > 1 and words[place - 1].endswith("ing") and words[place - 2].lower() in _load_section("prepositions")
+    often = words[place + 1 : place + 2] in (["day"], ["night"], ["week"], ["month"], ["year"])
+    return gerund or often or not _RELATIVES.isdisjoint(one.lower() for one in words[:place])
+
+
+def _is_compared(words: list[str]) -> bool:
+    """Whether a comparison follows, so that a participle belongs to the subject: "zeta injected into the toe better than …"."""
+    low = [word.lower() for word in words]
+    return "than" in low and not (_BETTER - _AMOUNTS).isdisjoint(low[: low.index("than")])
 
 
 def _is_attributive(words: list[str], place: int) -> bool:
@@ -256,11 +268,11 @@ def _inflect(verb: str, auxiliary: str) -> str:
 
 def make_third_person(verb: str) -> str:
     """ "lower" as "lowers", "carry" as "carries"."""
-    if verb in {"have", "be", "do", "go"}:
-        return {"have": "has", "be": "is", "do": "does", "go": "goes"}[verb]
+    if verb in {"have", "be"}:
+        return {"have": "has", "be": "is"}[verb]
     if verb.endswith("y") and verb[-2:-1] not in _VOWEL:
         return f"{verb[:-1]}ies"
-    return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh")) else f"{verb}s"
+    return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
 
 
 def make_past(verb: str) -> str:

@@ -46,6 +46,12 @@ def test_a_question_becomes_its_claim_and_its_denial(question: str, claim: str, 
         ("Are sailors who carry the gene more likely to limp?", "sailors who carry the gene are more likely to limp"),
         ("Are sailors with strongly marked hands safe?", "sailors with strongly marked hands are safe"),
         ("Is zeta superior to eta for gout or falls?", "zeta is superior to eta for gout or falls"),
+        ("Is one zeta a day better than two etas?", "one zeta a day is better than two etas"),
+        ("Is zeta injected into the toe better than eta?", "zeta injected into the toe is better than eta"),
+        ("Does H. zeta raise the risk of ulcers?", "H. zeta raises the risk of ulcers"),
+        ("Does St. Elmo's wort help?", "St. Elmo's wort helps"),
+        ("Is zeta easier on the toe than eta?", "zeta is easier on the toe than eta"),
+        ("Does dry zeta calm sailors?", "dry zeta calms sailors"),
         ("Is the chance of having a fit high with zeta?", "the chance of having a fit is high with zeta"),
         ("Does zeta make sailors less alert or sleepy?", "zeta makes sailors less alert or sleepy"),
         ("Does zeta tell us which sailors will get gout?", "zeta tells us which sailors will get gout"),
@@ -96,12 +102,13 @@ def test_a_claim_that_no_rule_makes_is_never_shown_as_english() -> None:
 
 
 def test_verbs_are_inflected() -> None:
-    assert [make_third_person(verb) for verb in ("carry", "reach", "have", "play", "lower")] == [
+    assert [make_third_person(verb) for verb in ("carry", "reach", "have", "play", "lower", "undergo")] == [
         "carries",
         "reaches",
         "has",
         "plays",
         "lowers",
+        "undergoes",
     ]
     assert [make_past(verb) for verb in ("carry", "reduce", "have", "begin", "lower")] == [
         "carried",
