@@ -111,9 +111,18 @@ def _choose_sentences(reader: Reader, claim: str, papers: Sequence[_Ranked]) -> 
         if not stating or fair[0] is not read[0]:
             findings.append(PaperFinding(paper.verdict, None))
         else:
-            best = max(stating, key=lambda one: weigh_alone(one[1], getattr(one[2], side)))
-            findings.append(PaperFinding(paper.verdict, best[0]))
+            sentence, _, alone_says = max(stating, key=lambda one: weigh_alone(one[1], getattr(one[2], side)))
+            findings.append(PaperFinding(_heed_denial(paper.verdict, alone_says), sentence))
     return findings
+
+
+def _heed_denial(paper: Verdict, sentence: Verdict) -> Verdict:
+    """The paper's verdict, pooled with its sentence's if this clearly denies the claim by itself.
+
+    Of a paper that also affirms something else, the reader tends to say nothing, but a finding of no effect is read rightly.
+    """
+    denies = paper.leaning == "contradict" and sentence.contradict >= SAYS_CLEARLY
+    return pool_verdicts([paper, sentence, sentence]) if denies else paper
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:

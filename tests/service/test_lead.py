@@ -426,6 +426,33 @@ def test_the_next_best_sentence_is_quoted_if_it_alone_says_so(
     assert quotes == [told, None, "CONCLUSIONS: Zeta lowered blood pressure."]
 
 
+@pytest.mark.parametrize(
+    ("within", "alone", "denies"),
+    [
+        (Verdict(0.1, 0.7, 0.2), Verdict(0.03, 0.07, 0.9), True),
+        (Verdict(0.1, 0.7, 0.2), Verdict(0.1, 0.3, 0.6), False),
+        (Verdict(0.1, 0.7, 0.2), Verdict(0.1, 0.8, 0.1), False),
+    ],
+)
+def test_a_sentence_that_clearly_denies_decides_a_paper_that_was_read_as_silent(
+    tmp_path: Path, within: Verdict, alone: Verdict, denies: bool
+) -> None:
+    class Silent(Echo):
+        def read_abstracts(self, claim: str, documents: Any) -> Any:
+            for one in documents:
+                yield Reading(alone if len(one.sentences) == 1 else within, tuple(within for _ in one.sentences))
+
+    abstract = (
+        "METHODS: Adults took it. RESULTS: Adults liked it. CONCLUSIONS: Blood pressure was not lower with zeta."
+    )
+    held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
+    turned = parse_question(QUESTION)
+    assert turned is not None
+    (found,) = read_findings(Silent(), QUESTION, turned, list(held.entries(["1"])))
+    assert found.sentence is not None
+    assert (found.verdict.contradict > 0.5) is denies
+
+
 def test_a_sentence_is_not_quoted_for_the_opposite_of_what_it_says_alone(tmp_path: Path) -> None:
     class Turning(Echo):
         """Against the claim where it reads the paper, for it where it then reads the sentence alone."""
