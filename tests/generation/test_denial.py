@@ -1,4 +1,4 @@
-"""What denies a claim by its P values."""
+"""What denies a claim by its P values or confidence intervals."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from generation.leads.denial import is_denial, is_insignificant
         ("Zeta lowered the dose (P = 0.03).", False),
         ("Zeta lowered the dose (P<0.001) but not pain (P = 0.4).", False),
         ("Zeta lowered the dose; stages N and NS were alike.", False),
+        ("Zeta lowered the risk (relative risk 0.74, 95 % confidence interval 0.26 to 2.13).", True),
+        ("Falls were rarer (odds ratio, 0.8 [95% CI, 0.6-1.1]).", True),
+        ("Falls were rarer (HR 0.7; 95% CI 0.5–0.9), fits were not (HR 0.9; 95% CI 0.6–1.3).", False),
+        ("Falls were rarer (HR 0.9 with 95% CI 0.6-1.3; with more zeta, 0.57 (0.44-0.75)).", False),
+        ("Falls were rarer (HR 0.7; 95% CI 0.4–1.1; P = 0.04).", False),
+        ("Pressure fell by 5 mm Hg (95% CI 0.4 to 9.6).", False),
         ("Zeta lowered the dose.", False),
     ],
 )

@@ -442,9 +442,7 @@ def test_a_sentence_that_clearly_denies_decides_a_paper_that_was_read_as_silent(
             for one in documents:
                 yield Reading(alone if len(one.sentences) == 1 else within, tuple(within for _ in one.sentences))
 
-    abstract = (
-        "METHODS: Adults took it. RESULTS: Adults liked it. CONCLUSIONS: Blood pressure was not lower with zeta."
-    )
+    abstract = "METHODS: Adults took it. RESULTS: Adults liked it. CONCLUSIONS: Blood pressure was not lower with zeta."
     held = make_index(tmp_path, [{"pmid": "1", "title": "Zeta and blood pressure", "abstract": abstract}])
     turned = parse_question(QUESTION)
     assert turned is not None
