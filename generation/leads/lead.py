@@ -33,12 +33,9 @@ def write_lead(
     yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
-        of = (
-            f"of the {silent} papers found on this, none clearly says"
-            if silent > 1
-            else "the one paper found on this does not clearly say"
-        )
-        return f"Unclear: {of} {f'whether {claim}' if claim else f'what the answer to {quoted} is'}."
+        papers = "one paper" if silent == 1 else f"{silent} papers"
+        asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
+        return f"Unclear: from the {papers} found on this, the judge cannot tell with enough certainty {asks}."
     if verdict == "mixed":
         for_it, against = (
             f"{_spell_number(yes)} ({_list_kinds(studies_for)})",
