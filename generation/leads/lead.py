@@ -35,7 +35,7 @@ def write_lead(
     if verdict == "unclear":
         papers = "one paper" if silent == 1 else f"{silent} papers"
         asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
-        return f"Unclear: from the {papers} found on this, the judge cannot tell with enough certainty {asks}."
+        return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
     if verdict == "mixed":
         for_it, against = (
             f"{_spell_number(yes)} ({_list_kinds(studies_for)})",

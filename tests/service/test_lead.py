@@ -157,7 +157,7 @@ def test_the_papers_that_count_most_stand_first() -> None:
         ("mixed", 0.5, ["a study"], ["a randomised trial"] * 2, 0,
          "Mixed: 1 paper (a study) finds that zeta lowers blood pressure, 2 papers (2 randomised trials) do not."),
         ("unclear", 0.5, [], [], 2,
-         "Unclear: from the 2 papers found on this, the judge cannot tell with enough certainty whether zeta lowers blood pressure."),
+         "Unclear: from the 2 papers found on this, the judge cannot tell for sure whether zeta lowers blood pressure."),
     ],
 )  # fmt: skip
 def test_how_a_lead_is_said(verdict: Any, certainty: float, pro: list[str], contra: list[str], silent: int, text: str) -> None:
