@@ -33,6 +33,8 @@ OPPOSED = 0.5
 SURE, SAYS, SAYS_CLEARLY = 0.8, 0.5, 0.7
 """A sentence with few of the question's words may state the finding, provided that it does so when it is read alone: with the
 second probability if the paper's side is at least as probable as the first, otherwise with the third."""
+LEANING = 0.25
+"""From this probability of contradiction, a paper is decided by a sentence that clearly denies the claim by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,8 @@ def _heed_denial(paper: Verdict, sentence: Verdict) -> Verdict:
 
     Of a paper that also affirms something else, the reader tends to say nothing, but a finding of no effect is read rightly.
     """
-    denies = paper.leaning == "contradict" and sentence.contradict >= SAYS_CLEARLY
-    return pool_verdicts([paper, sentence, sentence]) if denies else paper
+    leans = paper.leaning == "contradict" and paper.contradict >= LEANING
+    return pool_verdicts([paper, sentence, sentence]) if leans and sentence.contradict >= SAYS_CLEARLY else paper
 
 
 def _make_views(entry: Entry) -> tuple[Abstract, Abstract]:

@@ -29,6 +29,11 @@ def test_a_difference_is_insignificant_if_no_p_value_is_small(text: str, insigni
     assert is_insignificant(text) is insignificant
 
 
+def test_what_is_called_into_question_is_denied() -> None:
+    assert is_denial("This calls into question whether zeta lowers pressure.", "zeta lowers pressure", lambda clause: 1.0)
+    assert not is_denial("Zeta lowers pressure without question.", "zeta lowers pressure", lambda clause: 1.0)
+
+
 def test_an_insignificant_difference_denies_an_effect_and_no_safety() -> None:
     text = "Zeta raised creatinine (P = 0.6)."
     assert is_denial(text, "zeta raises creatinine", lambda clause: 1.0)

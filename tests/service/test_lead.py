@@ -429,9 +429,10 @@ def test_the_next_best_sentence_is_quoted_if_it_alone_says_so(
 @pytest.mark.parametrize(
     ("within", "alone", "denies"),
     [
-        (Verdict(0.1, 0.7, 0.2), Verdict(0.03, 0.07, 0.9), True),
-        (Verdict(0.1, 0.7, 0.2), Verdict(0.1, 0.3, 0.6), False),
-        (Verdict(0.1, 0.7, 0.2), Verdict(0.1, 0.8, 0.1), False),
+        (Verdict(0.1, 0.6, 0.3), Verdict(0.03, 0.07, 0.9), True),
+        (Verdict(0.1, 0.6, 0.3), Verdict(0.1, 0.3, 0.6), False),
+        (Verdict(0.1, 0.6, 0.3), Verdict(0.1, 0.8, 0.1), False),
+        (Verdict(0.1, 0.7, 0.2), Verdict(0.03, 0.07, 0.9), False),
     ],
 )
 def test_a_sentence_that_clearly_denies_decides_a_paper_that_was_read_as_silent(
