@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from retrieval.core.word_list import read_sections
@@ -23,6 +24,9 @@ _ARTICLES = {"a", "an", "the"}
 _ASKING = {"what", "which", "how", "why", "when", "where", "who", "whom", "whose"}
 _BETTER = {"better", "best", "more", "most", "less", "superior", "safer", "worse", "preferable", "preferred"}
 _AMOUNTS = {"more", "most", "less"}
+_SIZES = {"fewer", "higher", "lower", "greater", "smaller"}
+_SENTENCE = _BE | {"i", "i'm", "i've", "we", "we've", "my", "have", "has", "had"}
+"""Words by which a heading is a sentence of its own: "I take zeta. Does it help?"."""
 _SHORT = {"isn't": "is", "aren't": "are", "doesn't": "does", "don't": "do", "can't": "can", "it's": "is it", "what's": "what is"}
 _TURN = re.compile(r"\s*(?:[:;]|(?<!\b[A-Z])(?<!\bSt)(?<!\bvs)(?<!\bDr)\.(?=\s)|--|[—–]|\s-(?=\s))\s*")
 _RELATIVES = {"who", "whom", "whose", "which", "that", "where"}
@@ -58,16 +62,21 @@ class YesNoQuestion:
 def parse_question(question: str) -> YesNoQuestion | None:
     """The claim that a question asks to confirm or deny; None if it asks for something else ("What …", "How …")."""
     text = _ASIDE.sub("", " ".join(question.split()).strip(' "“”?.!'))
-    if turned := _CLAUSE.fullmatch(text):
-        clause, text = (turned[1], turned[2]) if turned[1] else (turned[3], turned[4])
-        text = f"{text} {clause[0].lower()}{clause[1:]}"  # "After a stroke, does exercise help?"
-    parts = [part.strip(' "“”') for part in _TURN.split(text) if part.strip(' "“”')]
+    parts = [_put_clause_last(stripped) for part in _TURN.split(text) if (stripped := part.strip(' "“”'))]
     for place in reversed(range(len(parts))):
         words = _split_words(parts[place])
         if len(words) > 1 and words[0].lower() in _DO | _BE | _HAVE | _MODAL:
             topic = " ".join(parts[:place]) or " ".join(parts[place + 1 :])
             return _parse_inverted(words, topic)
     return _parse_elliptic(parts) if question.rstrip(' "”').endswith("?") else None
+
+
+def _put_clause_last(text: str) -> str:
+    """ "After a stroke, does exercise help" as "does exercise help after a stroke"; other text as it is."""
+    if not (turned := _CLAUSE.fullmatch(text)):
+        return text
+    clause, asked = (turned[1], turned[2]) if turned[1] else (turned[3], turned[4])
+    return f"{asked} {clause[0].lower()}{clause[1:]}"
 
 
 def _parse_elliptic(parts: list[str]) -> YesNoQuestion | None:
@@ -97,7 +106,7 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
     if rest[0].lower() in _PRONOUNS and topic and len(rest) > 1:
         # "Statins in stroke: do they help?": the heading is the subject, unless it is a sentence of its own.
         rest, end, context = [*topic.split(), *rest[1:]], len(topic.split()), ""
-        if _BE & {word.lower() for word in topic.split()}:
+        if not _SENTENCE.isdisjoint(word.lower().replace("’", "'") for word in topic.split()):
             return YesNoQuestion(" ".join(rest), "", False)
     elif rest[0].lower() in _PRONOUNS | {"we", "you", "i"}:
         end = 1
@@ -117,13 +126,19 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
 def _asks_which(words: list[str]) -> bool:
     """Whether this asks to choose: "Is A or B better?", but not "Does eating less help with pain or fever?"."""
     low = [word.lower().strip(",") for word in words]
+    choice = next((place for place in range(1, len(low) - 1) if low[place] == "or" and _offers(low, place)), 0)
     compared = next((place for place, word in enumerate(low) if word in _BETTER), 0)
-    if "or" not in low or "than" in low or not compared or (low[compared + 1 : compared + 2] == ["to"] and low[0] != "it"):
+    if not choice or "than" in low or not compared or (low[compared + 1 : compared + 2] == ["to"] and low[0] != "it"):
         return False
-    choice = low.index("or")
     if compared < choice:
         return low[0] == "it" or low[compared + 1] in {"with", "on", "by", "after"}  # "Is it better to …?", "better with A or B"
-    return _RELATIVES.isdisjoint(low[:compared])
+    return not low[0].endswith("ing") and (_RELATIVES | _SIZES).isdisjoint([*low[:choice], *(_RELATIVES & {*low[:compared]})])
+
+
+def _offers(low: list[str], place: int) -> bool:
+    """Whether an "or" offers things to choose from, not prepositions ("before or after") or verbs ("heal or prevent")."""
+    verbs = _load_section("verbs") - _load_section("also nouns")
+    return low[place + 1] not in verbs and not _load_section("prepositions") >= {low[place - 1], low[place + 1]}
 
 
 def _asks_for_a_list(words: list[str]) -> bool:
@@ -238,7 +253,8 @@ def _is_within_subject(words: list[str], place: int) -> bool:
 def _is_compared(words: list[str]) -> bool:
     """Whether a comparison follows, so that a participle belongs to the subject: "zeta injected into the toe better than …"."""
     low = [word.lower() for word in words]
-    return "than" in low and not (_BETTER - _AMOUNTS).isdisjoint(low[: low.index("than")])
+    likely = any(pair in {("more", "likely"), ("less", "likely")} for pair in pairwise(low))
+    return likely or ("than" in low and not (_BETTER - _AMOUNTS).isdisjoint(low[: low.index("than")]))
 
 
 def _is_attributive(words: list[str], place: int) -> bool:

@@ -52,6 +52,12 @@ def test_a_question_becomes_its_claim_and_its_denial(question: str, claim: str, 
         ("Does St. Elmo's wort help?", "St. Elmo's wort helps"),
         ("Is zeta easier on the toe than eta?", "zeta is easier on the toe than eta"),
         ("Does dry zeta calm sailors?", "dry zeta calms sailors"),
+        (
+            "Are men with gout before or after falls more likely to die?",
+            "men with gout before or after falls are more likely to die",
+        ),
+        ("Does having them walk cut gout or keep more of them well?", "having them walk cuts gout or keep more of them well"),
+        ("Are sailors treated for gout more likely to fall?", "sailors treated for gout are more likely to fall"),
         ("Is the chance of having a fit high with zeta?", "the chance of having a fit is high with zeta"),
         ("Does zeta make sailors less alert or sleepy?", "zeta makes sailors less alert or sleepy"),
         ("Does zeta tell us which sailors will get gout?", "zeta tells us which sailors will get gout"),
@@ -93,6 +99,8 @@ def test_what_asks_for_something_else_has_no_claim(question: str) -> None:
 def test_a_claim_that_no_rule_makes_is_never_shown_as_english() -> None:
     for question in (
         "Does zeta frobnicate gout?",
+        "I have gout. If I walk after taking zeta, does my pulse rise?",
+        "I take zeta for gout. Does it help?",
         "The nurse cystoscopist: a feasible option?",
         "Gout in sailors: does age matter?",
     ):
