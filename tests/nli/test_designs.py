@@ -38,6 +38,7 @@ from retrieval.core.values import Document, Notice
         ("Review of records of sailors with gout", "We looked at a cohort.", (), "cohort"),
         ("Zeta in gout", "Zeta helped in three double-blind, placebo-controlled trials.", (), "other"),
         ("Zeta in gout", "There is a need to conduct a randomised trial.", (), "other"),
+        ("Zeta in gout", "A randomized placebo controlled trial is therefore needed.", (), "other"),
         ("Zeta in gout", "The study was double-blind. Larger placebo-controlled trials are needed.", (), "trial"),
     ],
 )
