@@ -14,6 +14,7 @@ from retrieval.words.synonyms import weigh_shared_terms
 _NO_DIFFERENCE, _UNTREATED = compile_phrases("no difference"), compile_phrases("untreated")
 _ASKS, _OUTDOES = compile_phrases("asks comparison"), compile_phrases("outdoes")
 _TOGETHER, _COMPARES = compile_phrases("together"), compile_phrases("compares")
+_ALONE, _COMBINED = compile_phrases("asks for one alone"), compile_phrases("combined")
 _COMPARED = 8
 """The number of words after a comparison in which the comparator is looked for."""
 
@@ -26,6 +27,13 @@ def is_draw(finding: str, question: str, paper: str) -> bool:
 def is_joint(finding: str, question: str) -> bool:
     """Whether a finding says one thing of two treatments ("both were effective") where the question compares them."""
     return bool(_ASKS.search(question) and _TOGETHER.search(finding) and not _COMPARES.search(finding))
+
+
+def is_combined(finding: str, question: str) -> bool:
+    """Whether a finding (with its paper's title) is on a combination where the question asks for one treatment alone."""
+    if not _ALONE.search(question) or _COMBINED.search(question) or _ASKS.search(question):
+        return False
+    return _COMBINED.search(finding) is not None and not _ALONE.search(finding)
 
 
 def is_outdone(finding: str, question: str, subject: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from generation.leads.comparing import is_draw, is_joint, is_outdone
+from generation.leads.comparing import is_combined, is_draw, is_joint, is_outdone
 from generation.leads.denial import is_denial
 from generation.leads.question import YesNoQuestion
 from generation.sentences.asides import is_aside
@@ -96,6 +96,7 @@ def _can_be_quoted(question: str, asked: YesNoQuestion, text: str) -> bool:
         and weigh_shared_terms(question, find_subject(question), quote) > 0
         and not _NO_FINDING.search(quote)
         and not is_joint(quote, question)
+        and not is_combined(quote, question)
         and not is_aside(quote, question, measure_outcome(question, asked, quote))
     )
 
@@ -118,6 +119,8 @@ def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str
     """Whether a sentence, with its paper's title, is a finding on what is asked; a title among the sentences is no finding."""
     title = entry.document.title
     if _NO_FINDING.search(text) or is_joint(text, question) or text.rstrip(".") == title.rstrip("."):
+        return False
+    if is_combined(f"{title} {text}", question):
         return False
     if is_aside(text, question, measure_outcome(question, asked, text)):
         return False

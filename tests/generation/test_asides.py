@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.comparing import is_draw, is_joint, is_outdone
+from generation.leads.comparing import is_combined, is_draw, is_joint, is_outdone
 from generation.sentences.asides import is_aside
 from generation.sentences.phrases import compile_phrases
 
@@ -88,6 +88,21 @@ def test_a_draw_between_treatments_denies_neither(finding: str, question: str, p
 )
 def test_what_is_said_of_both_does_not_tell_which_is_better(finding: str, question: str, joint: bool) -> None:
     assert is_joint(finding, question) is joint
+
+
+@pytest.mark.parametrize(
+    ("finding", "question", "combined"),
+    [
+        ("Zeta-based triple therapy cured gout.", "Can zeta on its own cure gout?", True),
+        ("Zeta plus eta cured gout.", "Does zeta alone cure gout?", True),
+        ("Zeta plus eta cured gout, zeta alone did not.", "Does zeta alone cure gout?", False),
+        ("Zeta cured gout.", "Does zeta alone cure gout?", False),
+        ("Zeta plus eta cured gout.", "Does zeta cure gout?", False),
+        ("Zeta plus eta cured gout.", "Is zeta plus eta better than zeta alone?", False),
+    ],
+)
+def test_a_combination_tells_nothing_of_a_treatment_alone(finding: str, question: str, combined: bool) -> None:
+    assert is_combined(finding, question) is combined
 
 
 @pytest.mark.parametrize(
