@@ -12,11 +12,11 @@ from nli.decision.document import Decision
 from nli.judges.embedded import LABELS, Calibration, read_decision
 from nli.judges.judge import WINDOW, Abstract, Reading, judge_lazily
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
+from nli.reader.glosses import gloss_claim
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
-from retrieval.words.glosses import gloss_claim
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
 CLOSING = 3
@@ -72,7 +72,7 @@ class DocumentReader:
 
         The end of the abstract is read twice, with the rest and on its own, and the logits of the two readings are averaged: a
         finding that is misread within the whole abstract is often read correctly on its own. An abstract that clearly takes no
-        side is read once. A claim is read in each document's own words (retrieval.words.glosses).
+        side is read once. A claim is read in each document's own words (nli.reader.glosses).
         """
         claims = [self._word(" ".join(claim.split()), one) for one in documents]
         readings = self._read(claims, documents)

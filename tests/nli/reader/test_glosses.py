@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.glosses import gloss_claim
+from nli.reader.glosses import gloss_claim
 
 
 @pytest.mark.parametrize(
