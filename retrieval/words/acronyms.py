@@ -1,8 +1,9 @@
 """Acronyms that a text introduces itself: "polycystic ovary syndrome (PCOS)".
 
 The long form is looked for as Schwartz and Hearst do (2003, Pacific Symposium on Biocomputing, p. 451): the letters of the
-acronym, from the last to the first, in the words before the bracket, its first letter at the beginning of a word. A long form
-has no brackets of its own: of "women control (WC) and trained (WCT)", the second acronym stays as it is.
+acronym, from the last to the first, in the words before the bracket, its first letter at the beginning of a word; words joined
+by hyphens are one. A long form has no brackets of its own: of "women control (WC) and trained (WCT)", the second acronym stays
+as it is.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _find_long_form(acronym: str, before: str) -> str:
     low, at = before.lower(), len(before)
     for number, letter in reversed(list(enumerate(letters))):
         at -= 1
-        while at >= 0 and (low[at] != letter or (number == 0 and at > 0 and low[at - 1].isalnum())):
+        while at >= 0 and (low[at] != letter or (number == 0 and at > 0 and (low[at - 1].isalnum() or low[at - 1] == "-"))):
             at -= 1
         if at < 0:
             return ""

@@ -11,6 +11,7 @@ from retrieval.words.acronyms import find_acronyms, spell_out
     ("text", "found"),
     [
         ("Women with zetoid ovary syndrome (ZOS) were seen.", [("ZOS", "zetoid ovary syndrome")]),
+        ("Use of aleph-associated dullness (AAD).", [("AAD", "aleph-associated dullness")]),
         ("Wives at war (WAW) and trained (WAT) were seen.", [("WAW", "Wives at war")]),
         ("Zeta converting enzyme inhibitors (ZCEIs) and zetarolol (ZTL)",
          [("ZCEIs", "Zeta converting enzyme inhibitors"), ("ZTL", "zetarolol")]),
