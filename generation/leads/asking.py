@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from generation.leads.question import list_verbs, make_past, make_third_person, parse_question
+from generation.leads.grammar import list_verbs, make_past, make_third_person
+from generation.leads.question import parse_question
 
 _BE = {"is", "are", "was", "were"}
 _MODAL = {"can", "could", "may", "might", "will"}

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
-from retrieval.core.word_list import read_sections
+from generation.leads.grammar import inflect, load_irregular, load_words
 
-_FILE = Path(__file__).with_name("grammar.txt")
 _DO = {"do", "does", "did"}
 _BE = {"is", "are", "was", "were"}
 _HAVE = {"has", "have", "had"}
@@ -41,7 +38,6 @@ _CLAUSE = re.compile(
 """A clause in front of the question and the question itself; without a comma between them in the second pair of groups."""
 _ASIDE = re.compile(r",?\s*\(?yes or no\)?\s*$", re.IGNORECASE)
 _NO_ADVERBS = frozenset("daily weekly monthly yearly early elderly family only assembly anomaly supply".split())
-_VOWEL = "aeiou"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +114,7 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
     statement = f"{before} {auxiliary} {' '.join(behind)}"
     if auxiliary in _DO:
         verb = next((place for place, word in enumerate(behind) if not _is_adverb(word.lower())), 0)
-        statement = " ".join([before, *behind[:verb], _inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
+        statement = " ".join([before, *behind[:verb], inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
         behind = behind[verb + 1 :] or behind
     return _make_question(statement, denied, context, before, " ".join(behind))
 
@@ -132,22 +128,22 @@ def _asks_which(words: list[str]) -> bool:
         return False
     if compared < choice:
         return low[0] == "it" or low[compared + 1] in {"with", "on", "by", "after"}  # "Is it better to …?", "better with A or B"
-    return not low[0].endswith("ing") and (_RELATIVES | _SIZES).isdisjoint([*low[:choice], *(_RELATIVES & {*low[:compared]})])
+    return not (low[0].endswith("ing") or _RELATIVES & {*low[:compared]} or _SIZES & {*low[:choice]})
 
 
 def _offers(low: list[str], place: int) -> bool:
     """Whether an "or" offers things to choose from, not prepositions ("before or after") or verbs ("heal or prevent")."""
-    verbs = _load_section("verbs") - _load_section("also nouns")
-    return low[place + 1] not in verbs and not _load_section("prepositions") >= {low[place - 1], low[place + 1]}
+    verbs = load_words("verbs") - load_words("also nouns")
+    return low[place + 1] not in verbs and not load_words("prepositions") >= {low[place - 1], low[place + 1]}
 
 
 def _asks_for_a_list(words: list[str]) -> bool:
     """Whether yes would be no answer: "Are there ways to prevent gout?" asks which."""
     low = [word.lower().strip(",") for word in words]
     end = next(
-        (place for place, word in enumerate(low) if word in _load_section("prepositions") | {"to", "that", "which"}), len(low)
+        (place for place, word in enumerate(low) if word in load_words("prepositions") | {"to", "that", "which"}), len(low)
     )
-    return end > 0 and low[end - 1] in _load_section("things to list")
+    return end > 0 and low[end - 1] in load_words("things to list")
 
 
 def _parse_there(auxiliary: str, rest: list[str], topic: str) -> YesNoQuestion:
@@ -175,9 +171,9 @@ def _names_most(topic: str, rest: list[str]) -> bool:
 
 def _find_verb(words: list[str], participle: bool = False) -> int:
     """The position of the verb after its subject; 0 if none is found."""
-    verbs, nouns, prepositions = _load_section("verbs"), _load_section("also nouns"), _load_section("prepositions")
+    verbs, nouns, prepositions = load_words("verbs"), load_words("also nouns"), load_words("prepositions")
     if participle:
-        forms = {past for _, _, past in _load_irregular().values()} | {"been"}
+        forms = {past for _, _, past in load_irregular().values()} | {"been"}
         return next((i for i, w in enumerate(words) if i and (w.lower() in forms or w.lower().endswith("ed"))), 0)
     found = []
     for place, word in enumerate(words):
@@ -214,12 +210,12 @@ def _is_adverb(word: str) -> bool:
 
 def _stands_as_noun(words: list[str], place: int) -> bool:
     """Whether a word that may be verb or noun is more likely the subject's noun: another verb follows soon."""
-    return place + 1 < len(words) and words[place + 1].lower().strip(",") in _load_section("verbs")
+    return place + 1 < len(words) and words[place + 1].lower().strip(",") in load_words("verbs")
 
 
 def _find_predicate(words: list[str]) -> int:
     """The position where the predicate begins; 0 if no word shows it."""
-    known, prepositions = _load_section("predicates"), _load_section("prepositions")
+    known, prepositions = load_words("predicates"), load_words("prepositions")
     for place, word in enumerate(words):
         low = word.lower().strip(",")
         before = next((one.lower() for one in reversed(words[:place]) if not _is_adverb(one.lower())), "")
@@ -245,7 +241,7 @@ def _find_predicate(words: list[str]) -> int:
 
 def _is_within_subject(words: list[str], place: int) -> bool:
     """Whether an article opens no predicate: "sailors who carry a gene", "the chance of having a fit", "one pill a day"."""
-    gerund = place > 1 and words[place - 1].endswith("ing") and words[place - 2].lower() in _load_section("prepositions")
+    gerund = place > 1 and words[place - 1].endswith("ing") and words[place - 2].lower() in load_words("prepositions")
     often = words[place + 1 : place + 2] in (["day"], ["night"], ["week"], ["month"], ["year"])
     return gerund or often or not _RELATIVES.isdisjoint(one.lower() for one in words[:place])
 
@@ -259,71 +255,12 @@ def _is_compared(words: list[str]) -> bool:
 
 def _is_attributive(words: list[str], place: int) -> bool:
     """Whether the adjective or participle belongs to a noun of the subject: another predicate follows soon after it."""
-    known = _load_section("predicates")
+    known = load_words("predicates")
     low = words[place].lower()
     if low.endswith("ly") or place + 1 >= len(words):
         return False
     following = words[place + 1].lower().strip(",")
-    if following in _load_section("prepositions") | known | {"to", "that"}:
+    if following in load_words("prepositions") | known | {"to", "that"}:
         return False
     later = [word.lower() for word in words[place + 2 : place + 8]]
-    return (
-        any(word in known and word not in _load_section("prepositions") and word not in _ARTICLES for word in later) and place < 3
-    )
-
-
-def _inflect(verb: str, auxiliary: str) -> str:
-    """The verb as it stands without its auxiliary."""
-    low = verb.lower()
-    if auxiliary == "do":
-        return low
-    if auxiliary == "does":
-        return make_third_person(low)
-    return make_past(low)
-
-
-def make_third_person(verb: str) -> str:
-    """ "lower" as "lowers", "carry" as "carries"."""
-    if verb in {"have", "be"}:
-        return {"have": "has", "be": "is"}[verb]
-    if verb.endswith("y") and verb[-2:-1] not in _VOWEL:
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
-
-
-def make_past(verb: str) -> str:
-    """ "lower" as "lowered", "stop" as "stopped"."""
-    if verb in _load_irregular():
-        return _load_irregular()[verb][1]
-    if verb.endswith("e"):
-        return f"{verb}d"
-    return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2:-1] not in _VOWEL else f"{verb}ed"
-
-
-def list_verbs() -> frozenset[str]:
-    """The base forms of the verbs used in medical questions."""
-    return _load_section("verbs")
-
-
-def list_noun_verbs() -> frozenset[str]:
-    """Those of `list_verbs` that are nouns as often."""
-    return _load_section("also nouns")
-
-
-@cache
-def _load_section(name: str) -> frozenset[str]:
-    return frozenset(word for line in _load_sections()[name] for word in line.split())
-
-
-@cache
-def _load_irregular() -> dict[str, tuple[str, str, str]]:
-    found = {}
-    for forms in (part for line in _load_sections()["irregular"] for part in line.split("/")):
-        base, was, been = forms.split()
-        found[base] = (base, was, been)
-    return found
-
-
-@cache
-def _load_sections() -> dict[str, list[str]]:
-    return read_sections(_FILE)
+    return any(word in known and word not in load_words("prepositions") and word not in _ARTICLES for word in later) and place < 3

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from generation.draft import Source
-from generation.leads.question import list_noun_verbs, list_verbs, make_third_person
+from generation.leads.grammar import list_noun_verbs, list_verbs, make_third_person
 from retrieval.core.values import Sentence
 
 SAME = 0.9

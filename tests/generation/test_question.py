@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.question import make_past, make_third_person, parse_question
+from generation.leads.grammar import make_past, make_third_person
+from generation.leads.question import parse_question
 
 
 @pytest.mark.parametrize(
