@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from generation.leads.grammar import list_verbs, make_past, make_third_person
+from generation.leads.grammar import load_words, make_past, make_third_person
 from generation.leads.question import parse_question
 
 _BE = {"is", "are", "was", "were"}
@@ -54,7 +54,7 @@ def _lowered(subject: list[str]) -> list[str]:
 def _forms() -> dict[str, tuple[str, str]]:
     """Each finite form of a verb that is not its base form, with the base and the auxiliary for a question."""
     found: dict[str, tuple[str, str]] = {}
-    for base in list_verbs():
+    for base in load_words("verbs"):
         found[make_third_person(base)] = (base, "Does")
         found[make_past(base)] = (base, "Did")
-    return {form: asked for form, asked in found.items() if form not in list_verbs()}
+    return {form: asked for form, asked in found.items() if form not in load_words("verbs")}

@@ -39,16 +39,6 @@ def make_past(verb: str) -> str:
     return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2:-1] not in _VOWEL else f"{verb}ed"
 
 
-def list_verbs() -> frozenset[str]:
-    """The base forms of the verbs used in medical questions."""
-    return load_words("verbs")
-
-
-def list_noun_verbs() -> frozenset[str]:
-    """Those of `list_verbs` that are nouns as often."""
-    return load_words("also nouns")
-
-
 @cache
 def load_words(name: str) -> frozenset[str]:
     """The words of a section of grammar.txt."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from generation.draft import Source
-from generation.leads.grammar import list_noun_verbs, list_verbs, make_third_person
+from generation.leads.grammar import load_words, make_third_person
 from retrieval.core.values import Sentence
 
 SAME = 0.9
@@ -68,12 +68,13 @@ def makes_statement(title: str) -> bool:
     read, six were taken for the wrong kind.
     """
     words = [token.lower() for token in _TOKEN.findall(title)]
-    third, nouns = {make_third_person(base): base for base in list_verbs()}, list_noun_verbs()
+    verbs, nouns = load_words("verbs"), load_words("also nouns")
+    third = {make_third_person(base): base for base in verbs}
     for (before, word), after in zip(pairwise(words), [*words[2:], "."], strict=False):
         if word in _FINITE:
             return True
         if word in third and (third[word] not in nouns or after not in _NO_OBJECT):
             return True
-        if word in list_verbs() - nouns and before.endswith("s") and not before.endswith(_NOT_PLURAL):
+        if word in verbs - nouns and before.endswith("s") and not before.endswith(_NOT_PLURAL):
             return True
     return False

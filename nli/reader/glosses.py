@@ -23,15 +23,18 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 def gloss_claim(claim: str, text: str) -> str:
-    """The claim with the text's names for what it names: one synonym in brackets if the text lacks the claim's own name, and up
-    to three treatments of a class that it names. The claim itself where there are none."""
+    """The claim with the text's names for what it names; the claim itself where there are none.
+
+    Behind a name that the text lacks stands one synonym in brackets, behind a class up to three treatments of it.
+    """
     groups = {phrase: same for phrase, some in find_groups(claim).items() if (same := [one for one in some if one.same])}
     if not groups:
         return claim
     held, terms, ends = find_terms(text), *_split_words(claim)
+    own = frozenset(terms)
     glosses: dict[int, str] = {}
     for start, phrase in _locate_longest(terms, groups):
-        added = "".join(_make_glosses(phrase, groups[phrase], terms, held, text))
+        added = "".join(_make_glosses(phrase, groups[phrase], own, held, text))
         if added:
             glosses[ends[start + len(phrase) - 1]] = added
     for end in sorted(glosses, reverse=True):
@@ -56,19 +59,17 @@ def _locate_longest(terms: Sequence[str], phrases: Mapping[Phrase, object]) -> I
                 yield start, phrase
 
 
-def _make_glosses(
-    phrase: Phrase, groups: Sequence[Group], claim: Sequence[str], held: frozenset[str], text: str
-) -> Iterator[str]:
+def _make_glosses(phrase: Phrase, groups: Sequence[Group], own: frozenset[str], held: frozenset[str], text: str) -> Iterator[str]:
     def is_news(name: str) -> bool:
         parts = split_terms(name)
-        return bool(parts) and held.issuperset(parts) and not set(parts) <= set(claim)
+        return bool(parts) and held.issuperset(parts) and not own.issuperset(parts)
 
     if not held.issuperset(phrase) and (len(phrase) > 1 or find_rare_words(phrase[0]).get(phrase[0], RARE) >= RARE):
         others = (name for group in groups for name in group.names if is_news(name))
         if other := next(others, None):
             yield f" ({other})"
     members = dict.fromkeys(name for group in groups for name in group.treatments if is_news(name))
-    if members and not any(set(split_terms(name)) <= set(claim) for group in groups for name in group.treatments):
+    if members and not any(own.issuperset(split_terms(name)) for group in groups for name in group.treatments):
         first = sorted(members, key=lambda name: _locate(name, text))[:MOST]
         yield f" such as {', '.join(first[:-1])} and {first[-1]}" if len(first) > 1 else f" such as {first[0]}"
 

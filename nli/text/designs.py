@@ -54,8 +54,9 @@ def find_design(document: Document) -> Design:
         kind.design.name for kind in kinds if _holds(kind.title, document.title) and not _holds(kind.unless, document.title)
     )
     for kind in kinds:
-        by_text = titled.isdisjoint(kind.yields) and _holds(kind.text, f"{document.title} {document.abstract}")
-        if kind.design.name in titled or by_text:
+        if kind.design.name in titled:
+            return kind.design
+        if titled.isdisjoint(kind.yields) and _holds(kind.text, f"{document.title} {document.abstract}"):
             return kind.design
     return kinds[-1].design
 

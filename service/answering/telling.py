@@ -94,11 +94,16 @@ def _can_be_quoted(question: str, asked: YesNoQuestion, text: str) -> bool:
     return (
         len(quote.split()) <= LONGEST_QUOTE
         and weigh_shared_terms(question, find_subject(question), quote) > 0
-        and not _NO_FINDING.search(quote)
-        and not is_joint(quote, question)
         and not is_combined(quote, question)
-        and not is_aside(quote, question, measure_outcome(question, asked, quote))
+        and _states_finding(question, asked, quote)
     )
+
+
+def _states_finding(question: str, asked: YesNoQuestion | None, text: str) -> bool:
+    """Whether a text is a finding at all, not one on both of two treatments that are compared, and no aside."""
+    if _NO_FINDING.search(text) or is_joint(text, question):
+        return False
+    return not is_aside(text, question, measure_outcome(question, asked, text))
 
 
 def _is_trusted(question: str, asked: YesNoQuestion, claim: str, stance: Stance, entry: Entry, sentence: Sentence) -> bool:
@@ -118,11 +123,9 @@ def _speaks(verdict: Verdict, stance: Stance, least: float) -> bool:
 def is_on_it(question: str, asked: YesNoQuestion | None, entry: Entry, text: str) -> bool:
     """Whether a sentence, with its paper's title, is a finding on what is asked; a title among the sentences is no finding."""
     title = entry.document.title
-    if _NO_FINDING.search(text) or is_joint(text, question) or text.rstrip(".") == title.rstrip("."):
+    if text.rstrip(".") == title.rstrip(".") or is_combined(f"{title} {text}", question):
         return False
-    if is_combined(f"{title} {text}", question):
-        return False
-    if is_aside(text, question, measure_outcome(question, asked, text)):
+    if not _states_finding(question, asked, text):
         return False
     shares = measure_shares(question, asked, f"{subject_of(title)} {text}")
     return sum(shares) / len(shares) >= MET and min(shares) >= LEAST_MET
