@@ -79,7 +79,7 @@ def rank_stating(
     worth: dict[int, float] = {
         place: getattr(own, stance)
         for place, own in spoken.items()
-        if _speaks(own, stance, LEANS) and _can_be_quoted(question, asked, sentences[place].text)
+        if _speaks(own, stance, LEANS) and _can_be_quoted(question, asked, entry, sentences[place].text)
     }
     ranked = sorted(worth, key=lambda place: (-worth[place], -place))[:READ_ALONE]
     return [
@@ -89,12 +89,12 @@ def rank_stating(
     ]
 
 
-def _can_be_quoted(question: str, asked: YesNoQuestion, text: str) -> bool:
+def _can_be_quoted(question: str, asked: YesNoQuestion, entry: Entry, text: str) -> bool:
     quote = choose_quotable(text)
     return (
         len(quote.split()) <= LONGEST_QUOTE
         and weigh_shared_terms(question, find_subject(question), quote) > 0
-        and not is_combined(quote, question)
+        and not is_combined(f"{entry.document.title} {quote}", question)
         and _states_finding(question, asked, quote)
     )
 

@@ -76,3 +76,12 @@ def test_a_sentence_in_other_words_must_say_so_alone_the_more_clearly_the_less_s
     index = make_index(tmp_path, [{"pmid": "1", "title": "On board", "abstract": abstract}])
     (found,) = read_findings(Steady(within, alone), QUESTION, parse(QUESTION), list(index.entries(["1"])))
     assert (found.sentence is not None) is quoted
+
+
+@pytest.mark.parametrize(("title", "quoted"), [("Zeta plus eta on board", False), ("Zeta on board", True)])
+def test_a_combination_named_in_the_title_alone_is_no_finding_on_one_treatment(tmp_path: Path, title: str, quoted: bool) -> None:
+    question = "Does zeta alone help frightened sailors?"
+    abstract = "METHODS: Adults took it. RESULTS: Unrest eased with zeta in adults. CONCLUSIONS: Zeta eases unrest."
+    index = make_index(tmp_path, [{"pmid": "1", "title": title, "abstract": abstract}])
+    (found,) = read_findings(Steady(SURE, LIKELY), question, parse(question), list(index.entries(["1"])))
+    assert (found.sentence is not None) is quoted
