@@ -29,8 +29,8 @@ _TURN = re.compile(r"\s*(?:[:;]|(?<!\b[A-Z])(?<!\bSt)(?<!\bvs)(?<!\bDr)\.(?=\s)|
 _RELATIVES = {"who", "whom", "whose", "which", "that", "where"}
 _OPENS = r"after|before|during|in|among|for|with|within|following"
 _CLAUSE = re.compile(
-    rf"((?:{_OPENS}|when|while|if|once|since|at|on|by|under|given|based|as|overall"
-    r"|(?:an?|one|two|three|four|five|six|ten|\d+) (?:hour|day|week|month|year)s? after)\b[^?]*?),\s+"
+    rf"((?:{_OPENS}|when|while|if|once|since|at|on|by|under|given|based|as|overall|compared|relative to|unlike|despite|without"
+    r"|across|over|throughout|until|between|from|of|using|(?:an?|one|two|three|four|five|six|ten|\d+) (?:hour|day|week|month|year)s? after)\b[^?]*?),\s+"
     rf"((?:{'|'.join(sorted(_DO | _BE | _HAVE | _MODAL))})\b.*)"
     rf"|((?:{_OPENS})\s+(?!which|what|whom|whose)[^,?]+?)\s+((?:does|did)\b.*)",
     re.IGNORECASE,
@@ -123,12 +123,17 @@ def _asks_which(words: list[str]) -> bool:
     """Whether this asks to choose: "Is A or B better?", but not "Does eating less help with pain or fever?"."""
     low = [word.lower().strip(",") for word in words]
     choice = next((place for place in range(1, len(low) - 1) if low[place] == "or" and _offers(low, place)), 0)
-    compared = next((place for place, word in enumerate(low) if word in _BETTER), 0)
+    compared = next((place for place, word in enumerate(low) if word in _BETTER and not _counts(low, place)), 0)
     if not choice or "than" in low or not compared or (low[compared + 1 : compared + 2] == ["to"] and low[0] != "it"):
         return False
     if compared < choice:
         return low[0] == "it" or low[compared + 1] in {"with", "on", "by", "after"}  # "Is it better to …?", "better with A or B"
     return not (low[0].endswith("ing") or _RELATIVES & {*low[:compared]} or _SIZES & {*low[:choice]})
+
+
+def _counts(low: list[str], place: int) -> bool:
+    """Whether "most" says how many, and not how good: "be given to most sailors"."""
+    return low[place] == "most" and low[place - 1] in load_words("prepositions") | {"to"}
 
 
 def _offers(low: list[str], place: int) -> bool:

@@ -24,6 +24,16 @@ from generation.leads.question import parse_question
         ("Is zeta safe, yes or no?", "zeta is safe", "zeta is not safe"),
         ("Is zeta as safe as eta in gout?", "zeta is as safe as eta in gout", "zeta is not as safe as eta in gout"),
         ("After gout, does zeta prevent falls?", "zeta prevents falls after gout", "zeta does not prevent falls after gout"),
+        (
+            "Compared with eta, does zeta prevent falls?",
+            "zeta prevents falls compared with eta",
+            "zeta does not prevent falls compared with eta",
+        ),
+        (
+            "Should zeta or eta be given to most sailors?",
+            "zeta or eta should be given to most sailors",
+            "zeta or eta should not be given to most sailors",
+        ),
         ("Does less zeta prevent gout or falls?", "less zeta prevents gout or falls", "less zeta does not prevent gout or falls"),
     ],
 )  # fmt: skip
