@@ -14,6 +14,8 @@ from collections.abc import Callable
 from generation.sentences.phrases import compile_phrases, list_alternatives
 
 _CLAUSE = re.compile(rf"[,;:]\s+|\s+(?={list_alternatives('clause (opening)')}\s)", re.IGNORECASE)
+_OPENING = re.compile(rf"(?:{list_alternatives('clause (opening)')})\b", re.IGNORECASE)
+_SUBORDINATES = re.compile(r"\b(?:whether|that)\b", re.IGNORECASE)
 _DENIES, _AFFIRMED = compile_phrases("denies"), compile_phrases("affirmed by no difference")
 _P_VALUE = re.compile(r"\bp\s*([<=>≤≥])\s*(0?\.\d+)|(\bp\s*[=,]?\s*n\.?s\b|\(\s*n\.?s\b)", re.IGNORECASE)
 _SIGNIFICANT = 0.05
@@ -44,7 +46,22 @@ def is_denial(text: str, claim: str, about: Callable[[str], float]) -> bool:
         return True
     if not _DENIES.search(text):
         return False
-    clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
+    clauses = _split_clauses(text)
     # Of clauses equally about it, the last one counts.
     best = max(range(len(clauses)), key=lambda place: (about(clauses[place]), place), default=0)
     return bool(clauses) and _DENIES.search(clauses[best]) is not None
+
+
+def _split_clauses(text: str) -> list[str]:
+    """The clauses of a sentence; what is denied in a clause with "whether" or "that" is not split from its denial.
+
+    "This calls into question whether running, at any speed, prevents gout" is one clause.
+    """
+    clauses: list[str] = []
+    for clause in filter(str.strip, _CLAUSE.split(text)):
+        denied = _DENIES.search(clauses[-1]) if clauses else None
+        if denied and _SUBORDINATES.search(clauses[-1], denied.start()) and not _OPENING.match(clause):
+            clauses[-1] += f", {clause}"
+        else:
+            clauses.append(clause)
+    return clauses

@@ -34,6 +34,20 @@ def test_what_is_called_into_question_is_denied() -> None:
     assert not is_denial("Zeta lowers pressure without question.", "zeta lowers pressure", lambda clause: 1.0)
 
 
+@pytest.mark.parametrize(
+    ("text", "denied"),
+    [
+        ("This calls into question whether zeta, at any dose, lowers pressure.", True),
+        ("There is no evidence that zeta, or indeed eta, lowers pressure.", True),
+        ("There is no evidence that eta, or iota, raises it, but zeta lowers pressure.", False),
+        ("Eta did not, at any dose, lower it; zeta lowers pressure.", False),
+    ],
+)
+def test_a_denial_holds_for_the_whole_clause_that_it_governs(text: str, denied: bool) -> None:
+    claim = "zeta lowers pressure"
+    assert is_denial(text, claim, lambda clause: 1.0 if "lowers pressure" in clause else 0.1) is denied
+
+
 def test_an_insignificant_difference_denies_an_effect_and_no_safety() -> None:
     text = "Zeta raised creatinine (P = 0.6)."
     assert is_denial(text, "zeta raises creatinine", lambda clause: 1.0)
