@@ -30,7 +30,8 @@ _RELATIVES = {"who", "whom", "whose", "which", "that", "where"}
 _OPENS = r"after|before|during|in|among|for|with|within|following"
 _CLAUSE = re.compile(
     rf"((?:{_OPENS}|when|while|if|once|since|at|on|by|under|given|based|as|overall|compared|relative to|unlike|despite|without"
-    r"|across|over|throughout|until|between|from|of|using|(?:an?|one|two|three|four|five|six|ten|\d+) (?:hour|day|week|month|year)s? after)\b[^?]*?),\s+"
+    r"|across|over|throughout|until|between|from|of|using"
+    r"|(?:an?|one|two|three|four|five|six|ten|\d+) (?:hour|day|week|month|year)s? after)\b[^?]*?),\s+"
     rf"((?:{'|'.join(sorted(_DO | _BE | _HAVE | _MODAL))})\b.*)"
     rf"|((?:{_OPENS})\s+(?!which|what|whom|whose)[^,?]+?)\s+((?:does|did)\b.*)",
     re.IGNORECASE,
