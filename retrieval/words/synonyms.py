@@ -19,6 +19,8 @@ from retrieval.words.aboutness import find_terms, weigh_share
 from retrieval.words.lexical import split_terms
 
 _FILE = Path(__file__).with_name("synonyms.txt")
+_GENUS = re.compile(r"\b[A-Z]\.\s*(?=[a-z])")
+"""The first letter of a genus, as in "H. pylori"."""
 Phrase = tuple[str, ...]
 
 
@@ -82,8 +84,9 @@ def _list_others(group: Group) -> tuple[Phrase, ...]:
 def find_shared_terms(query: str, text: str) -> frozenset[str]:
     """The terms that a text contains, and those of the query that it expresses in other words.
 
-    A letter or digit belongs to the word before it: a text on vitamin C does not match vitamin E. A name of several words is
-    expressed as a whole or not at all: a text on cancer of the colon does not match half of "stomach cancer".
+    A letter or digit belongs to the word before it, unless it stands for a genus ("H. pylori"): a text on vitamin C does not
+    match vitamin E. A name of several words is expressed as a whole or not at all: a text on cancer of the colon does not
+    match half of "stomach cancer".
     """
     expressed = _express(query, text)
     return expressed - {term for name in _list_missing(query, expressed) for term in name}
@@ -96,7 +99,7 @@ def names_all(query: str, text: str) -> bool:
 
 def _express(query: str, text: str) -> frozenset[str]:
     terms = find_terms(text)
-    if pairs := [pair for pair in pairwise(split_terms(query)) if len(pair[1]) == 1 and pair[1] != "s"]:
+    if pairs := [pair for pair in pairwise(split_terms(_GENUS.sub("", query))) if len(pair[1]) == 1 and pair[1] != "s"]:
         words = split_terms(text)
         terms -= {term for pair in pairs if not _contains_phrase(pair, words) for term in pair}
     return terms | {term for name, others in find_synonyms(query) for other in others if terms.issuperset(other) for term in name}

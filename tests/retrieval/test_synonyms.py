@@ -55,6 +55,13 @@ def test_what_a_question_compares_with_must_be_met(question: str, text: str, sha
     assert measure_comparator(parse_question(question), text) == share
 
 
+@pytest.mark.parametrize("question", ["Does zeta clear H. pylori?", "Do antibodies to H. pylori cause gout?"])
+def test_the_letter_of_a_genus_does_not_belong_to_the_word_before_it(question: str) -> None:
+    wanted = {"pylori": 1.0}
+    assert weigh_shared_terms(question, wanted, "H. pylori was eradicated in half of the sailors.") == 1.0
+    assert weigh_shared_terms(question, wanted, "Helicobacter pylori was eradicated in half of the sailors.") == 1.0
+
+
 def test_vitamin_c_is_not_vitamin_e() -> None:
     question = "Does vitamin E help?"
     assert weigh_shared_terms(question, find_subject(question), "A trial of vitamin E in sailors") == 1.0
