@@ -20,6 +20,7 @@ from retrieval.core.values import Claim, Document, Evidence, Verdict
 from retrieval.words.forms import unify_text
 from service.answering.candidates import Candidates, name_nearest
 from service.answering.reading import estimate_meetings, read_findings
+from service.answering.relevance import CLEARLY_MEETS, is_doubtful, is_on_question
 from service.configuration.answers import Certainty, LeadStep
 from service.configuration.config import Branch
 from service.grounding.ground import Grounder
@@ -27,9 +28,6 @@ from service.grounding.showing import evidence_for
 
 LIKELY = 0.5
 """In the second look, the least probability of its side at which a paper is on the question."""
-MEETS, CLEARLY_MEETS = 0.45, 0.6
-"""A paper whose finding is about what was asked with less than the first probability is not on the question; with less than the
-second, it takes no side if another on the same side does (docs/experiments.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class Leads:
         near = [one for one in read if one.score >= self._step.near and one.sentence is not None]
         found = self._findings(asked, near)
         meets = estimate_meetings(self._reader, asked.turned.claim, found) if self._reader else {}
-        findings = [one for one in found if one.score >= least and meets.get(one.document.pmid, 1.0) >= MEETS]
+        findings = [one for one in found if one.score >= least and is_on_question(one.verdict, meets.get(one.document.pmid, 1.0))]
         papers = set_doubtful_aside(weigh_papers(findings, sided, self._step, candidates.measure_met()), meets)
         # A verdict that no sentence can be cited for is no verdict.
         lead = make_lead(shown, papers, self._step) if any(one.evidence.sentence for one in papers) else None
@@ -198,12 +196,17 @@ def weigh_papers(
 def set_doubtful_aside(papers: Sequence[WeighedPaper], meets: Mapping[str, float]) -> tuple[WeighedPaper, ...]:
     """The papers; of those on a side, the ones that may not meet the question take none if another on the same side surely does.
 
-    `meets` has the probability that a paper's finding is about what was asked, by PMID. No side is lost by this.
+    No side is lost by this. A paper takes none either if both its side and whether it meets the question are doubtful.
+    `meets` has the probability that a paper's finding is about what was asked, by PMID.
     """
 
-    def is_clear(one: WeighedPaper) -> bool:
-        return meets.get(one.evidence.document.pmid, 1.0) >= CLEARLY_MEETS
+    def meeting(one: WeighedPaper) -> float:
+        return meets.get(one.evidence.document.pmid, 1.0)
 
+    def is_clear(one: WeighedPaper) -> bool:
+        return meeting(one) >= CLEARLY_MEETS
+
+    papers = [replace(one, takes_side=one.takes_side and not is_doubtful(one.evidence.score, meeting(one))) for one in papers]
     told = {one.evidence.stance for one in papers if one.takes_side and is_clear(one)}
     return tuple(
         replace(one, evidence=replace(one.evidence, sentence=None), takes_side=False)

@@ -68,6 +68,28 @@ def estimate_meeting(share: float, best: float, verdict: Verdict) -> float:
     return logistic(odds)
 
 
+MEETS, CLEARLY_MEETS = 0.45, 0.6
+"""A paper whose finding is about what was asked with less than the first probability is not on the question; with less than the
+second, it takes no side if another on the same side does (docs/experiments.md)."""
+DENIES, MEETS_DENYING = 0.85, 0.3
+"""From this probability of contradiction, a paper is on the question with the second probability already: with the title alone,
+findings of no effect tend to be read as saying nothing."""
+SURE_OF_SIDE, SURE_OF_BOTH = 0.7, 0.5
+"""A paper takes a side if this is at least as probable as the first, or the side and that it was asked about, together, as the
+second."""
+
+
+def is_on_question(verdict: Verdict | None, meets: float) -> bool:
+    """Whether a paper's finding is probably about what was asked; `meets` is the probability of that by its words and title."""
+    denies = verdict is not None and verdict.contradict >= DENIES
+    return meets >= (MEETS_DENYING if denies else MEETS)
+
+
+def is_doubtful(score: float, meets: float) -> bool:
+    """Whether a paper with its side at this probability, on what was asked with the other, says too little for a side."""
+    return score < SURE_OF_SIDE and score * meets < SURE_OF_BOTH
+
+
 def measure_comparator(asked: YesNoQuestion | None, text: str) -> float:
     """The share (0 to 1) of what a question compares with ("better than eta for gout": eta) that a text contains.
 

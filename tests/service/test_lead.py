@@ -24,9 +24,9 @@ from retrieval.store.rows import Entry
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
-from service.answering.lead import CLEARLY_MEETS, Leads, Studied, make_lead, set_doubtful_aside, weigh_papers, write_lead_sentence
+from service.answering.lead import Leads, Studied, make_lead, set_doubtful_aside, weigh_papers, write_lead_sentence
 from service.answering.reading import PaperFinding, estimate_meetings, pool_verdicts, read_findings, remove_leaning
-from service.answering.relevance import estimate_meeting, list_alternatives, measure_rare_share
+from service.answering.relevance import CLEARLY_MEETS, estimate_meeting, is_on_question, list_alternatives, measure_rare_share
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from service.configuration.answers import LeadStep, load_answer_config
 from service.grounding.deciding import make_abstract
@@ -125,6 +125,31 @@ def test_a_paper_that_may_not_meet_the_question_is_set_aside_if_another_on_its_s
     assert sorted(one.evidence.document.pmid for one in papers if one.takes_side) == list(sided)
     assert [one.evidence.sentence is not None for one in papers] == [one.takes_side for one in papers]
     assert len(papers) == 3, "what is set aside is still among the papers on the question"
+
+
+@pytest.mark.parametrize(
+    ("score", "meets", "sided"), [(0.6, 0.9, True), (0.6, 0.8, False), (0.75, 0.5, True), (0.69, 0.7, False), (0.69, 0.75, True)]
+)
+def test_a_paper_doubtful_in_two_respects_takes_no_side_but_is_quoted(score: float, meets: float, sided: bool) -> None:
+    read = replace(evidence("1", "support", score), verdict=Verdict(score, 1 - score, 0.0, of="document"))
+    (paper,) = set_doubtful_aside(weigh_papers([read], frozenset(), step()), {"1": meets})
+    assert paper.takes_side is sided
+    assert paper.evidence.sentence is not None
+
+
+@pytest.mark.parametrize(
+    ("verdict", "meets", "on_it"),
+    [
+        (Verdict(0.9, 0.05, 0.05), 0.44, False),
+        (Verdict(0.9, 0.05, 0.05), 0.45, True),
+        (Verdict(0.05, 0.05, 0.9), 0.3, True),
+        (Verdict(0.05, 0.05, 0.9), 0.29, False),
+        (Verdict(0.1, 0.1, 0.8), 0.3, False),
+        (None, 1.0, True),
+    ],
+)
+def test_a_clear_denial_is_on_the_question_sooner(verdict: Verdict | None, meets: float, on_it: bool) -> None:
+    assert is_on_question(verdict, meets) is on_it
 
 
 def test_opposition_and_doubt_make_a_lead_less_sure() -> None:
