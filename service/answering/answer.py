@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generation.draft import Source
+from generation.leads.question import parse_question
 from nli.text.roles import find_findings
-from retrieval.core.answers import Answer, Conflict
-from retrieval.core.values import Hit, Topic
+from retrieval.core.answers import Answer, Conflict, LeadVerdict
+from retrieval.core.values import Hit, Stance, Topic
 from retrieval.index import Index
+from service.answering.attribution import Led
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import Leads, Studied, describe_not_studied, write_lead_sentence
@@ -78,7 +80,7 @@ class _Work:
         first = write_lead_sentence(self.shown.question, studied, self.writing.limits.citations) if studied else None
         if first:
             self.writing.keep(first)
-        generator, note = self.writing.write(generator, sources)
+        generator, note = self.writing.write(generator, sources, self._state_lead(studied))
         kept, removed = self.writing.kept, self.writing.removed
         if not kept:
             reason = f"the retrieved documents support none of what {generator.name} wrote ({len(removed)} sentences removed)"
@@ -106,6 +108,14 @@ class _Work:
         leads = Leads(grounder, self.config.lead)
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
         return leads.of(self.shown.question)
+
+    def _state_lead(self, studied: Studied | None) -> Led | None:
+        """What the first sentence says, as a claim and a side; None if there is no lead."""
+        asked = parse_question(self.topic.question)
+        if studied is None or studied.lead is None or asked is None:
+            return None
+        sides: dict[LeadVerdict, Stance] = {"yes": "support", "no": "contradict"}
+        return Led(asked.claim, sides.get(studied.lead.verdict))
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []

@@ -19,7 +19,7 @@ from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.alone import READ_ALONE, weigh_alone
 from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
-from retrieval.core.values import Premise, Sentence, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.aboutness import measure_aboutness
 from service.configuration.answers import Attribute
@@ -32,6 +32,8 @@ STATED = 0.5
 """The support of the best sentence of a paper, read alone, from which the paper says what is cited from it (docs/answers.md)."""
 SURE = 0.95
 """The probability that a judge's own decision counts as if it overrides its probabilities (a language model over a small one)."""
+SAYS = 0.7
+"""From this probability, a sentence read alone takes a side on the question, and may not contradict its paper or the lead."""
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
 
@@ -44,12 +46,20 @@ class CheckedSentence:
     failures: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Led:
+    """What the answer has said first: the question as a claim (in American spelling), and the side that its papers took."""
+
+    claim: str
+    side: Stance | None
+
+
 class Attribution:
     """Checks the sentences of one answer against its sources."""
 
-    def __init__(self, judge: Judge, config: Attribute, most: int, sources: Sequence[Source]) -> None:
-        """`most` is how many citations a sentence may keep."""
-        self._judge, self._config, self._most = judge, config, most
+    def __init__(self, judge: Judge, config: Attribute, most: int, sources: Sequence[Source], led: Led | None = None) -> None:
+        """`most` is how many citations a sentence may keep; `led` is what they may not contradict."""
+        self._judge, self._config, self._most, self._led = judge, config, most, led
         self._sources: Mapping[int, Source] = {source.number: source for source in sources}
 
     def check(self, sentence: DraftSentence) -> CheckedSentence:
@@ -83,8 +93,22 @@ class Attribution:
             return f"[{cited.number}] says it only in words that are meant for a language model"
         if isinstance(found, Citation) and not found.verbatim:
             missing = find_missing_content(cited.part or text, found.document)
+            missing = missing or self._find_opposition(cited.part or text, self._sources[cited.number])
             return f"[{cited.number}] {missing}" if missing else found
         return found
+
+    def _find_opposition(self, text: str, source: Source) -> str:
+        """How a sentence contradicts what its paper was counted for or, if that took no side, what the answer said first."""
+        if self._led is None or not isinstance(self._judge, Reader):
+            return ""
+        (reading,) = self._judge.read_abstracts(self._led.claim, [Abstract("", (text,))])
+        said = reading.document.leaning
+        if getattr(reading.document, said) < SAYS:
+            return ""
+        found = source.finding.stance if source.finding else None
+        if found:
+            return "" if found == said else "was read as finding the opposite"
+        return "takes no side, and the answer begins with the opposite" if self._led.side == OPPOSITE[said] else ""
 
     def _find_citation(self, cited: CitedSource, text: str) -> Citation | str:
         source = self._sources.get(cited.number)

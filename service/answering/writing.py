@@ -17,7 +17,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.answers import CitedSentence, Drafted, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic
-from service.answering.attribution import Attribution, CheckedSentence
+from service.answering.attribution import Attribution, CheckedSentence, Led
 from service.answering.events import KeptSentences, OnEvent, Stage
 from service.configuration.answers import AnswerConfig
 from service.configuration.models import FALLBACK, Models
@@ -40,26 +40,28 @@ class Writing:
         self.removed: list[RemovedSentence] = []
         self.drafted: Drafted | None = None
 
-    def write(self, generator: Generator, sources: Sequence[Source]) -> tuple[Generator, str]:
+    def write(self, generator: Generator, sources: Sequence[Source], led: Led | None = None) -> tuple[Generator, str]:
         """Write and check every sentence; return the generator that wrote, and a note about it.
 
+        `led` is what the first sentence says, if it gives a verdict.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
         generator, draft, note = self._draft(generator, sources)
         self.usage = add_usage(self.usage, draft.usage)
         before = len(self.kept)
-        self._check_draft(draft, generator, sources)
+        self._check_draft(draft, generator, sources, led)
         stand_in = self.models.generators.get(FALLBACK)
         if len(self.kept) > before or generator.extractive or stand_in is None:
             return generator, note
         failure = f"Nothing that {generator.name} wrote held ({len(self.removed)} sentences removed)."
         self.tell(Stage("write", f"{failure} {stand_in.name} writes instead."))
-        self._check_draft(stand_in(self.topic, sources, self._room(), self.config.generate.prompt), stand_in, sources)
+        draft = stand_in(self.topic, sources, self._room(), self.config.generate.prompt)
+        self._check_draft(draft, stand_in, sources, led)
         return stand_in, f"{failure} {EXTRACTIVE}"
 
-    def _check_draft(self, draft: Draft, generator: Generator, sources: Sequence[Source]) -> None:
+    def _check_draft(self, draft: Draft, generator: Generator, sources: Sequence[Source], led: Led | None) -> None:
         judge, rules = self.models.judges[self.config.attribute.model], self.config.attribute
-        attribution = Attribution(judge, rules, self.limits.citations, sources)
+        attribution = Attribution(judge, rules, self.limits.citations, sources, led)
         sentences = _split(draft, sources)
         self.drafted = Drafted(
             len(sentences), sum(bool(one.cited) for one in sentences), sum(len(one.cited) for one in sentences)

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from generation.draft import CitedSource, DraftSentence, Source
+from generation.draft import CitedSource, DraftSentence, Finding, Source
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Topic
+from retrieval.core.values import Stance, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, find_verbatim
+from service.answering.attribution import Attribution, Led, find_verbatim
 from service.answering.events import Event, KeptSentences, Stage
 from service.configuration.answers import AnswerConfig, load_answer_config
 from service.configuration.files import list_shipped
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
-from tests.helpers.fakes import make_index
+from tests.helpers.fakes import WordReader, make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
 DOCUMENTS: list[dict[str, Any]] = [
@@ -203,6 +203,28 @@ def test_a_paper_that_takes_its_words_back_does_not_bear_them_out(tmp_path: Path
     assert check(DraftSentence("Zeta did not lower the pressure in adults.", (CitedSource(1),))).citations[0].verbatim
 
 
+@pytest.mark.parametrize(
+    ("counted", "first", "failure"),
+    [
+        ("support", "contradict", ""),
+        ("contradict", "contradict", "[1] was read as finding the opposite"),
+        ("contradict", None, "[1] was read as finding the opposite"),
+        (None, "contradict", "[1] takes no side, and the answer begins with the opposite"),
+        (None, "support", ""),
+        (None, None, ""),
+    ],
+)
+def test_no_sentence_says_the_opposite_of_the_lead_or_of_what_its_paper_was_counted_for(
+    tmp_path: Path, counted: Stance | None, first: Stance | None, failure: str
+) -> None:
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zeta is for gout in adults."}]).entries(["1"])
+    source = Source(1, entry.document, entry.sentences(), Finding(0, counted, "a study"))
+    check = Attribution(WordReader(), config().attribute, 3, [source], Led("zeta helps gout", first)).check
+    outcome = check(DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),)))
+    assert outcome.failures == ((failure,) if failure else ())
+    assert bool(outcome.citations) is not bool(failure)
+
+
 def test_verbatim_goes_by_whole_words(index: Index) -> None:
     (entry,) = index.entries(["1"])
     assert find_verbatim("zeta lowers blood pressure in most adults", entry.sentences()) == 2
@@ -244,7 +266,7 @@ def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) 
 
 def test_two_processes_give_the_same_bytes(index: Index) -> None:
     code = (
-        "import sys; from pathlib import Path; from retrieval.core.values import Topic; "
+        "import sys; from pathlib import Path; from retrieval.core.values import Stance, Topic; "
         "from service.assembly import assemble_answerer; "
         "from service.answering.schemas import AnswerResponse; "
         "a = assemble_answerer(Path(sys.argv[1]), 'counterpoint', 'embedded'); "
