@@ -8,7 +8,7 @@ once, so a view that a paper cites in its introduction and refutes in its conclu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
@@ -17,6 +17,7 @@ from generation.replies.mentions import find_missing_content
 from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.alone import READ_ALONE, weigh_alone
+from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
 from retrieval.core.values import OPPOSITE, Premise, Sentence, Stance, Verdict
@@ -147,7 +148,11 @@ class Attribution:
             return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
         if whole.support < self._config.support:
             return f"[{cited.number}] does not support it"
-        sentence = _find_stating(reader, claim, source, reading)
+        # What is asked for yes or no is answered by what a paper found, never by its introduction.
+        places = find_findings(abstract.sentences) if self._led else range(len(abstract.sentences))
+        if self._led and not has_findings(source.document):
+            return f"[{cited.number}] has no findings yet"
+        sentence = _find_stating(reader, claim, source, reading, places)
         return Citation(source.document, sentence, whole) if sentence else f"no sentence of [{cited.number}] says it"
 
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
@@ -165,10 +170,12 @@ class Attribution:
         return found
 
 
-def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading) -> Sentence | None:
-    """The sentence that best supports the claim, both within its paper and read alone; None if none does alone."""
+def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading, places: Iterable[int]) -> Sentence | None:
+    """The sentence in one of these places that best supports the claim, within its paper and alone; None if none does alone."""
     support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
-    places = sorted(range(len(support)), key=support.__getitem__, reverse=True)[:READ_ALONE]
+    places = sorted(places, key=support.__getitem__, reverse=True)[:READ_ALONE]
+    if not places:
+        return None
     readings = reader.read_abstracts(claim, [Abstract("", (source.sentences[place].text,)) for place in places])
     alone = {place: one.document.support for place, one in zip(places, readings, strict=True)}
     best = max(places, key=lambda place: weigh_alone(support[place] ** 2, alone[place]))

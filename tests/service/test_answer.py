@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generation.draft import CitedSource, DraftSentence, Finding, Source
+from nli.judges.judge import Abstract, Reading
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Stance, Topic
@@ -21,7 +23,7 @@ from service.answering.events import Event, KeptSentences, Stage
 from service.configuration.answers import AnswerConfig, load_answer_config
 from service.configuration.files import list_shipped
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
-from tests.helpers.fakes import WordReader, make_index
+from tests.helpers.fakes import SUPPORTS, WordReader, make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
 DOCUMENTS: list[dict[str, Any]] = [
@@ -223,6 +225,35 @@ def test_no_sentence_says_the_opposite_of_the_lead_or_of_what_its_paper_was_coun
     outcome = check(DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),)))
     assert outcome.failures == ((failure,) if failure else ())
     assert bool(outcome.citations) is not bool(failure)
+
+
+@pytest.mark.parametrize(
+    ("abstract", "holds"),
+    [
+        (
+            "BACKGROUND: Zeta is for gout in adults. METHODS: Ten took it. RESULTS: Nobody fell. CONCLUSIONS: It tastes.",
+            False,
+        ),
+        (
+            "BACKGROUND: Gout hurts. METHODS: Ten took it. RESULTS: Nobody fell. CONCLUSIONS: Zeta is for gout in adults.",
+            True,
+        ),
+    ],
+)
+def test_a_paper_is_cited_for_what_it_found_where_the_question_asks_yes_or_no(tmp_path: Path, abstract: str, holds: bool) -> None:
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": abstract}]).entries(["1"])
+    sentence = DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),))
+    for led, expected in ((None, True), (Led("zeta helps gout", "support"), holds)):
+        check = Attribution(ForReader(), config().attribute, 3, [Source(1, entry.document, entry.sentences())], led).check
+        assert bool(check(sentence).citations) is expected
+
+
+class ForReader(WordReader):
+    """Takes every paper for a yes as a whole, and each sentence for what it says."""
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one, reading in zip(documents := list(documents), super().read_abstracts(claim, documents), strict=True):
+            yield Reading(SUPPORTS, reading.sentences) if len(one.sentences) > 1 else reading
 
 
 def test_verbatim_goes_by_whole_words(index: Index) -> None:
