@@ -23,7 +23,7 @@ def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator
     """A sentence for each source that has a finding, in their order, at most `most` and of at most `words` words in all.
 
     The first that takes the opposite side to the first source is introduced as a contrast; it is included before any of the
-    others.
+    others. If all are too long to be quoted, the first that has room is quoted nevertheless.
     """
     reporters = [source for source in sources if source.finding]
     lead = next((source.finding.stance for source in reporters if source.finding), None)
@@ -38,16 +38,19 @@ def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator
         if sentence and new and len(sentences) < most and length + len(sentence.text.split()) <= words:
             sentences[source.number] = sentence
     yield from (sentences[source.number] for source in reporters if source.number in sentences)
+    if not sentences:
+        quotes = (write_finding(one, one.finding, longest=words) for one in reporters if one.finding)
+        yield from list(filter(None, quotes))[:1]
 
 
-def write_finding(source: Source, finding: Finding, contrast: bool = False) -> DraftSentence | None:
+def write_finding(source: Source, finding: Finding, contrast: bool = False, longest: int = LONGEST_QUOTE) -> DraftSentence | None:
     """The finding as it stands or as a quotation; None where it is too long or too short to be either."""
     quote = choose_quotable(source.sentences[finding.sentence].text)
     statement = trim_sentence(quote)
     if stands_alone(statement) and not contrast and explain_acronyms(statement, source) == statement:
         return DraftSentence(statement, (CitedSource(source.number),))
     quote = drop_label(quote).strip().rstrip(".").rstrip()
-    if not 3 <= len(quote.split()) <= LONGEST_QUOTE:
+    if not 3 <= len(quote.split()) <= longest:
         return None
     study = finding.study if contrast else finding.study[:1].upper() + finding.study[1:]
     return DraftSentence(

@@ -240,6 +240,13 @@ def test_findings_keep_to_their_room() -> None:
     assert len(list(write_findings(many, 3, 170))) == 3
 
 
+def test_a_long_finding_is_quoted_if_there_is_no_other() -> None:
+    long = source(1, f"This trial found that zeta lowers {'blood pressure and ' * 25}blood pressure.")
+    assert [one.cited[0].number for one in write_findings([long], 7, 170)] == [1]
+    assert [one.cited[0].number for one in write_findings([long, source(2, "Zeta lowers blood pressure.")], 7, 170)] == [2]
+    assert not list(write_findings([long], 7, 40))
+
+
 def test_the_other_side_has_its_place_in_the_answer() -> None:
     many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
     against = source(9, "Zeta raises the blood pressure of most adults with hypertension.", "contradict")
