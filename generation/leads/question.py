@@ -247,9 +247,18 @@ def _find_predicate(words: list[str]) -> int:
 
 def _is_within_subject(words: list[str], place: int) -> bool:
     """Whether an article opens no predicate: "sailors who carry a gene", "the chance of having a fit", "one pill a day"."""
-    gerund = place > 1 and words[place - 1].endswith("ing") and words[place - 2].lower() in load_words("prepositions")
+    gerund = words[place - 1].endswith("ing") and (
+        words[place - 2].lower() in load_words("prepositions")
+        if place > 1
+        else words[place].lower() == "the" and not _is_superlative(words[place + 1 :])
+    )
     often = words[place + 1 : place + 2] in (["day"], ["night"], ["week"], ["month"], ["year"])
     return gerund or often or not _RELATIVES.isdisjoint(one.lower() for one in words[:place])
+
+
+def _is_superlative(words: list[str]) -> bool:
+    """Whether "the" opens a superlative: "is running the best way", but not "is closing the wound quicker"."""
+    return bool(words) and (words[0].lower().endswith("est") or words[0].lower() in {"most", "least", "only", "right", "first"})
 
 
 def _is_compared(words: list[str]) -> bool:

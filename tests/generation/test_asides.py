@@ -15,6 +15,7 @@ ASKED = "Does zeta lower blood pressure?"
     ("text", "outcome", "aside"),
     [
         ("In the subgroup of smokers zeta lowered blood pressure.", 1.0, True),
+        ("Zeta lowered blood pressure in all, including the subgroup of smokers.", 1.0, False),
         ("A post hoc analysis found lower blood pressure.", 1.0, True),
         ("Groups were similar in blood pressure at baseline.", 1.0, True),
         ("Previous studies have shown that zeta lowers blood pressure.", 1.0, True),

@@ -30,6 +30,12 @@ from generation.leads.question import parse_question
             "zeta does not prevent falls compared with eta",
         ),
         (
+            "Is closing the wound with zeta quicker than waiting?",
+            "closing the wound with zeta is quicker than waiting",
+            "closing the wound with zeta is not quicker than waiting",
+        ),
+        ("Is running the best cure?", "running is the best cure", "running is not the best cure"),
+        (
             "Should zeta or eta be given to most sailors?",
             "zeta or eta should be given to most sailors",
             "zeta or eta should not be given to most sailors",
