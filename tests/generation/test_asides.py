@@ -47,6 +47,7 @@ def test_what_the_question_asks_about_is_no_aside() -> None:
         ("Whether zeta lowers blood pressure deserves further study.", True),
         ("This highlights the need for larger trials of zeta.", True),
         ("Larger studies of zeta are awaited.", True),
+        ("This has led to speculation that zeta lowers blood pressure.", True),
         ("While those who took eta had only a small rise.", True),
         ("While those who took eta had only a small rise, zeta raised it.", False),
         ("Zeta lowered blood pressure in children who need to sleep.", False),
