@@ -93,9 +93,9 @@ class Attribution:
         if isinstance(found, Citation) and is_order(found.sentence.text):
             return f"[{cited.number}] says it only in words that are meant for a language model"
         if isinstance(found, Citation) and not found.verbatim:
-            missing = find_missing_content(cited.part or text, found.document)
-            missing = missing or self._find_opposition(cited.part or text, self._sources[cited.number])
-            return f"[{cited.number}] {missing}" if missing else found
+            said = cited.part or text
+            why = find_missing_content(said, found.document) or self._find_opposition(said, self._sources[cited.number])
+            return f"[{cited.number}] {why}" if why else found
         return found
 
     def _find_opposition(self, text: str, source: Source) -> str:
