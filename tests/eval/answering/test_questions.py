@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from eval.answers.questions import (
     write_lines,
 )
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Topic
+from retrieval.core.values import Premise, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.cli.commands import app
@@ -60,11 +61,19 @@ def written(folder: Path, text: str = FILE) -> Path:
     return path
 
 
+class SureReader(WordReader):
+    """Is as sure of what supports as of what contradicts: of a doubtful paper on a doubtful subject, nothing would come."""
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        for verdict in super().__call__(claim, premises):
+            yield Verdict(0.9, 0.05, 0.05) if verdict.label == "support" else verdict
+
+
 def reading_answerer(index: Index) -> Answerer:
     lead = load_answer_config("counterpoint").lead
     assert lead is not None
     made = make_answerer(index, lead={**lead.model_dump(), "near": 0.0})
-    made.models.judges["stance"] = WordReader()
+    made.models.judges["stance"] = SureReader()
     return made
 
 
