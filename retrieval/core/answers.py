@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import Document, Evidence, Hit, Sentence, Topic, Verdict
+from retrieval.core.values import Document, Evidence, Hit, Sentence, Stance, Topic, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,12 @@ class Lead:
     supporting: tuple[Evidence, ...]
     contradicting: tuple[Evidence, ...]
     silent: int = 0
+
+    @property
+    def side(self) -> Stance | None:
+        """The side of the papers that carry the verdict; None if it takes none."""
+        sides: dict[LeadVerdict, Stance] = {"yes": "support", "no": "contradict"}
+        return sides.get(self.verdict)
 
 
 Outcome = Literal["answered", "too little"]

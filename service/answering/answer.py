@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from generation.draft import Source
 from generation.leads.question import parse_question
 from nli.text.roles import find_findings
-from retrieval.core.answers import Answer, Conflict, LeadVerdict
-from retrieval.core.values import Hit, Stance, Topic
+from retrieval.core.answers import Answer, Conflict
+from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from service.answering.attribution import Led
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
@@ -112,10 +112,7 @@ class _Work:
     def _state_lead(self, studied: Studied | None) -> Led | None:
         """What the first sentence says, as a claim and a side; None if there is no lead."""
         asked = parse_question(self.topic.question)
-        if studied is None or studied.lead is None or asked is None:
-            return None
-        sides: dict[LeadVerdict, Stance] = {"yes": "support", "no": "contradict"}
-        return Led(asked.claim, sides.get(studied.lead.verdict))
+        return Led(asked.claim, studied.lead.side) if studied and studied.lead and asked else None
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []

@@ -218,8 +218,7 @@ def set_doubtful_aside(papers: Sequence[WeighedPaper], meets: Mapping[str, float
 
 def _order_by_side(papers: Sequence[WeighedPaper], lead: Lead) -> tuple[WeighedPaper, ...]:
     """The papers on the leading side, then those on the other, then those that take no side."""
-    stance = {"yes": "support", "no": "contradict"}.get(lead.verdict)
-    return tuple(sorted(papers, key=lambda one: (not one.takes_side, stance is not None and one.evidence.stance != stance)))
+    return tuple(sorted(papers, key=lambda one: (not one.takes_side, lead.side is not None and one.evidence.stance != lead.side)))
 
 
 def make_lead(turned: YesNoQuestion, papers: Sequence[WeighedPaper], step: LeadStep) -> Lead:

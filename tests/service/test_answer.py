@@ -297,7 +297,7 @@ def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) 
 
 def test_two_processes_give_the_same_bytes(index: Index) -> None:
     code = (
-        "import sys; from pathlib import Path; from retrieval.core.values import Stance, Topic; "
+        "import sys; from pathlib import Path; from retrieval.core.values import Topic; "
         "from service.assembly import assemble_answerer; "
         "from service.answering.schemas import AnswerResponse; "
         "a = assemble_answerer(Path(sys.argv[1]), 'counterpoint', 'embedded'); "
