@@ -18,6 +18,8 @@ from retrieval.index import Index
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.
 os.environ["COUNTERPOINT_CACHE"] = "off"
 os.environ["COUNTERPOINT_STATE"] = "off"
+# The host that FastAPI's test client asks.
+os.environ["COUNTERPOINT_HOSTS"] = "testserver"
 # The indexes of tests hold a few lines: Java's optimising compiler would only take the cores from them.
 java.expect_short_run()
 

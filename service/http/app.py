@@ -97,8 +97,7 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.gate = AccessControl(options)
-    larger = dict.fromkeys(text_routes.PATHS, options.file_bytes)
-    app.add_middleware(OuterMiddleware, body_bytes=options.body_bytes, body_seconds=options.body_seconds, larger=larger)
+    app.add_middleware(OuterMiddleware, settings=options, files=text_routes.PATHS)
     problems.install(app, _BODIES)
     for routes in (claim_routes, answer_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)

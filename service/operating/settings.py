@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -26,6 +27,7 @@ from retrieval.cluster.client import Access, use_access
 from retrieval.core import disk_cache
 from retrieval.core.errors import BadConfig
 from service.configuration import defaults
+from service.operating.hosts import is_own_machine, read_hosts
 from service.operating.work import Limits
 
 PREFIX = "COUNTERPOINT_"
@@ -33,7 +35,6 @@ FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
 Origin = Literal["command line", "environment", "file", "default"]
 
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
-_OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 _SECONDS = Field(gt=0, le=86_400)
 
 
@@ -50,6 +51,10 @@ class Settings(BaseSettings):
     profile: str = Field(default=defaults.PROFILE, description="The profile (the set of models): its name or a YAML file.")
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8000, ge=1, le=65535, description="The port to listen on.")
+    hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Further names by which the service is reached, such as a proxy's, separated by commas; *: any name.",
+    )
     workers: int = Field(default=1, ge=1, le=64, description="Number of processes; each loads the models.")
     threads: int = Field(default=4, ge=1, le=256, description="Requests that one process handles at once.")
     waiting: int = Field(default=32, ge=0, le=10_000, description="Requests that may wait for a thread; any more get a 503.")
@@ -113,6 +118,8 @@ class Settings(BaseSettings):
     ncbi_url: str = Field(default=NCBI, description="The address of NCBI's E-utilities.")
     europepmc_url: str = Field(default=EUROPE_PMC, description="The address of Europe PMC's REST service.")
 
+    _host_names = field_validator("hosts", mode="before")(read_hosts)
+
     @field_validator("keys")
     @classmethod
     def _long_enough(cls, keys: dict[str, SecretStr]) -> dict[str, SecretStr]:
@@ -153,7 +160,7 @@ class Settings(BaseSettings):
             return None
         if self.state:
             return Path(self.state)
-        if shared and not self.keys and self.host not in _OWN_MACHINE:
+        if shared and not self.keys and not is_own_machine(self.host):
             return None
         return Path(platformdirs.user_state_dir("counterpoint"))
 
@@ -207,6 +214,7 @@ def show_settings(settings: Settings) -> dict[str, str]:
     """Write every value as text; of a key, only its name."""
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
+    values["hosts"] = ", ".join(settings.hosts)
     return {name: "" if value is None else str(value) for name, value in values.items()}
 
 

@@ -37,7 +37,7 @@ def main(index: Path) -> None:
         lambda grounder: assemble_answerer_beside(grounder, ANSWERS),
         Settings(state="off"),
     )
-    with TestClient(app) as client:
+    with TestClient(app, base_url="http://localhost") as client:
         _wait(client)
         for name, request in REQUESTS.items():
             answer = client.post(f"/v1/{name}", json=request.model_json_schema()["examples"][0]).raise_for_status()

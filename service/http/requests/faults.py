@@ -78,7 +78,7 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: st
         return f"has {_count(len(str(value)), 'character')} but may have at most {context['max_length']}; shorten it"
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if kind == "greater_than_equal" else f"at most {context['le']}"
-        return f"should be {bound}, not {_short(str(value))}; correct it"
+        return f"should be {bound}, not {short(str(value))}; correct it"
     if not expectation:
         return f"cannot be {_describe_value(value)}; see /docs for what it may be"
     advice = _ADVICE.get(expectation, "") if isinstance(value, str | int | float) else ""
@@ -89,7 +89,7 @@ def _place(fault: Any) -> str:
     """The field, with list positions counted from 0; the kinds of a union, which pydantic lists too, are left out."""
     inner = fault["loc"][1:] if fault["loc"][:1] and fault["loc"][0] in ("body", "query", "path") else fault["loc"]
     name, *rest = inner or ("",)
-    return _short(str(name)) + "".join(f"[{part}]" for part in rest if isinstance(part, int))
+    return short(str(name)) + "".join(f"[{part}]" for part in rest if isinstance(part, int))
 
 
 def _expected_at(place: str, faults: Sequence[Any]) -> str:
@@ -117,13 +117,13 @@ def _describe_value(value: object) -> str:
     if isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int | float):
-        return f"the number {_short(str(value))}"
+        return f"the number {short(str(value))}"
     if isinstance(value, str):
-        return f"the text “{_short(value)}”"
+        return f"the text “{short(value)}”"
     return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else "other data"
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """The beginning of what came, on one line."""
     line = " ".join("".join(one if one.isprintable() else " " for one in text[: 2 * _LONGEST]).split())
     return line if len(line) <= _LONGEST and len(text) <= 2 * _LONGEST else f"{line[:_LONGEST]}…"

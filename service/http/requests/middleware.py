@@ -7,7 +7,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,7 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.requests import problems
+from service.http.requests.senders import Senders
 from service.operating import metrics
+from service.operating.settings import Settings
 
 _log = logging.getLogger("counterpoint")
 _access = logging.getLogger("counterpoint.access")
@@ -47,9 +49,10 @@ class _TooSlow(HTTPException):
 class OuterMiddleware:
     """The outermost middleware; pure ASGI, since streams and disconnections must pass through it untouched."""
 
-    def __init__(self, app: ASGIApp, body_bytes: int, body_seconds: float, larger: Mapping[str, int] | None = None) -> None:
-        """`larger` maps the paths whose bodies may be larger to their limits in bytes."""
-        self._app, self._most, self._longest, self._larger = app, body_bytes, body_seconds, larger or {}
+    def __init__(self, app: ASGIApp, settings: Settings, files: Collection[str]) -> None:
+        """`files` are the paths that take files, whose bodies may be larger."""
+        self._app, self._settings, self._files = app, settings, files
+        self._senders = Senders(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; other kinds of connection pass through."""
@@ -62,15 +65,25 @@ class OuterMiddleware:
         token = problems.request_id.set(id)
         sender = _Sender(send, id)
         start = time.perf_counter()
+        # HEAD is answered as GET; the server leaves the body out, since its own scope still says HEAD.
+        method = scope["method"]
+        scope = {**scope, "method": "GET" if method == "HEAD" else method}
         try:
             await self._answer(scope, receive, sender)
         finally:
             problems.request_id.reset(token)
-            _note(scope, sender.status, time.perf_counter() - start, id)
+            _note(scope, method, sender.status, time.perf_counter() - start, id)
 
     async def _answer(self, scope: Scope, receive: Receive, sender: _Sender) -> None:
-        most = max(self._most, self._larger.get(scope["path"], 0))
-        size, whole, deadline = 0, False, asyncio.get_running_loop().time() + self._longest
+        if reason := self._senders.refuse(scope):
+            metrics.REFUSED.labels(reason="another site").inc()
+            await problems.response(403, reason, {"Connection": "close"})(scope, receive, sender)
+            return
+        settings = self._settings
+        most, longest = settings.body_bytes, settings.body_seconds
+        if scope["path"] in self._files:
+            most = max(most, settings.file_bytes)
+        size, whole, deadline = 0, False, asyncio.get_running_loop().time() + longest
 
         async def limited_receive() -> Message:
             nonlocal size, whole
@@ -79,7 +92,7 @@ class OuterMiddleware:
                 async with asyncio.timeout_at(None if whole else deadline):
                     message = await receive()
             except TimeoutError:
-                raise _TooSlow(self._longest) from None
+                raise _TooSlow(longest) from None
             size += len(message.get("body", b""))
             whole = not message.get("more_body", False)
             if size > most:
@@ -118,12 +131,12 @@ class _Sender:
         await self._send(message)
 
 
-def _note(scope: Scope, status: int, seconds: float, id: str) -> None:
+def _note(scope: Scope, method: str, status: int, seconds: float, id: str) -> None:
     """Write the request's line in the log and count it in the metrics; neither contains the path as requested."""
     route: Any = scope.get("route")
     path = str(getattr(route, "path_format", "")) or "unknown"
     # Methods that a client makes up must not create ever more labels.
-    method = scope["method"] if scope["method"] in _METHODS else "other"
+    method = method if method in _METHODS else "other"
     metrics.REQUESTS.labels(method=method, route=path, status=str(status or problems.CLIENT_LEFT)).observe(seconds)
     fields = {"method": method, "route": path, "status": status or problems.CLIENT_LEFT, "ms": round(seconds * 1000, 1), "id": id}
     if path not in _ASKED_BY_MACHINES:

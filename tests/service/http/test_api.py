@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 
@@ -16,6 +17,7 @@ from service.grounding.ground import Grounder
 from service.http.app import create_app
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 from tests.helpers.ready import wait_until_ready
+from tests.helpers.served import over_fakes, serving
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +174,16 @@ def test_a_service_that_cannot_load_says_why() -> None:
             assert time.monotonic() < deadline
         response = client.post("/ground", json={"claim": "zeta"})
         assert (response.status_code, response.json()["error"]) == (503, "There is no index at nowhere.")
+
+
+def test_head_is_answered_as_get_is_without_a_body(index: Index) -> None:
+    with serving(over_fakes(index.folder)) as (url, _server):
+        paths = ["/", "/health", "/docs", "/docs/docs.css", "/favicon.ico", "/page/style.css", "/openapi.json", "/metrics"]
+        paths += ["/v1/search?q=zeta", "/v1/documents/1", "/v1/documents/nobody", "/v1/search", "/nothing", "/v1/history"]
+        for path in paths:
+            got, head = httpx.get(f"{url}{path}"), httpx.head(f"{url}{path}")
+            assert (head.status_code, head.content) == (got.status_code, b""), path
+            assert head.headers["content-type"] == got.headers["content-type"]
+            if path != "/metrics" and got.status_code < 400:  # the others hold counts and request ids
+                assert head.headers["content-length"] == got.headers["content-length"]
+        assert httpx.head(f"{url}/v1/ground").status_code == 405

@@ -302,7 +302,7 @@ def test_a_body_that_trickles_in_is_cut_off_and_takes_no_thread(folder: Path, pa
     with serving(over_fakes(folder, Settings(threads=1, waiting=0, body_seconds=0.4))) as (url, _server):
         address = httpx.URL(url)
         with socket.create_connection((address.host, address.port or 80), timeout=10) as slow:
-            slow.sendall(f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{length}\r\n\r\n".encode())
+            slow.sendall(f"POST {path} HTTP/1.1\r\nhost: [::1]\r\ncontent-type: application/json\r\n{length}\r\n\r\n".encode())
             began, told = time.monotonic(), b""
             assert httpx.post(f"{url}/v1/ground", json=CLAIM).status_code == 200
             slow.settimeout(0.05)

@@ -1,0 +1,176 @@
+"""Which requests are taken at all: those to the service's own hosts, and not those that pages of other sites send."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from retrieval.core.errors import BadConfig
+from service.grounding.ground import Grounder
+from service.http.app import create_app
+from service.operating.hosts import is_own_machine, read_host
+from service.operating.settings import Settings, load_settings, show_settings
+from tests.helpers.fakes import make_index
+from tests.helpers.served import over_fakes, serving
+
+CLAIM = {"claim": "zeta pressure"}
+EVIL = "http://evil.example"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service with a memory, on loopback, over real connections."""
+    document = {"pmid": "1", "title": "", "abstract": "Zeta is for pressure."}
+    folder = make_index(tmp_path_factory.mktemp("senders"), [document]).folder
+    settings = Settings(state=str(tmp_path_factory.mktemp("memory")), hosts=("papers.example", "[2001:db8::1]"))
+    with serving(over_fakes(folder, settings)) as (url, _server):
+        yield url
+
+
+def asked(url: str, host: str | None, method: str = "GET", path: str = "/v1/history") -> int:
+    """The status that a request with this Host header gets."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port)
+    connection.putrequest(method, path, skip_host=True)
+    if host is not None:
+        connection.putheader("Host", host)
+    connection.endheaders()
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost", "localhost:8000", "LocalHost:1", "localhost.", "127.0.0.1", "127.0.0.1:9", "127.1.2.3", "[::1]:8000",
+        "[::1]", "[0:0:0:0:0:0:0:1]:80", "papers.example", "PAPERS.example:443", "papers.example.", "[2001:db8::1]:8000",
+    ],
+)  # fmt: skip
+def test_a_service_on_loopback_answers_to_its_own_hosts_on_every_port(url: str, host: str) -> None:
+    assert asked(url, host) == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "evil.example:8000", "EVIL.example.", "127.0.0.1.evil.example", "localhost.evil.example",
+        "evil.localhost.example", "notlocalhost", "papers.example.evil.example", "10.0.0.1", "0.0.0.0", "[2001:db8::2]", "",
+        "localhost@evil.example", "evil.example@localhost", "localhost/evil.example", "localhost:x", "[::1", "::1]", "*",
+    ],
+)  # fmt: skip
+def test_a_service_on_loopback_answers_to_no_other(url: str, host: str) -> None:
+    for call in ("GET /v1/history", "HEAD /health", "GET /", "DELETE /v1/memory", "GET /nothing"):
+        method, path = call.split()
+        # The HTTP library itself refuses some of them as no host at all.
+        assert asked(url, host, method, path) in (403, 400), call
+
+
+def test_a_client_of_http_1_0_may_leave_the_host_out(url: str) -> None:
+    place = urlsplit(url)
+    with socket.create_connection((place.hostname or "", place.port or 0), timeout=10) as client:
+        client.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 200")
+    assert asked(url, None) == 400, "HTTP/1.1 requires it"
+
+
+def test_the_refusal_says_what_to_set(url: str) -> None:
+    refused = httpx.get(f"{url}/v1/history", headers={"Host": "evil.example:80"})
+    problem = refused.json()
+    assert (refused.status_code, refused.headers["content-type"]) == (403, "application/problem+json")
+    assert "“evil.example:80”" in problem["detail"] and "COUNTERPOINT_HOSTS" in problem["detail"]
+    assert problem["request_id"] == refused.headers["x-request-id"] and refused.headers["connection"] == "close"
+    assert len(httpx.get(url, headers={"Host": "e" * 5000}).json()["detail"]) < 300
+
+
+def test_a_page_of_another_site_can_neither_post_nor_delete(url: str) -> None:
+    assert httpx.post(f"{url}/v1/ground", json=CLAIM).status_code == 200, "a program sends no Origin"
+    kept = httpx.get(f"{url}/v1/history").json()["entries"]
+    assert kept
+    for headers in (
+        {"Origin": EVIL},
+        {"Origin": "http://localhost:3000"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Origin": f"{EVIL}@{urlsplit(url).netloc}"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": EVIL, "Content-Type": "text/plain"},
+        {"Origin": EVIL, "Content-Type": "application/x-www-form-urlencoded"},
+    ):
+        for method, path in (("POST", "/v1/ground"), ("DELETE", "/v1/memory"), ("DELETE", "/v1/history"), ("POST", "/ground")):
+            refused = httpx.request(method, f"{url}{path}", headers=headers, content=b'{"claim": "zeta"}')
+            assert refused.status_code == 403 and "another site" in refused.json()["detail"], (method, headers)
+    assert httpx.get(f"{url}/v1/history").json()["entries"] == kept
+    # Reading needs no protection here: the browser gives the response to no other site's page.
+    assert httpx.get(f"{url}/health", headers={"Origin": EVIL}).status_code == 200
+
+
+def test_a_text_that_says_it_is_no_json_is_not_read(url: str) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+        sent = httpx.post(f"{url}/v1/ground", content=b'{"claim": "zeta"}', headers={"Content-Type": kind})
+        assert sent.status_code == 422, kind
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "SAME"},
+        {"Origin": "SAME", "Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "https://papers.example"},
+        {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
+    ],
+)
+def test_the_services_own_page_may_post(url: str, headers: dict[str, str]) -> None:
+    sent = {name: value.replace("SAME", url) for name, value in headers.items()}
+    assert httpx.post(f"{url}/v1/ground", json=CLAIM, headers=sent).status_code == 200
+
+
+def _never_loaded() -> Grounder:
+    raise AssertionError("a refusal needs no index")
+
+
+def statuses(settings: Settings, *hosts: str) -> list[int]:
+    client = TestClient(create_app(_never_loaded, settings=settings))
+    return [client.get("/docs", headers={"Host": host}).status_code for host in hosts]
+
+
+def test_a_service_that_others_reach_answers_to_addresses_and_its_own_name() -> None:
+    hosts = ("10.0.0.1:8000", "[2001:db8::2]", "localhost:9000", socket.gethostname(), "evil.example", "papers.example")
+    assert statuses(Settings(host="0.0.0.0", hosts=()), *hosts) == [200, 200, 200, 200, 403, 403]
+    assert statuses(Settings(host="papers.example", hosts=()), *hosts) == [200, 200, 200, 200, 403, 200]
+    assert statuses(Settings(host="::", hosts=("*",)), *hosts) == [200] * 6
+    for host in ("::1", "localhost", "127.0.0.2"):
+        assert statuses(Settings(host=host, hosts=()), *hosts[:3], "127.0.0.1") == [403, 403, 200, 200]
+
+
+def test_the_names_are_settings_and_a_wrong_one_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COUNTERPOINT_HOSTS", "Papers.Example, [::1],  2001:DB8::1 ,")
+    settings = load_settings()
+    assert settings.hosts == ("papers.example", "::1", "2001:db8::1")
+    assert show_settings(settings)["hosts"] == "papers.example, ::1, 2001:db8::1"
+    monkeypatch.delenv("COUNTERPOINT_HOSTS")
+    file = tmp_path / "settings.yaml"
+    file.write_text("hosts: [a.example, b.example]")
+    monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
+    assert load_settings().hosts == ("a.example", "b.example")
+    for wrong in ("https://papers.example", "papers.example:443", "papers example", "a/b", "*.example", "ü.example"):
+        monkeypatch.setenv("COUNTERPOINT_HOSTS", wrong)
+        with pytest.raises(BadConfig, match="names of hosts without http:// and port"):
+            load_settings()
+
+
+def test_a_host_has_one_spelling() -> None:
+    assert {read_host(one) for one in ("[::1]:80", "::1", "[0:0::1]", "[::1]")} == {"::1"}
+    assert read_host("A.example.:1") == "a.example"
+    assert {read_host(one) for one in ("a:b:c", "a@b", "a:99999", "[::1", "::1]", "a/b", "a?b", "")} == {""}
+    assert all(is_own_machine(one) for one in ("127.9.9.9", "LOCALHOST", "::1"))
+    assert not any(is_own_machine(one) for one in ("0.0.0.0", "::", "my.lan"))
