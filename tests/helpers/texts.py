@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 from docx import Document
 from pypdf import PdfWriter
@@ -55,6 +57,33 @@ def docx(*blocks: tuple[str, str], table: Sequence[Sequence[str]] = ()) -> bytes
                 cell.text = text
     out = BytesIO()
     document.save(out)
+    return out.getvalue()
+
+
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def word(body: str, main: str = "word/document.xml", namespace: str = _WORD, prolog: str = "", **parts: str) -> bytes:
+    """A DOCX written by hand: the content of its body, and of `parts` such as styles and footnotes; hyperlink is an address."""
+    names = (
+        f'xmlns:w="{namespace}" xmlns:r="{_RELATIONS}" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="urn:wps" xmlns:v="urn:v"'
+    )
+    folder, _, file = main.rpartition("/")
+    inside = {kind: f"{kind}.xml" for kind in parts} | {
+        "hyperlink": f'{escape(parts.get("hyperlink", ""))}" TargetMode="External'
+    }
+    relations = "".join(f'<Relationship Id="{kind}" Type="{_RELATIONS}/{kind}" Target="{inside[kind]}"/>' for kind in parts)
+    files = {
+        "_rels/.rels": f'<Relationships><Relationship Type="{_RELATIONS}/officeDocument" Target="/{main}"/></Relationships>',
+        f"{folder}/_rels/{file}.rels": f"<Relationships>{relations}</Relationships>",
+        main: f"{prolog}<w:document {names}><w:body>{body}</w:body></w:document>",
+    } | {f"{folder}/{kind}.xml": f"<w:{kind} {names}>{text}</w:{kind}>" for kind, text in parts.items() if kind != "hyperlink"}
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
     return out.getvalue()
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from retrieval.core.errors import BadInput
+
+MOST_CHARACTERS = 5_000_000
+"""The limit for a text, whatever it was read from; the longest books have fewer."""
 BlockKind = Literal["heading", "paragraph", "item", "cell", "claim"]
 """A cell belongs to a table; a claim is an entry of a list of claims, and is taken as it is."""
 
@@ -59,3 +63,10 @@ class Writing:
     def done(self) -> Passage:
         """The passage; between two blocks there is an empty line."""
         return Passage("\n\n".join(self._parts), tuple(self._blocks), tuple(self._links))
+
+
+def check_length(text: str, name: str) -> str:
+    """The text, if it is not too long; raises `BadInput` for any other."""
+    if len(text) > MOST_CHARACTERS:
+        raise BadInput(f"{name} has {len(text):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts.")
+    return text

@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nli.text.headings import looks_like_heading
 from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Passage, Writing
+from service.checking.readers.raised import write_raised
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdf import PageObject, PdfReader
 
 MOST_PAGES = 500
 _RUNNING_HEAD_PAGES = 3
@@ -27,6 +29,8 @@ _COMPOUND = re.compile(
     r"\b(?:alpha|beta|gamma|non|low|high|long|short|well|double|single|placebo|self|post|anti|multi|evidence|population|meta|dose)-$",
     re.IGNORECASE,
 )
+_SHOWS = (b"Tj", b"TJ", b"'", b'"')
+"""The operators that show characters."""
 _ENDS = re.compile(r"""[.?!:]['"”’)\]\d,–-]*$""")
 
 
@@ -42,6 +46,8 @@ def read_pdf(raw: bytes, name: str) -> Passage:
         needs_password = reader.is_encrypted and not reader.decrypt("")
     except DependencyError:
         needs_password = True
+    except MemoryError:
+        raise
     except Exception:
         raise _damage_error(name) from None
     if needs_password:
@@ -54,7 +60,9 @@ def _pages(reader: PdfReader, name: str) -> list[list[str]]:
     try:
         count = len(reader.pages)
         if count <= MOST_PAGES:
-            texts = [page.extract_text() for page in reader.pages]
+            texts = [_page_text(page) for page in reader.pages]
+    except MemoryError:
+        raise
     except Exception:
         # A damaged file may raise nearly anything.
         raise _damage_error(name) from None
@@ -64,6 +72,71 @@ def _pages(reader: PdfReader, name: str) -> list[list[str]]:
     if not any(line for lines in pages for line in lines):
         raise BadInput(f"{name} has no text layer, only images; recognise its text (OCR) first.")
     return pages
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Characters of one size at one height; `rise` is how far they are lifted off their own line."""
+
+    text: str
+    size: float
+    height: float
+    rise: float
+
+    def is_above(self, line: _Piece) -> bool:
+        """Whether this is a superscript of the line: lifted, or smaller and a little higher."""
+        return self.rise > 0 or (self.size < 0.85 * line.size and 0.1 < (self.height - line.height) / line.size < 0.9)
+
+
+def _page_text(page: PageObject) -> str:
+    """The text of a page, with its superscripts told apart from what they follow."""
+    from pypdf.generic import NameObject
+
+    content = page.get_contents()
+    if content is None:
+        return ""
+    content.operations = list(_with_breaks(content.operations))
+    page[NameObject("/Contents")] = content
+    pieces: list[_Piece] = []
+    rises = [0.0, 0.0]  # now, and when characters were last shown
+
+    def note_rise(operator: bytes, operands: list[Any], *_: object) -> None:
+        if operator == b"Ts":
+            rises[0] = float(operands[0])
+        elif operator in _SHOWS:
+            rises[1] = rises[0]
+
+    def note_text(text: str, _: object, matrix: Sequence[float], __: object, size: float) -> None:
+        scale = abs(matrix[3])
+        pieces.append(_Piece(text, abs(size) * scale, matrix[5], rises[1]))
+
+    text = page.extract_text(visitor_operand_before=note_rise, visitor_text=note_text)
+    return _join_pieces(pieces) if "".join(piece.text for piece in pieces) == text else text
+
+
+def _with_breaks(operations: Sequence[tuple[list[Any], bytes]]) -> Iterator[tuple[list[Any], bytes]]:
+    """The operations of a page, each change of size or height followed by one that names the font again: it ends a piece."""
+    font: list[Any] = []
+    for operands, operator in operations:
+        yield operands, operator
+        if operator == b"Tf":
+            font = operands
+        elif operator in (b"Tm", b"Ts") and font:
+            yield font, b"Tf"
+
+
+def _join_pieces(pieces: Sequence[_Piece]) -> str:
+    line: _Piece | None = None
+    parts: list[str] = []
+    for piece in pieces:
+        bare = piece.text.strip(" ")
+        if line and bare and "\n" not in bare and piece.is_above(line):
+            before = "".join(parts[-3:]).rstrip(" ")
+            parts[-3:] = [before, write_raised(before[-20:], bare), piece.text[len(piece.text.rstrip(" ")) :]]
+        else:
+            line = piece if bare.strip() else line
+            parts.append(piece.text)
+    return "".join(parts)
 
 
 def _damage_error(name: str) -> BadInput:

@@ -6,16 +6,15 @@ A file's content decides its format; its name only distinguishes Markdown and ta
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from indexes.readers.base.fields import replace_surrogates
 from retrieval.core.errors import BadInput
-from service.checking.readers.passage import Passage, Writing
+from service.checking.readers.passage import Passage, Writing, check_length
 
 MOST_BYTES = 50_000_000
-MOST_CHARACTERS = 5_000_000
-"""The limit for a text, whatever it was read from; the longest books have fewer."""
 
 TextFormat = Literal["auto", "text", "markdown"]
 Format = Literal["auto", "text", "markdown", "docx", "pdf", "lines", "csv"]
@@ -50,14 +49,11 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
     if not raw.strip():
         raise BadInput(f"{name} is empty; give a text, or a list of claims.")
     kind = _sniff(raw, name, column) if format == "auto" else format
-    if kind == "docx":
-        from service.checking.readers.docx import read_docx
+    if kind in ("docx", "pdf"):
+        from service.checking.readers.apart import read_apart
 
-        passage = read_docx(raw, name)
-    elif kind == "pdf":
-        from service.checking.readers.pdf import read_pdf
-
-        passage = read_pdf(raw, name)
+        passage = read_apart(kind, raw, name)
+        passage = replace(passage, text=replace_surrogates(passage.text))
     elif kind == "csv":
         from service.checking.readers.lists import read_table
 
@@ -76,9 +72,7 @@ def read_text(text: str, format: TextFormat = "auto", name: str = "The text") ->
 
     Raises `BadInput` for a text that is too long.
     """
-    clean = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n")
-    if len(clean) > MOST_CHARACTERS:
-        raise BadInput(f"{name} has {len(clean):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts.")
+    clean = check_length(replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n"), name)
     marks = format == "auto" and sum(1 for _ in zip(_MARKS.finditer(clean), range(2), strict=False)) == 2
     if format == "markdown" or marks:
         from service.checking.readers.markdown import read_markdown
@@ -133,8 +127,5 @@ def _decode(raw: bytes, name: str) -> str:
 def _require_text(passage: Passage, name: str) -> Passage:
     if not passage.blocks:
         raise BadInput(f"{name} contains no text; give a text, or a list of claims.")
-    if len(passage.text) > MOST_CHARACTERS:
-        raise BadInput(
-            f"{name} has {len(passage.text):,} characters and at most {MOST_CHARACTERS:,} are read; check it in parts."
-        )
+    check_length(passage.text, name)
     return passage

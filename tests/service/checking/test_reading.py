@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from retrieval.core.errors import BadInput
+from service.checking.readers import apart
 from service.checking.readers import docx as docx_reader
 from service.checking.readers import pdf as pdf_reader
 from service.checking.readers.passage import Passage
@@ -79,6 +83,22 @@ def test_a_title_in_a_pdf_stands_alone() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("drawn", "shown"),
+    [
+        ("(In adults.) Tj 5 Ts /F1 7 Tf (12,13) Tj 0 Ts /F1 11 Tf ( Zinc in 10) Tj 5 Ts (6) Tj 0 Ts ( cells.) Tj",
+         "In adults.[12,13] Zinc in 10^6 cells."),
+        ("(Zinc in 10) Tj /F1 7 Tf 60 4 Td (9) Tj /F1 11 Tf 4 -4 Td (/L of adults) Tj /F1 7 Tf 60 4 Td (3) Tj",
+         "Zinc in 10^9/L of adults[3]"),
+        ("1 0 0 1 72 720 Tm (In adults.) Tj 0.6 0 0 0.6 125 724 Tm (4) Tj 1 0 0 1 135 720 Tm (Zinc fell.) Tj",
+         "In adults.[4] Zinc fell."),
+        ("(Zinc in H) Tj /F1 7 Tf 60 -3 Td (2) Tj /F1 11 Tf 4 3 Td (O) Tj", "Zinc in H 2O"),
+    ],
+)  # fmt: skip
+def test_superscripts_in_a_pdf_are_told_apart(drawn: str, shown: str) -> None:
+    assert pdf_reader.read_pdf(pdf([["@"]]).replace(b"(@) Tj T*", drawn.encode()), "a.pdf").text == shown
+
+
 def test_a_compound_keeps_the_hyphen_that_its_line_ends_with() -> None:
     passage = read_bytes(pdf([["Lung cancer is more frequent in smokers who take beta-", "carotene than in others."]]), "a.pdf")
     assert "beta-carotene" in passage.text
@@ -146,27 +166,60 @@ def test_what_cannot_be_used_is_told_in_one_sentence(raw: bytes, name: str, told
 def test_a_small_docx_of_very_many_paragraphs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docx_reader, "_MOST_PARAGRAPHS", 2)
     kept = docx(("Heading 1", "Results"), ("Normal", "Aspirin reduces fever."))
-    assert len(read_bytes(kept, "a.docx").blocks) == 2
+    assert len(docx_reader.read_docx(kept, "a.docx").blocks) == 2
     with pytest.raises(BadInput, match=r"^a\.docx has more than 2 paragraphs; check it in parts\.$"):
-        read_bytes(docx(("Normal", "One."), ("Normal", "Two."), table=[["Three."]]), "a.docx")
+        docx_reader.read_docx(docx(("Normal", "One."), ("Normal", "Two."), table=[["Three."]]), "a.docx")
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docx_reader, "MOST_UNPACKED", 1_000_000)
     with pytest.raises(BadInput, match="unpacks to more than 1 MB"):
-        read_bytes(_bomb(), "bomb.docx")
+        docx_reader.read_docx(_bomb(), "bomb.docx")
 
 
 def test_a_text_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docx_reader, "MOST_WRITTEN", 1_000_000)
     with pytest.raises(BadInput, match="unpacks to more than 1 MB of text and marks"):
-        read_bytes(_bomb(), "bomb.docx")
+        docx_reader.read_docx(_bomb(), "bomb.docx")
+
+
+def _endless() -> bytes:
+    """A small PDF whose page draws a form that draws another ten times, and so on."""
+    writer = PdfWriter()
+    page, inner = writer.add_blank_page(595, 842), None
+    for _ in range(9):
+        form = DecodedStreamObject()
+        form.set_data(b"BT (x) Tj ET " if inner is None else b"/F Do " * 10)
+        form[NameObject("/Type")], form[NameObject("/Subtype")] = NameObject("/XObject"), NameObject("/Form")
+        forms = DictionaryObject() if inner is None else DictionaryObject({NameObject("/F"): inner})
+        form[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): forms})
+        inner = writer._add_object(form)
+    page[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): DictionaryObject({NameObject("/F"): inner})})
+    drawn = DecodedStreamObject()
+    drawn.set_data(b"/F Do")
+    page[NameObject("/Contents")] = writer._add_object(drawn)
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_SECONDS", 1), ("MOST_MEMORY", 40_000_000)])
+def test_a_file_that_would_take_forever_or_fill_the_memory_is_given_up(
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, limit, most)
+    began = time.monotonic()
+    with pytest.raises(
+        BadInput, match=r"^a\.pdf takes more than \d+ seconds or [\d,]+ MB of memory to be read; check it in parts"
+    ):
+        read_bytes(_endless(), "a.pdf")
+    assert time.monotonic() - began < 30
 
 
 def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_reader, "MOST_PAGES", 2)
     with pytest.raises(BadInput, match="has 3 pages and at most 2 are read"):
-        read_bytes(pdf([["One."], ["Two."], ["Three."]]), "book.pdf")
+        pdf_reader.read_pdf(pdf([["One."], ["Two."], ["Three."]]), "book.pdf")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

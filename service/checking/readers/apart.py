@@ -1,0 +1,76 @@
+"""Reading a PDF or a DOCX in a process of its own: a hostile file can neither hang this one nor fill its memory.
+
+The other process is a new interpreter, never a fork of this one, which may run Java and threads. It imports only what the
+format needs, and what it sends back is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Literal
+
+from retrieval.core.errors import BadInput
+from service.checking.readers.passage import Block, Link, Passage, check_length
+
+MOST_SECONDS = 60
+MOST_MEMORY = 1_000_000_000
+"""Bytes of address space: more than any file within the other limits was measured to need."""
+_MODULE = "service.checking.readers.apart"
+
+
+def read_apart(kind: Literal["docx", "pdf"], raw: bytes, name: str) -> Passage:
+    """The text of a file; raises `BadInput` for one that cannot be read, or not within the limits on time and memory."""
+    command = [sys.executable, "-P", "-m", _MODULE]
+    path = os.pathsep.join(part or os.getcwd() for part in sys.path)
+    header = json.dumps([kind, name, MOST_SECONDS, MOST_MEMORY]).encode()
+    try:
+        reply = subprocess.run(
+            command,
+            input=header + b"\n" + raw,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=MOST_SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+            check=True,
+        ).stdout
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        raise BadInput(
+            f"{name} takes more than {MOST_SECONDS} seconds or {MOST_MEMORY // 1_000_000:,} MB of memory to be read; "
+            "check it in parts, or copy its text."
+        ) from None
+    fault, text, blocks, links = json.loads(reply)
+    if fault:
+        raise BadInput(fault)
+    return Passage(text, tuple(Block(*one) for one in blocks), tuple(Link(*one) for one in links))
+
+
+def _main() -> None:
+    header, _, raw = sys.stdin.buffer.read().partition(b"\n")
+    kind, name, seconds, memory = json.loads(header)
+    # Neither is there on every system; the time limit of the process that waits is.
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    try:
+        if kind == "docx":
+            from service.checking.readers.docx import read_docx as read
+        else:
+            from service.checking.readers.pdf import read_pdf as read
+        passage = read(raw, name)
+        check_length(passage.text, name)
+    except BadInput as error:
+        print(json.dumps([str(error), "", [], []]))
+        return
+    blocks = [(one.start, one.end, one.kind, one.row) for one in passage.blocks]
+    links = [(one.start, one.end, one.address) for one in passage.links]
+    print(json.dumps(["", passage.text, blocks, links]))
+
+
+if __name__ == "__main__":
+    _main()
