@@ -8,6 +8,7 @@ import typer
 
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared.usage import check_sentence
 from service.configuration import defaults
 
 
@@ -31,6 +32,7 @@ def answer(
     with report_errors():
         from service.grounding.claims import check_topic
 
+        check_sentence(question, "answer", index)
         request = check_topic(question, topic, narrative)
         from service.answering.schemas import AnswerResponse
         from service.assembly import assemble_answerer

@@ -10,6 +10,7 @@ import typer
 
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared.usage import check_file_name
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def check(
             raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(ENDINGS.values())}.")
         if out:
             check_target(out, overwrite)
+        if file != _STANDARD_INPUT:
+            check_file_name(file, index)
         reading = Reading.of(_read(file, column, lines))
         from service.assembly import assemble
 

@@ -20,10 +20,13 @@ from service.cli.memory import feedback_app, history_app, saved_app
 from service.cli.moving import index_copy, index_follow, index_merge
 from service.cli.run import run_app
 from service.cli.serve import config, mcp, serve
+from service.cli.shared.usage import CommandLine
 from service.cli.watch import watch_app
 
 app = typer.Typer(
+    cls=CommandLine,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["--help", "-h"]},
     name="counterpoint",
     help="For any biomedical claim: the papers that contradict it and the papers that support it, sentence by sentence.",
     no_args_is_help=True,

@@ -9,6 +9,7 @@ import typer
 
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared.usage import check_sentence
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ def ground(
     ] = False,
 ) -> None:
     """Find the papers that contradict or support CLAIM. Each is shown with the sentence that does."""
-    from service.grounding.claims import check_claim
-
     with report_errors():
+        from service.grounding.claims import check_claim
+
+        check_sentence(claim, "ground", index)
         statement = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
         from service.output.export import export_text

@@ -10,6 +10,7 @@ import typer
 
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared.usage import check_sentence
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -124,9 +125,10 @@ def saved_add(
     holder: HolderOption = "",
 ) -> None:
     """Ground CLAIM and save it with the result; `counterpoint watch run` grounds it again when the index has changed."""
-    from service.grounding.claims import check_claim
-
     with report_errors():
+        from service.grounding.claims import check_claim
+
+        check_sentence(claim, "saved add", index)
         statement, memory = check_claim(claim, question, known.split(",")), read_memory()
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse

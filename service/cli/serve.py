@@ -8,13 +8,16 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.messages import INDEX_VARIABLE, print_note, report_errors
 from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
 
 def serve(
-    index: Annotated[Path | None, typer.Option("--index", help="The folder of an index, or its address on a cluster.")] = None,
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", help="The folder of an index, or its address on a cluster.", envvar=INDEX_VARIABLE),
+    ] = None,
     port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
     host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
     config: Annotated[str | None, typer.Option("--config", help="A grounding variant: its name or a YAML file.")] = None,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import NoReturn
 
 import typer
+from typer._click.core import ParameterSource
+from typer._click.globals import get_current_context
 
-from retrieval.core.errors import CounterpointError
+from retrieval.core.errors import CounterpointError, IndexUnusable
+
+INDEX_VARIABLE = "COUNTERPOINT_INDEX"
 
 
 @contextmanager
@@ -17,12 +25,29 @@ def report_errors() -> Iterator[None]:
     """Turn every error that the user can fix into one sentence and exit code 2."""
     try:
         yield
+    except IndexUnusable as error:
+        _stop(f"{str(error).rstrip('.')}{_name_origin()}.")
     except CounterpointError as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(2) from None
+        _stop(str(error))
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        _stop(f"{wrong!r} in “{_shorten(error.object)}” cannot be written as {error.encoding}: give text in UTF-8.")
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # the reader of a pipe has left
+            raise
+        where = f" at {error.filename}" if error.filename else ""
+        _stop(f"A file cannot be read or written{where}: {error.strerror or error}; check the path and its permissions.")
     except KeyboardInterrupt:
         typer.echo("Stopped.", err=True)
         raise typer.Exit(130) from None
+
+
+def accept_any_letter() -> None:
+    """Make standard output take every letter: one that its encoding lacks is written as its code point."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            lacks_most = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding="utf-8" if lacks_most else None, errors="backslashreplace")
 
 
 def print_note(line: str) -> None:
@@ -33,3 +58,19 @@ def print_note(line: str) -> None:
 def get_command_line() -> str:
     """Return the command as it was typed, for use in reports."""
     return shlex.join(["counterpoint", *sys.argv[1:]])
+
+
+def _stop(sentence: str) -> NoReturn:
+    typer.echo(f"Error: {sentence}", err=True)
+    raise typer.Exit(2) from None
+
+
+def _name_origin() -> str:
+    """Say that the index was named by the environment, if it was."""
+    context = get_current_context(silent=True)
+    named = context and context.get_parameter_source("index") is ParameterSource.ENVIRONMENT
+    return f" (the variable {INDEX_VARIABLE} names this index; --index names another)" if named else ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"

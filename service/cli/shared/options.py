@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.messages import INDEX_VARIABLE, print_note, report_errors
 from service.configuration import defaults
 
 
@@ -28,8 +28,11 @@ IndexOption = Annotated[
     Path,
     typer.Option(
         "--index",
+        metavar="INDEX",
         help="The folder of an index, or the address of one on a cluster, such as opensearch://host:9200/pubmed.",
         show_default=False,
+        envvar=INDEX_VARIABLE,
+        show_envvar=True,
         callback=read_place,
     ),
 ]
