@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -11,11 +11,13 @@ from typing import Literal
 from indexes.readers import counterpoint, pubmed, pyserini, scifact
 from indexes.readers.base import jsonl, source
 from indexes.readers.base.fields import describe_keys
+from indexes.readers.base.marks import is_placeholder, is_retracted
 from indexes.readers.base.records import Deletion, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.base.source import sources
 from indexes.readers.exports import bibtex, csl, europepmc, nbib, ris, table
 from indexes.readers.exports.table import Columns, check_columns
 from retrieval.core.errors import BadInput
+from retrieval.core.values import Document
 
 __all__ = [
     "FORMATS", "Columns", "Deletion", "Format", "Omission", "OnBad", "Record", "SkipBad", "check_columns", "detect_format",
@@ -72,9 +74,19 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: C
         raise BadInput(f"{path} is {'' if _is_xml(start) else 'not '}XML: expected {form.what}; use the format auto.")
     if form.begins and not form.begins(_decode(start)):
         raise BadInput(f"{path} does not begin as {form.what} does; use the format auto.")
-    if name == CSV:
-        return table.read(path, on_bad, columns)
-    return form.read(path, on_bad)
+    records = table.read(path, on_bad, columns) if name == CSV else form.read(path, on_bad)
+    return (_note_marks(record, form) if isinstance(record, Document) else record for record in records)
+
+
+def _note_marks(document: Document, form: Format) -> Record:
+    """The document, marked as retracted if its title or types say so; without an abstract that only says that there is none."""
+    if not document.retracted and is_retracted(document.title, document.types):
+        document = replace(document, retracted=True)
+    if not document.abstract or not is_placeholder(document.abstract):
+        return document
+    if form.repeats == "skip":
+        return Omission(document.pmid)
+    return replace(document, abstract="", sections=(), spans=document.spans and tuple((0, 0) for _ in document.spans))
 
 
 def detect_format(path: Path, columns: Columns | None = None) -> str:

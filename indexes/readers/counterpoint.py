@@ -10,7 +10,6 @@ from typing import Any
 
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import (
-    RETRACTED,
     check_required,
     clean_text,
     describe_value,
@@ -36,16 +35,15 @@ def _make_document(record: dict[str, Any]) -> Document:
         if key not in KEYS:
             _check_unknown(key)
     abstract, sections = _read_abstract(record["abstract"])
-    types = _read_texts(record, "types")
     return Document(
         pmid=read_id(record["pmid"], "pmid"),
         title=read_text(record, "title"),
         abstract=abstract,
         year=_read_year(record.get("year")),
         journal=read_text(record, "journal"),
-        types=types,
+        types=_read_texts(record, "types"),
         sections=sections,
-        retracted=_read_retracted(record.get("retracted")) or RETRACTED in types,
+        retracted=_read_retracted(record.get("retracted")),
         authors=tuple(map(_parse_author, filter(None, _read_texts(record, "authors")))),
         doi=_read_doi(record),
         pmcid=read_text(record, "pmcid").upper(),

@@ -9,7 +9,7 @@ import re
 
 from lxml import etree
 
-from indexes.readers.base.fields import RETRACTED, clean_text, find_doi, find_pmcid, join_parts, read_id
+from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, join_parts, read_id
 from indexes.readers.base.kinds import BOOK, CHAPTER
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Author, Document, Notice, Section
@@ -66,7 +66,7 @@ def _make_article(element: etree._Element) -> Document:
         notices=notices,
         sections=sections,
         version=version,
-        retracted=RETRACTED in types or not _RETRACTING.isdisjoint(kinds),
+        retracted=not _RETRACTING.isdisjoint(kinds),
         authors=_read_authors(article.find("AuthorList")),
         doi=find_doi(_find_id(element, "PubmedData", "doi") or _find_location(article)),
         pmcid=find_pmcid(_find_id(element, "PubmedData", "pmc")),
@@ -93,7 +93,6 @@ def _make_book(element: etree._Element) -> Document:
         types=(*types, CHAPTER if title and title != book_title else BOOK),
         sections=sections,
         version=version,
-        retracted=RETRACTED in types,
         authors=_read_authors(chapter.find("Book/AuthorList") if authors is None else authors),
         doi=find_doi(_find_id(chapter, "", "doi")),
     )

@@ -46,7 +46,7 @@ def find_design(document: Document) -> Design:
     kinds = _load_kinds()
     if is_notice(document):
         return kinds[0].design
-    types = frozenset(document.types)
+    types = _fold(document.types)
     for kind in kinds:
         if types & kind.types:
             return kind.design
@@ -72,7 +72,7 @@ def is_notice(document: Document) -> bool:
     This is decided by its types, its links to that paper, or its title, whatever it quotes of that paper's findings.
     """
     notice = _load_kinds()[0]
-    by_record = not notice.types.isdisjoint(document.types) or any(one.kind in notice.links for one in document.notices)
+    by_record = not notice.types.isdisjoint(_fold(document.types)) or any(one.kind in notice.links for one in document.notices)
     return by_record or (notice.marks is not None and notice.marks.search(document.title) is not None)
 
 
@@ -98,6 +98,11 @@ class _Kind:
     text: re.Pattern[str] | None
 
 
+def _fold(types: Sequence[str]) -> frozenset[str]:
+    """Publication types as they are compared: databases and spreadsheets write them in any case."""
+    return frozenset(map(str.casefold, types))
+
+
 def _holds(pattern: re.Pattern[str] | None, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
@@ -111,7 +116,7 @@ def _load_kinds() -> tuple[_Kind, ...]:
     return tuple(
         _Kind(
             Design(name, float(kind["weight"]), kind["group"], kind["says"]),
-            frozenset(kind["types"]),
+            _fold(kind["types"]),
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,
             _compile(kind["title"]),

@@ -166,9 +166,9 @@ def test_ris_reads_articles_and_chapters(tmp_path: Path) -> None:
 
 
 def test_a_paper_without_ids_has_the_same_id_in_every_format(tmp_path: Path) -> None:
-    ris = write(tmp_path, "TY  - JOUR\nTI  - Zinc & colds.\nPY  - 2019\nAB  - None.\nER  - \n", "a")
-    bib = write(tmp_path, r"@article{x, title={{Zinc} \& Colds}, year=2019, abstract={None.}}", "b")
-    csv = write(tmp_path, "title;abstract;year\nZinc & colds;None.;2019\n", "c")
+    ris = write(tmp_path, "TY  - JOUR\nTI  - Zinc & colds.\nPY  - 2019\nAB  - Zinc.\nER  - \n", "a")
+    bib = write(tmp_path, r"@article{x, title={{Zinc} \& Colds}, year=2019, abstract={Zinc.}}", "b")
+    csv = write(tmp_path, "title;abstract;year\nZinc & colds;Zinc.;2019\n", "c")
     assert len({only(path).pmid for path in (ris, bib, csv)}) == 1
 
 

@@ -9,9 +9,6 @@ from typing import Any
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Section
 
-RETRACTED = "Retracted Publication"
-"""The publication type with which PubMed marks a retracted paper (the notice's own type is another one)."""
-
 # Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>]+")

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from indexes.readers.base.fields import RETRACTED, clean_text, find_doi, find_pmcid
+from indexes.readers.base.fields import clean_text, find_doi, find_pmcid
 from indexes.readers.base.kinds import find_kind
+from indexes.readers.base.marks import is_retracted
 from indexes.readers.base.records import Omission
 from retrieval.core.values import Author, Document, Notice
 
@@ -22,8 +23,6 @@ _TAG = re.compile(rf"</?(?:jats:)?({_TAGS})(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^
 _BREAKING = re.compile("p|div|br|sec|title|h[1-6]|list|list-item", re.IGNORECASE)
 _PMID = re.compile(r"\bPMID\s*:?\s*([0-9]{1,9})\b|ncbi\.nlm\.nih\.gov/(?:pubmed/)?([0-9]{1,9})\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9]{2}\b")
-_RETRACTED_TITLE = re.compile(r"\W*retracted(?: article| paper)?\s*[:\])-]", re.IGNORECASE)
-_RETRACTED_NOTE = "retracted publication"
 # Databases write a person's initials after the family name: "van den Berg JA".
 _INITIALS = re.compile(r"(?P<family>.+) (?P<given>[A-Z]{1,4}|(?:[A-Z]\.-?){1,4})\.?")
 
@@ -59,7 +58,6 @@ def make_document(fields: Fields) -> Document | Omission:
     if not abstract:
         return Omission(document_id)
     types = tuple(dict.fromkeys(filter(None, (find_kind(name) or clean_text(name) for name in fields.types))))
-    note = any(_RETRACTED_NOTE in text.lower() for text in ids)
     return Document(
         pmid=document_id,
         title=title,
@@ -68,7 +66,7 @@ def make_document(fields: Fields) -> Document | Omission:
         journal=clean_prose(fields.journal),
         types=types,
         notices=tuple(fields.notices),
-        retracted=fields.retracted or note or RETRACTED in types or bool(_RETRACTED_TITLE.match(title)),
+        retracted=fields.retracted or is_retracted("", notes=ids),
         authors=tuple(author for author in fields.authors if author.family),
         doi=doi,
         pmcid=pmcid,
