@@ -33,14 +33,16 @@ def serve(
     }  # fmt: skip
     with report_errors():
         from service.operating.settings import hand_down_access, load_settings
+        from service.serve.listening import listen, write_address
         from service.serve.server import check_index, run
 
         settings = load_settings(**options)
         hand_down_access(settings)
         check_index(settings)
+        listener = listen(settings.host, settings.port)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
-            print_note(f"Counterpoint is listening on http://{settings.host}:{settings.port} (stop it with Ctrl-C).")
-        run(settings)
+            print_note(f"Counterpoint is listening on {write_address(settings.host, settings.port)} (stop it with Ctrl-C).")
+        run(settings, listener)
 
 
 def config() -> None:

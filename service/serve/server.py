@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import tempfile
 from contextlib import suppress
 from functools import partial
@@ -58,13 +59,11 @@ def create_service(settings: Settings) -> FastAPI:
     )
 
 
-def run(settings: Settings) -> None:
-    """Serve until asked to stop; requests already accepted are answered first."""
+def run(settings: Settings, listener: socket.socket) -> None:
+    """Serve on this socket until asked to stop; requests already accepted are answered first."""
     import uvicorn
 
     options: dict[str, Any] = {
-        "host": settings.host,
-        "port": settings.port,
         "log_config": None,
         "log_level": "warning",
         "access_log": False,
@@ -72,7 +71,8 @@ def run(settings: Settings) -> None:
         "timeout_graceful_shutdown": settings.shutdown_seconds,
     }
     if settings.workers == 1:
-        uvicorn.run(create_service(settings), **options)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(uvicorn.Config(create_service(settings), **options)).run([listener])
         return
     from service.serve.supervise import supervise
 
@@ -86,7 +86,8 @@ def run(settings: Settings) -> None:
         # A process that loads models on a busy machine may be silent for a long time without being dead.
         options |= {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": 60}
         # The workers are fresh processes (a Java machine does not survive a fork), each given these settings.
-        supervise(uvicorn.Config(partial(create_service, settings), **options), lambda pid: _name_loaded_file(pid).exists())
+        config = uvicorn.Config(partial(create_service, settings), **options)
+        supervise(config, listener, lambda pid: _name_loaded_file(pid).exists())
     finally:
         shutil.rmtree(counts, ignore_errors=True)
 

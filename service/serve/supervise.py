@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from multiprocessing.connection import wait
+from socket import socket
 from threading import Thread
 
 from uvicorn import Config
@@ -23,9 +24,8 @@ class _Supervisor(Multiprocess):
         super().keep_subprocess_alive()
 
 
-def supervise(config: Config, has_loaded: Callable[[int], bool]) -> None:
+def supervise(config: Config, listener: socket, has_loaded: Callable[[int], bool]) -> None:
     """Run the workers until asked to stop, as `uvicorn.run` does; `has_loaded` says by process id whether a worker has loaded."""
-    listener = config.bind_socket()
     supervisor = _Supervisor(config, sockets=[listener])
 
     def is_attended() -> bool:

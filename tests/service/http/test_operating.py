@@ -142,11 +142,12 @@ def test_each_worker_gets_the_settings_as_an_argument(tmp_path: Path, monkeypatc
     monkeypatch.setattr(kept, "_chosen", None)
     monkeypatch.setattr(java, "_heap", None)
     made: list[Any] = []
-    monkeypatch.setattr("service.serve.supervise.supervise", lambda config, loaded: made.append(config.app))
+    monkeypatch.setattr("service.serve.supervise.supervise", lambda config, _listener, _loaded: made.append(config.app))
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # goes when the test is over, as it came
     before = dict(os.environ)
     settings = load_settings(index=tmp_path, workers=2, cache="off", keys={"alice": KEY})
-    server.run(settings)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server.run(settings, listener)
     # A fresh process gets it pickled.
     app = pickle.loads(pickle.dumps(made[0]))
     assert (app.func, app.args) == (server.create_service, (settings,))
