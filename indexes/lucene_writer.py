@@ -24,11 +24,6 @@ from retrieval.core.errors import BadConfig, BadInput
 _BUFFER_MB = 200.0
 
 
-def make_contents(title: str, abstract: str) -> str:
-    """The text of a document that BM25 searches: title and abstract in one field."""
-    return f"{title} {abstract}".strip()
-
-
 class LuceneWriter:
     """A Lucene index being written: it indexes each batch on Java's threads while the caller prepares the next.
 

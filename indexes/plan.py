@@ -24,7 +24,7 @@ def list_settings() -> dict[str, Any]:
     return {
         "analyzer": {"language": "en", "stemmer": "porter", "stopwords": "kept"},
         "bm25": {"k1": K1, "b": B},
-        "contents": "title + abstract",
+        "contents": "title + abstract, NFKC",
         "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
     }
 

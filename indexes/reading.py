@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from indexes.lucene_writer import LuceneWriter, make_contents
+from indexes.lucene_writer import LuceneWriter
 from indexes.readers import FORMATS, Columns, Deletion, Omission, Record, SkipBad, read
 from indexes.writer import Change
+from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 

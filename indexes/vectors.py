@@ -14,8 +14,8 @@ import numpy as np
 from tqdm import tqdm
 
 from indexes.guard import hold_lock, report_interrupt
-from indexes.lucene_writer import make_contents
 from indexes.vector_cache import VectorCache
+from retrieval.bm25.lucene import make_contents
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable, translate_write_errors
 from retrieval.core.values import Document

@@ -24,10 +24,11 @@ from negspacy.negation import Negex
 from spacy.tokens import Doc
 
 from nli.judges.judge import Judge
-from nli.text.cues import find_cues_by_sentence, simplify_characters
+from nli.text.cues import find_cues_by_sentence
 from nli.text.scope import make_termset
 from nli.text.sentences import split_document
 from retrieval.bm25.lucene import K1, B, load_pyserini
+from retrieval.core.characters import align_characters
 from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict
 from retrieval.index import Index
 from retrieval.rerank.reranker import Reranker, make_passage
@@ -110,9 +111,10 @@ class Plain:
 
     def negspacy_says(self, document: Document) -> list[bool]:
         """For each sentence (by our boundaries), whether negspacy finds a cue in it with our term set."""
-        doc = self._nlp.make_doc(simplify_characters(document.abstract))
+        aligned = align_characters(document.abstract)
+        doc = self._nlp.make_doc(aligned.text)
         prefixes, suffixes, _ = self._negex.process_negations(doc)
-        starts = [doc[first].idx for _, first, _ in (*prefixes, *suffixes)]
+        starts = [aligned.locate(at := doc[first].idx, at + 1)[0] for _, first, _ in (*prefixes, *suffixes)]
         return [any(start <= at < end for at in starts) for start, end in split_document(document)]
 
 

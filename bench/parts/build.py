@@ -20,7 +20,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bench.harness.setting import BenchOptions, BenchRow, ratio_row
-from indexes.lucene_writer import make_contents
+from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 

@@ -15,10 +15,9 @@ from tqdm import tqdm
 
 from eval.retrieval.ranking import Run
 from indexes.build import build
-from indexes.lucene_writer import make_contents
 from indexes.readers import read
 from indexes.vectors import add_vectors
-from retrieval.bm25.lucene import K1, B, load_pyserini, run_on_lucene_thread
+from retrieval.bm25.lucene import K1, B, load_pyserini, make_contents, run_on_lucene_thread
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Document, Hit

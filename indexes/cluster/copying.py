@@ -19,8 +19,9 @@ from indexes.cluster.bulk import BulkSender, index_action
 from indexes.cluster.finishing import count, write_manifest
 from indexes.cluster.progress import WriteLock, drop_progress
 from indexes.guard import hold_lock
-from indexes.lucene_writer import LuceneWriter, make_contents
+from indexes.lucene_writer import LuceneWriter
 from indexes.writer import StoreWriter
+from retrieval.bm25.lucene import make_contents
 from retrieval.cluster.address import Address
 from retrieval.cluster.documents import ClusterDocuments
 from retrieval.cluster.faults import translate_faults

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nli.decision.document import PLAIN
 from nli.judges.judge import judge_lazily
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Label, Premise, Span, Verdict
@@ -113,7 +114,7 @@ class T5Judge:
         encoding = tokenizer.encode(claim, add_special_tokens=False)
         if len(encoding) > self._room // 2:
             claim = claim[: encoding.offsets[self._room // 2 - 1][1]]
-        prompts = [self._make_prompt(premise.text, claim) for premise in premises]
+        prompts = [self._make_prompt(unify_characters(premise.text), claim) for premise in premises]
         rows = []
         for (_, span), whole in zip(prompts, tokenizer.encode_batch([text for text, _ in prompts]), strict=True):
             places = drop_tail(whole.offsets, span, max(0, len(whole) - self._room))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.text.roles import ROLES, load_role_model, locate_stretch
+from retrieval.core.characters import unify_characters
 from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 from retrieval.words.synonyms import weigh_shared_terms
 
@@ -44,7 +45,7 @@ def score_for_reading(claim: str, sentences: Sequence[str]) -> NDArray[np.float6
             weigh_share(terms, find_terms(sentence))
             + RESULTS_WEIGHT * shares[RESULTS]
             + CONCLUSION_WEIGHT * shares[CONCLUSION]
-            + NO_DIFFERENCE_WEIGHT * bool(_NO_DIFFERENCE.search(sentence))
+            + NO_DIFFERENCE_WEIGHT * bool(_NO_DIFFERENCE.search(unify_characters(sentence)))
             - LENGTH_WEIGHT * len(sentence)
         )
     scores[-1:] += LAST

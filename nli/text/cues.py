@@ -17,6 +17,7 @@ from typing import Any, Literal
 import ahocorasick
 import yaml
 
+from retrieval.core.characters import align_characters
 from retrieval.core.values import Cue, Span
 
 
@@ -61,19 +62,8 @@ def _build_automaton() -> Any:
     return automaton
 
 
-# Typographic variants of the apostrophe, the hyphen and the space, replaced one for one so that offsets stay valid. "İ" is the
-# only character that grows when it is lower-cased.
-_PLAIN = {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "İ": "ı"}
 # "registration no. NCT0123", "no.: 5": a number, not a negation.
 _NUMBER = re.compile(r"\.:?\s*[A-Z]*\d")
-
-
-def simplify_characters(text: str) -> str:
-    """`text` with plain apostrophes, hyphens and spaces; offsets into the result are also offsets into `text`."""
-    if not text.isascii():
-        for variant, character in _PLAIN.items():
-            text = text.replace(variant, character)
-    return text
 
 
 def _joins(character: str) -> bool:
@@ -89,7 +79,8 @@ def find_cues(text: str) -> list[Cue]:
     A hyphen joins a word: "no-reflow" and "non-smoker" contain no cue. The acronyms of the list ("NO" is nitric oxide) are not
     cues either, unless the whole text is in capitals.
     """
-    plain = simplify_characters(text)
+    aligned = align_characters(text)
+    plain = aligned.text
     matches: list[tuple[int, int, str | None]] = []
     for last, (name, length) in _build_automaton().iter(plain.lower()):
         start, end = last - length + 1, last + 1
@@ -109,7 +100,7 @@ def find_cues(text: str) -> list[Cue]:
             continue
         if name == "no" and _NUMBER.match(plain, end):
             continue
-        cues.append(Cue(name, start, end))
+        cues.append(Cue(name, *aligned.locate(start, end)))
     return cues
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.text.headings import find_heading_kind
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.paper import ROLE_OF, PaperSentence, Role
 from retrieval.core.probabilities import softmax
@@ -43,7 +44,7 @@ _LABEL = re.compile(r"^([A-Z][A-Za-z’',/&() -]{2,60}?)\s*[:.]\s+(?=\S)")
 
 def find_role_tokens(text: str) -> frozenset[str]:
     """The words, their pairs, and the first word and pair marked as such; every number is "#"."""
-    words = ["#" if word[0].isdigit() else word for word in _TOKEN.findall(text.lower())]
+    words = ["#" if word[0].isdigit() else word for word in _TOKEN.findall(unify_characters(text).lower())]
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     return frozenset([*words, *pairs, *(f"^{first}" for first in (*words[:1], *pairs[:1]))])
 

@@ -11,7 +11,8 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nli.text.cues import load_cue_list, simplify_characters
+from nli.text.cues import load_cue_list
+from retrieval.core.characters import align_characters
 from retrieval.core.values import NegationScope, Sentence
 from retrieval.runtime.without_torch import without_torch
 
@@ -52,9 +53,10 @@ def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
     """
     if not sentence.cues or len(sentence.text) > _LONGEST:
         return ()
+    aligned = align_characters(sentence.text)
     with _lock:
         negex = _load_negex()
-        doc = negex.nlp(simplify_characters(sentence.text))
+        doc = negex.nlp(aligned.text)
         if not len(doc):
             return ()
         doc[0].is_sent_start = True
@@ -70,8 +72,8 @@ def negation_scopes(sentence: Sentence) -> tuple[NegationScope, ...]:
             scope_text = tokens.text.rstrip(_PUNCTUATION)
             if scope_text:
                 cue_span = doc[first:last]
-                scope = (tokens.start_char, tokens.start_char + len(scope_text))
-                stretches.append((cue_span.start_char, cue_span.end_char, *scope))
+                scope = aligned.locate(tokens.start_char, tokens.start_char + len(scope_text))
+                stretches.append((*aligned.locate(cue_span.start_char, cue_span.end_char), *scope))
     scopes: list[NegationScope] = []
     for cue in sentence.cues:
         start, end = cue.start - sentence.start, cue.end - sentence.start

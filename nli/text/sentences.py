@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from retrieval.core.characters import align_characters
 from retrieval.core.values import Document, Span
 
 # A stop, any closing quotes or brackets after it, space, and something that can begin a sentence: a capital, a digit, a sign,
@@ -80,13 +81,20 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
+    aligned = align_characters(text[start:end])
+    return [(start + first, start + last) for first, last in (aligned.locate(*span) for span in _split(aligned.text))]
+
+
+def _split(text: str) -> list[Span]:
+    """The sentences of a text that neither begins nor ends with white space."""
     spans: list[Span] = []
-    for match in _STOP.finditer(text, start, end):
+    start = 0
+    for match in _STOP.finditer(text):
         if _ends_sentence(text, match.start(), match.end()):
             spans.append((start, match.end(1)))
             start = match.end()
-    if start < end:
-        spans.append((start, end))
+    if start < len(text):
+        spans.append((start, len(text)))
     return spans
 
 

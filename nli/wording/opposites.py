@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from nli.wording.marking import DIRECTIONS, Lexicon, stem
+from retrieval.core.characters import align_characters, unify_characters
 from retrieval.words.lexical import split_terms
 
 _TOKEN = re.compile(r"(?<![\w.-])\d+(?:[.,]\d+)*(?![\w-])|[^\W_]+(?:-[^\W_]+)*|[%.,;:()?!\[\]]")
@@ -106,7 +107,8 @@ def find_opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
 
     A word of the claim that also occurs in the sentence is left out, as is a word that is negated on either side.
     """
-    lexicon, ours, theirs = _load_lexicon(), _tokenize(claim), _tokenize(sentence)
+    aligned = align_characters(sentence)
+    lexicon, ours, theirs = _load_lexicon(), _tokenize(claim), _tokenize(aligned.text)
     their_stems = {stem(token.word) for token in theirs}
     matches: dict[_Outcome, dict[str, list[_Token]]] = {}
     for place, token in enumerate(ours):
@@ -126,7 +128,8 @@ def find_opposed(claim: str, sentence: str) -> tuple[tuple[str, int, int], ...]:
                 places.extend([candidate] if candidate not in places else [])
     # Two opposites about the same thing cancel out: "most are benign", "few are malignant".
     conflicts = [words for words in matches.values() if len(words) % 2]
-    return tuple((own, one.start, one.end) for words in conflicts for own, places in words.items() for one in places)
+    found = ((own, one) for words in conflicts for own, places in words.items() for one in places)
+    return tuple((own, *aligned.locate(one.start, one.end)) for own, one in found)
 
 
 def list_opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
@@ -139,6 +142,7 @@ def list_opposites(claim: str, sentence: str) -> tuple[tuple[str, str], ...]:
 
 def find_other_numbers(claim: str, sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The numbers of claim and sentence that count the same thing and differ; two empty tuples where they share any number."""
+    sentence = unify_characters(sentence)
     if {*map(float, _NUMBER.findall(claim))} & {*map(float, _NUMBER.findall(sentence))}:
         return (), ()
     own, other = list(_find_amounts(_tokenize(claim))), list(_find_amounts(_tokenize(sentence)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from retrieval.core.characters import align_characters
 from retrieval.core.values import Qualifier, QualifierKind, Sentence
 
 
@@ -76,10 +77,11 @@ _RULES = (
 def find_qualifiers(claim: str, sentence: Sentence) -> tuple[Qualifier, ...]:
     """The qualifiers of the sentence that the claim does not have, in text order; offsets are into the abstract."""
     qualifiers: dict[tuple[int, int], Qualifier] = {}
+    aligned = align_characters(sentence.text)
     for rule in _RULES:
         if rule.answered.search(claim):
             continue
-        for match in rule.found.finditer(sentence.text):
-            start, end = sentence.start + match.start(), sentence.start + match.end()
+        for match in rule.found.finditer(aligned.text):
+            start, end = (sentence.start + place for place in aligned.locate(*match.span()))
             qualifiers.setdefault((start, end), Qualifier(rule.kind, start, end))
     return tuple(qualifiers[place] for place in sorted(qualifiers))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from retrieval.bm25 import java
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
 
@@ -28,6 +29,11 @@ _Result = TypeVar("_Result")
 def _start_threads() -> ThreadPoolExecutor:
     """The only threads that touch Java once a service runs: a Python thread that does so stays attached to the JVM for good."""
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="lucene")
+
+
+def make_contents(title: str, abstract: str) -> str:
+    """The text of a document that BM25 searches: title and abstract in one field, in one form of characters."""
+    return unify_characters(f"{title} {abstract}").strip()
 
 
 def start_on_lucene_thread(work: Callable[[], _Result]) -> Future[_Result]:
@@ -109,8 +115,7 @@ class Lucene:
 
         Raises `BadInput` for a query of too many words and `IndexUnusable` if the search fails.
         """
-        # A lone surrogate (JSON can encode one) cannot be passed to Java, and matches nothing.
-        query = query.encode("utf-8", "replace").decode("utf-8").strip()
+        query = unify_characters(query).strip()
         if not query:
             return []
         try:

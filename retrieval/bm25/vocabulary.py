@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from retrieval.bm25.java import load_java_class
 from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import IndexUnusable
 
 _FIELD = "contents"
@@ -103,7 +104,7 @@ class Vocabulary:
         if self._analyzer is None:
             self._analyzer = load_pyserini().analyzer(stopwords=False)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-        terms = utility.analyze(self._analyzer, word.encode("utf-8", "replace").decode())
+        terms = utility.analyze(self._analyzer, unify_characters(word))
         return str(terms.get(0)) if terms.size() == 1 else ""
 
     def _find_documents(self, term: str, most: int) -> list[str]:

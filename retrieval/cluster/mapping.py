@@ -11,12 +11,12 @@ from typing import Any
 
 from retrieval.bm25.lucene import K1, B
 
-LAYOUT = 1
+LAYOUT = 2
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
 ANALYZER, CONTENTS = "english_no_stop", "contents"
 LIMBS = 11
 """Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles that a cluster adds with."""
-DERIVED = ("sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
+DERIVED = (CONTENTS, "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
 ANALYSIS: dict[str, Any] = {
     "filter": {"possessive": {"type": "stemmer", "language": "possessive_english"}},
     "analyzer": {
@@ -42,7 +42,7 @@ def make_settings(shards: int) -> dict[str, Any]:
 
 def make_mapping() -> dict[str, Any]:
     """The fields that are searched, sorted or summed; everything else in a document is only in its source."""
-    text_field = {"type": "keyword", "index": False, "doc_values": False, "copy_to": CONTENTS}
+    text_field = {"type": "keyword", "index": False, "doc_values": False}
     number = {"type": "integer", "index": False}
     return {
         "dynamic": False,

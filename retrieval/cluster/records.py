@@ -8,7 +8,8 @@ import hashlib
 import json
 from typing import Any
 
-from retrieval.cluster.mapping import LIMBS
+from retrieval.bm25.lucene import make_contents
+from retrieval.cluster.mapping import CONTENTS, LIMBS
 from retrieval.core.errors import IndexUnusable
 from retrieval.store.rows import RETRACTING, Row, unpack
 
@@ -29,6 +30,7 @@ def derive(source: dict[str, Any]) -> dict[str, Any]:
     cues = unpack(base64.b64decode(source["cues"]), 4)
     notices = json.loads(source["notices"]) if "Retract" in source["notices"] else []
     return {
+        CONTENTS: make_contents(source["title"], source["abstract"]),
         "sentence_count": len(base64.b64decode(source["boundaries"])) // 8,
         "cue_count": len(cues),
         "cue_sentence_count": len({cue[0] for cue in cues}),

@@ -13,6 +13,7 @@ from retrieval.cluster.address import Address
 from retrieval.cluster.client import connect, read_access
 from retrieval.cluster.faults import ClusterBusy, translate_faults
 from retrieval.cluster.mapping import CONTENTS
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Hit
 
@@ -61,7 +62,7 @@ class ClusterSearch:
 
         Raises `BadInput` for a query of too many words and `ClusterBusy` if no complete ranking is available now.
         """
-        query = query.encode("utf-8", "replace").decode("utf-8").strip()
+        query = unify_characters(query).strip()
         if not query or k < 1:
             return []
         if k > MOST:

@@ -14,6 +14,7 @@ from retrieval.cluster.client import connect
 from retrieval.cluster.faults import translate_faults
 from retrieval.cluster.mapping import ANALYZER, CONTENTS
 from retrieval.cluster.search import check_complete, run_search
+from retrieval.core.characters import unify_characters
 
 _SAME_BEGINNING = 1
 """Letters at the beginning of a word that are assumed to be right."""
@@ -30,7 +31,7 @@ class ClusterVocabulary:
         """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
         if not words:
             return []
-        clean = [word.encode("utf-8", "replace").decode() for word in words]
+        clean = [unify_characters(word) for word in words]
         with translate_faults(self.address, opened=True):
             body = {"analyzer": ANALYZER, "text": "\n".join(clean)}
             tokens = connect(self.address).indices.analyze(index=self._name, body=body)["tokens"]

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.runtime.hub import find_model, identify_model
 
@@ -189,7 +190,7 @@ class Runtime:
         """Each text alone, shortened at its end to at most `max_tokens` tokens, specials included."""
         room = min(max_tokens, self.limit) - self.tokenizer.num_special_tokens_to_add(False)
         rows = []
-        for text in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
+        for text in self.tokenizer.encode_batch([unify_characters(text) for text in texts], add_special_tokens=False):
             text.truncate(room)
             rows.append(_make_row(self.tokenizer.post_process(text)))
         return rows
@@ -200,11 +201,11 @@ class Runtime:
         Only `cut` is shortened, at its end; a `kept` of more than half the room, which nobody intends, is capped there.
         """
         room = min(max_tokens, self.limit)
-        encoding = self.tokenizer.encode(kept, add_special_tokens=False)
+        encoding = self.tokenizer.encode(unify_characters(kept), add_special_tokens=False)
         encoding.truncate(room // 2)
         space = room - len(encoding) - self.tokenizer.num_special_tokens_to_add(True)
         rows = []
-        for text in self.tokenizer.encode_batch(list(cut), add_special_tokens=False):
+        for text in self.tokenizer.encode_batch([unify_characters(text) for text in cut], add_special_tokens=False):
             text.truncate(space)
             first, second = (encoding, text) if kept_first else (text, encoding)
             rows.append(_make_row(self.tokenizer.post_process(first, second)))

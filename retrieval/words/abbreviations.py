@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadConfig
 from retrieval.core.word_list import read_shipped
 
@@ -40,7 +41,7 @@ def expand(text: str) -> str:
     """The text followed by the expansions of its abbreviations, once each."""
     known = load_abbreviations()
     found: dict[str, None] = {}
-    for word in WORD.findall(text):
+    for word in WORD.findall(unify_characters(text)):
         for form in (word, word.removesuffix("s")):
             if form in known:
                 found[known[form]] = None

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from retrieval.core.characters import unify_characters
+
 _DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,9})\)")
 _BRACKET = re.compile(r"[()\[\]]")
 _EXTRA = 5
@@ -28,7 +30,7 @@ def spell_out(text: str, passage: str) -> str:
 @lru_cache(maxsize=512)
 def find_acronyms(passage: str) -> tuple[tuple[str, str], ...]:
     """Each acronym that a text introduces in brackets, with its long form."""
-    found: dict[str, str] = {}
+    passage, found = unify_characters(passage), dict[str, str]()
     for place in _DEFINED.finditer(passage):
         acronym, before = place.group(1), passage[: place.start()].split()
         if sum(letter.isupper() for letter in acronym) > 1:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from retrieval.core.characters import unify_characters
+
 _NAMES = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "ι": "iota",
     "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi",
@@ -33,9 +35,9 @@ _LETTER_OF = {name: letter for letter, name in _NAMES.items()}
 
 def name_greek(text: str) -> str:
     """The text with every Greek letter as its name, joined to a symbol before it and a number behind it by a hyphen, apart
-    from a word before it."""
+    from a word before it; in one form of characters (retrieval.core.characters)."""
     if not text.isascii():
-        text = _LETTER.sub(_name_letter, text)
+        text = _LETTER.sub(_name_letter, unify_characters(text))
     low = text.lower()
     if not any(name in low for name in _PLAIN):
         return text

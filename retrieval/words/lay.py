@@ -13,6 +13,7 @@ from functools import cache
 
 from retrieval.bm25.java import load_java_class
 from retrieval.bm25.lucene import load_pyserini, run_on_lucene_thread
+from retrieval.core.characters import unify_characters
 from retrieval.runtime.without_torch import without_torch
 from retrieval.words.abbreviations import WORD, expand
 
@@ -57,7 +58,7 @@ def stem_texts(texts: Sequence[str]) -> list[list[str]]:
         analyzer = load_pyserini().analyzer(stopwords=True)
         utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
         # One call into Java per text: the list as Java prints it, whose terms contain neither ", " nor brackets.
-        lists = (utility.analyze(analyzer, text.encode("utf-8", "replace").decode()).toString() for text in texts)
+        lists = (utility.analyze(analyzer, unify_characters(text)).toString() for text in texts)
         return [found[1:-1].split(", ") if len(found) > 2 else [] for found in lists]
 
     return run_on_lucene_thread(analysed)

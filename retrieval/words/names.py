@@ -13,6 +13,7 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
+from retrieval.core.characters import unify_characters
 from retrieval.core.word_list import read_word_list
 from retrieval.words.abbreviations import WORD, expand
 from retrieval.words.aboutness import find_terms
@@ -51,8 +52,8 @@ def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str
 
 
 def fold_accents(text: str) -> str:
-    """The text without accents: "Sjögren" as "Sjogren"."""
-    parts = unicodedata.normalize("NFD", text)
+    """The text in one form of characters, without accents: "Sjögren" as "Sjogren"."""
+    parts = unicodedata.normalize("NFD", unify_characters(text))
     return unicodedata.normalize("NFC", "".join(letter for letter in parts if not unicodedata.combining(letter)))
 
 

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes import lucene_writer, reading, writer
+from indexes import reading, writer
 from indexes.build import build
 from indexes.lucene_writer import LuceneWriter
 from indexes.update import update
+from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index
 from retrieval.store.documents import Store
@@ -551,4 +552,4 @@ def test_the_same_hash_names_the_same_index(demo_index: Index) -> None:
     manifest: Manifest = demo_index.manifest
     assert manifest.id == f"{manifest.corpus_sha256[:12]}-f2"
     assert len(manifest.corpus_sha256) == 64
-    assert lucene_writer.make_contents("", " x") == "x"
+    assert make_contents("", " x") == "x"

@@ -22,7 +22,7 @@ from retrieval.cluster.address import Address, is_address, name_place, read_addr
 from retrieval.cluster.client import Access
 from retrieval.cluster.faults import ClusterBusy
 from retrieval.cluster.health import EngineState, look_at_engine
-from retrieval.cluster.mapping import ANALYSIS, SIMILARITY, make_mapping
+from retrieval.cluster.mapping import ANALYSIS, LAYOUT, SIMILARITY, make_mapping
 from retrieval.cluster.records import add_up, derive, make_source, read_row
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from retrieval.index import Index, read_index_manifest
@@ -48,7 +48,7 @@ def _access() -> Iterator[None]:
     client.use_access(Access())
 
 
-def describe(layout: int = 1, k1: str = "0.9") -> dict[str, Any]:
+def describe(layout: int = LAYOUT, k1: str = "0.9") -> dict[str, Any]:
     mapping = make_mapping() | {"_meta": {"layout": layout}}
     similarity = {"bm25": SIMILARITY["bm25"] | {"k1": k1}}
     return {"pubmed-v0001": {"settings": {"index": {"analysis": ANALYSIS, "similarity": similarity}}, "mappings": mapping}}
@@ -167,7 +167,7 @@ def test_a_search_that_some_shards_cannot_answer_gives_no_ranking(
         ((404, {"error": {"type": "index_not_found_exception", "reason": "no such index"}, "status": 404}), "There is no index"),
         ((401, {"error": "unauthorized"}), "refuses the user and password"),
         ((403, {"error": {"type": "security_exception", "reason": "no permissions for x"}, "status": 403}), "give it the rights"),
-        ((200, describe(layout=9)), "layout 9 and not 1"),
+        ((200, describe(layout=9)), f"layout 9 and not {LAYOUT}"),
         ((200, describe(k1="1.2")), "other constants of BM25"),
         ((200, {}), "stands for 0 indexes"),
     ],

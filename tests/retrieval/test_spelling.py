@@ -77,7 +77,7 @@ def test_greek_letters_and_their_names_meet(one: str, other: str) -> None:
 
 
 def test_a_micro_sign_is_no_letter() -> None:
-    assert unify_text("5 μg and 3 µmol") == "5 μg and 3 µmol"
+    assert unify_text("5 μg and 3 µmol") == "5 μg and 3 μmol"
     assert unify_text("µ-opioid receptor") == "mu-opioid receptor"
 
 

@@ -1,0 +1,1 @@
+"""Tests of the values and helpers that all folders share."""
