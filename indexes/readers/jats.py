@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from nli.text.headings import Part, continue_section
+from indexes.readers.markup import add_child, add_text, find_name
+from nli.text.headings import Part, continue_section, find_heading_kind
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import SectionKind
@@ -18,7 +19,12 @@ from retrieval.core.paper import SectionKind
 # Elements outside the paper's running text: they hold no sentence of its argument.
 _LEFT_AWAY = frozenset(
     "table-wrap table-wrap-group table fig fig-group ref-list disp-formula disp-formula-group supplementary-material media "
-    "graphic inline-graphic fn fn-group tex-math label object-id".split()
+    "graphic inline-graphic fn fn-group tex-math label object-id sec-meta".split()
+)
+# Elements that stand apart from the text around them, also inside a paragraph.
+_BLOCKS = frozenset(
+    "p title sec list list-item def-list def-item term def disp-quote boxed-text statement speech speaker verse-group verse-line "
+    "preformat attrib app-group app ack".split()
 )
 # Types of further abstracts that are not the main one.
 _OTHER_ABSTRACTS = frozenset("graphical teaser toc key-points highlights video".split())
@@ -46,24 +52,18 @@ class JatsArticle:
 def read(raw: bytes, where: str) -> JatsArticle:
     """The first article of the XML; raises `BadInput`, in one sentence, if the XML is cut off, broken or of another kind."""
     root = _parse(raw, where)
-    article = root if _get_tag(root) == "article" else next((one for one in root.iter() if _get_tag(one) == "article"), None)
+    article = root if find_name(root) == "article" else _find_first(root, "article", deep=True)
     if article is None:
-        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{_get_tag(root)}>.")
-    result = JatsArticle(title=_read_words(_find_first(article, "article-title")))
-    result.id = _read_words(
-        next(
-            (
-                one
-                for one in article.iter()
-                if _get_tag(one) == "article-id" and one.get("pub-id-type") in ("pmc", "pmcid", "pmid")
-            ),
-            None,
-        )
-    )
-    for abstract in (one for one in article.iter() if _get_tag(one) == "abstract"):
-        if abstract.get("abstract-type") not in _OTHER_ABSTRACTS:
-            _read_section(abstract, result, "abstract", fixed=True)
-    body = next((one for one in article if _get_tag(one) == "body"), None)
+        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{find_name(root)}>.")
+    # What answers the article (reviews, letters, replies) is inside it, with a front of its own.
+    meta = _find_first(_find_first(article, "front"), "article-meta")
+    result = JatsArticle(title=_read_words(_find_first(_find_first(meta, "title-group"), "article-title")))
+    for one in [] if meta is None else meta:
+        if find_name(one) == "article-id" and one.get("pub-id-type") in ("pmc", "pmcid", "pmid"):
+            result.id = result.id or _read_words(one)
+        if find_name(one) == "abstract" and one.get("abstract-type") not in _OTHER_ABSTRACTS:
+            _read_section(one, result, "abstract", fixed=True)
+    body = _find_first(article, "body")
     if body is not None:
         _read_section(body, result, "introduction" if result.parts else "other", fixed=False)
     return result
@@ -84,50 +84,56 @@ def _parse(raw: bytes, where: str) -> etree._Element:
 
 
 def _read_section(element: etree._Element, target: JatsArticle, kind: SectionKind, fixed: bool) -> None:
-    """The paragraphs and sections below `element`, in order; `fixed` says that headings do not change the kind."""
+    """The text below `element` in its order, each block by itself; `fixed` says that headings do not change the kind."""
+    name = find_name(element)
+    if name == "sec" and not fixed:
+        kind = _find_kind(element, kind)
+    words = [element.text or ""]
     for child in element:
-        tag = _get_tag(child)
-        if tag in _LEFT_AWAY:
-            continue
-        if tag == "title":
-            target.add(_read_words(child), True, kind)
-        elif tag == "sec":
-            title = _read_words(_find_first(child, "title", deep=False))
-            _read_section(child, target, kind if fixed or not title else continue_section(title, kind), fixed)
-        elif tag == "p":
-            target.add(_read_words(child), False, kind)
-        else:
+        if any(find_name(one) in _BLOCKS for one in child.iter()) and not _is_left_away(child):
+            target.add(_join_words(words), name == "title", kind)
+            words = []
             _read_section(child, target, kind, fixed)
+        else:
+            add_child(child, words, _is_left_away)
+        words.append(child.tail or "")
+    target.add(_join_words(words), name == "title", kind)
 
 
-def _find_first(element: etree._Element, tag: str, deep: bool = True) -> etree._Element | None:
-    return next((one for one in (element.iter() if deep else element) if _get_tag(one) == tag), None)
+def _find_kind(section: etree._Element, parent: SectionKind) -> SectionKind:
+    """The kind of a section by its heading or else by its type ("materials|methods")."""
+    title = _read_words(_find_first(section, "title"))
+    marked = section.get("sec-type", "").replace("|", " and ").replace("-", " ")
+    if marked and find_heading_kind(title) is None and (kind := find_heading_kind(marked)):
+        return kind
+    return continue_section(title, parent) if title else parent
+
+
+def _find_first(element: etree._Element | None, name: str, deep: bool = False) -> etree._Element | None:
+    """The first child of this name, or with `deep` the first element below; None if there is none."""
+    if element is None:
+        return None
+    return next((one for one in (element.iter() if deep else element) if find_name(one) == name), None)
 
 
 def _read_words(element: etree._Element | None) -> str:
     """The text of an element on one line, without what is left out."""
-    if element is None:
-        return ""
-    return " ".join(_make_text(element).split())
+    pieces = list[str]()
+    if element is not None:
+        add_text(element, pieces, _is_left_away)
+    return _join_words(pieces)
 
 
-def _make_text(element: etree._Element) -> str:
-    pieces = [element.text or ""]
-    for child in element:
-        if not _is_left_away(child):
-            pieces.append(_make_text(child))
-        pieces.append(child.tail or "")
-    return "".join(pieces)
+def _join_words(pieces: list[str]) -> str:
+    return " ".join("".join(pieces).split())
 
 
 def _is_left_away(element: etree._Element) -> bool:
-    """Whether an element inside a paragraph is not read: a table, a formula's source, or a superscript that cites."""
-    if _get_tag(element) in _LEFT_AWAY:
+    """Whether an element is not read: a table, a formula's source, or a superscript that cites."""
+    name = find_name(element)
+    if name in _LEFT_AWAY:
         return True
-    cites = [one for one in element.iter() if _get_tag(one) == "xref" and one.get("ref-type") == "bibr"]
-    return bool(cites) and (_get_tag(element) == "sup" or any(_get_tag(one) == "sup" for one in element.iterdescendants()))
-
-
-def _get_tag(element: etree._Element) -> str:
-    """The element's name without its namespace; "" for comments and entities."""
-    return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""
+    cites = [one for one in element.iter() if find_name(one) == "xref" and one.get("ref-type") == "bibr"]
+    return (name == "sup" and bool(cites)) or (
+        name == "xref" and bool(cites) and _find_first(element, "sup", deep=True) is not None
+    )

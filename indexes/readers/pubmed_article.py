@@ -12,6 +12,7 @@ from lxml import etree
 from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, join_parts, read_id
 from indexes.readers.base.kinds import BOOK, CHAPTER
 from indexes.readers.base.records import RecordError
+from indexes.readers.markup import add_text
 from retrieval.core.values import Author, Document, Notice, Section
 
 # Until 2018 an article's references, dozens of them, stood among its corrections: they say nothing about the article.
@@ -109,26 +110,24 @@ def _read_identity(citation: etree._Element | None) -> tuple[str, int]:
 
 
 def flatten(element: etree._Element | None) -> str:
-    """An element's text on one line, inline markup (<i>, <sub>, MathML) flattened away."""
+    """An element's text on one line, inline markup (<i>, <sub>, MathML) flattened away; an exponent follows "^"."""
     if element is None:
         return ""
-    text = "".join(_list_pieces(element)) if len(element) else element.text or ""
+    text = element.text or ""
+    if len(element):
+        pieces = list[str]()
+        add_text(element, pieces, _is_annotation)
+        text = "".join(pieces)
     # Line breaks are not printable; this check spares most texts the search.
     if not text.isprintable() or "  " in text:
         text = _BLANKS.sub(" ", text)
     return clean_text(text)
 
 
-def _list_pieces(element: etree._Element) -> list[str]:
-    pieces = [element.text or ""]
-    for child in element:
-        tag = child.tag
-        if not isinstance(tag, str):
-            raise RecordError(f"expected text, got the entity {child.text}, which is not expanded")
-        if not tag.endswith(_ANNOTATION):
-            pieces += _list_pieces(child) if len(child) else (child.text or "",)
-        pieces.append(child.tail or "")
-    return pieces
+def _is_annotation(element: etree._Element) -> bool:
+    if not isinstance(element.tag, str):
+        raise RecordError(f"expected text, got the entity {element.text}, which is not expanded")
+    return element.tag.endswith(_ANNOTATION)
 
 
 def _find_first(element: etree._Element | None, *paths: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from indexes.readers.base.fields import clean_text, find_doi, find_pmcid
 from indexes.readers.base.kinds import find_kind
 from indexes.readers.base.marks import is_retracted
+from indexes.readers.base.raised import mark_raised
 from indexes.readers.base.records import Omission
 from retrieval.core.values import Author, Document, Notice
 
@@ -83,6 +84,7 @@ def _make_id(title: str, abstract: str, year: str) -> str:
 def clean_prose(text: str) -> str:
     """Running text on one line with single spaces, without HTML's and publishers' tags and entities."""
     if "<" in text:
+        text = mark_raised(text)
         text = _TAG.sub(lambda tag: " " if _BREAKING.fullmatch(tag[1]) else "", text)
     if "&" in text:
         text = html.unescape(text)
