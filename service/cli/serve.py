@@ -65,6 +65,7 @@ def mcp(
     with report_errors():
         from service.assembly import assemble, assemble_answerer_beside
         from service.mcp_server import make_server
+        from service.serve.server import check_parts
 
-        grounder = assemble(index, config, profile)
-        make_server(grounder, lambda: assemble_answerer_beside(grounder, answers)).run()
+        check_parts(index, config, answers, profile)
+        make_server(lambda: assemble(index, config, profile), lambda grounder: assemble_answerer_beside(grounder, answers)).run()

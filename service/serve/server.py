@@ -21,24 +21,28 @@ _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def check_index(settings: Settings) -> Path:
-    """Check the settings and return their index, so that a wrong name or a damaged index is reported before the server starts.
+    """Check the settings and return their index; raises `BadConfig` if none is named."""
+    if settings.index is None:
+        raise BadConfig("Name the folder of a built index with --index, COUNTERPOINT_INDEX, or index in the settings file.")
+    check_parts(settings.index, settings.config, settings.answers, settings.profile)
+    return settings.index
 
-    A cluster that is unreachable or cannot answer completely may be back soon: the service starts and waits for it. Raises
-    `BadConfig` if no index is named.
+
+def check_parts(index: Path, config: str, answers: str, profile: str) -> None:
+    """Check that these can be read, so that a wrong name or a damaged index is reported before a server starts.
+
+    A cluster that is unreachable or cannot answer completely may be back soon: the server starts and waits for it.
     """
     from retrieval.cluster.faults import ClusterBusy
     from retrieval.index import read_index_manifest
     from service.configuration.answers import load_answer_config
     from service.configuration.config import load_config, load_profile
 
-    if settings.index is None:
-        raise BadConfig("Name the folder of a built index with --index, COUNTERPOINT_INDEX, or index in the settings file.")
     with suppress(ClusterBusy):
-        read_index_manifest(settings.index)
-    load_config(settings.config)
-    load_answer_config(settings.answers)
-    load_profile(settings.profile)
-    return settings.index
+        read_index_manifest(index)
+    load_config(config)
+    load_answer_config(answers)
+    load_profile(profile)
 
 
 def create_service(settings: Settings) -> FastAPI:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -14,9 +15,13 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from typer.testing import CliRunner
 
+from retrieval.core.errors import IndexUnusable
 from retrieval.index import Index
+from service.cli.commands import app as command_line
 from service.client import Counterpoint, CounterpointProblem
+from service.grounding.ground import Grounder
 from service.mcp_server import make_server
 from service.operating.settings import Settings
 from tests.helpers.answer_fakes import make_answerer
@@ -157,12 +162,12 @@ def test_a_generated_client_is_told_what_is_wrong(generated: str, url: str) -> N
 
 
 def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
-    grounder, _ = make_grounder(Index(folder))
-
     async def called() -> Any:
-        async with Client(make_server(grounder, lambda: make_answerer(grounder.index))) as client:
-            tools = {one.name for one in (await client.list_tools()).tools}
-            assert tools == {"ground", "answer", "check_text", "search", "document", "evidence"}
+        load = lambda: make_grounder(Index(folder))[0]  # noqa: E731
+        async with Client(make_server(load, lambda grounder: make_answerer(grounder.index))) as client:
+            tools = (await client.list_tools()).tools
+            assert {one.name for one in tools} == {"ground", "answer", "check_text", "search", "document", "evidence"}
+            assert {one.annotations.read_only_hint for one in tools if one.annotations} == {True}
             return await client.call_tool(tool, arguments)
 
     return asyncio.run(called())
@@ -188,7 +193,110 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
     assert call(folder, "check_text", {"text": " "}).is_error
 
 
-def test_a_language_model_is_told_what_is_wrong(folder: Path) -> None:
-    refused = call(folder, "ground", {"claim": " "})
-    assert refused.is_error
-    assert "The claim is empty" in refused.content[0].text
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("ground", {"claim": " "}, "The claim is empty; give one sentence that can be true or false, such as “Aspirin "
+                                   "reduces fever.”"),
+        ("ground", {}, "claim is missing; give it."),
+        ("ground", {"claim": 3}, "claim should be a text, not the number 3; put it in quotation marks."),
+        ("ground", {"claim": None}, "claim should be a text, not null; correct it."),
+        ("ground", {"claim": "x", "known_pmids": 3},
+         "known_pmids should be a list, not the number 3; put it in square brackets."),
+        ("ground", {"claim": "x", "pmids": []},
+         "pmids is an unknown argument; correct it or leave it out (known arguments: claim, question, known_pmids)."),
+        ("search", {"query": "x", "limit": 1000}, "limit should be at most 100, not 1000; correct it."),
+        ("evidence", {"hypothesis": "a", "text": "b", "k": 0}, "k should be at least 1, not 0; correct it."),
+        ("nothing", {}, "There is no tool 'nothing'; the tools are search, document, evidence, ground, answer, check_text."),
+        ("document", {"pmid": "x"}, "“x” is not a PMID, a DOI, or the id of one of the 23 documents of this index."),
+    ],
+)  # fmt: skip
+def test_a_language_model_is_told_what_is_wrong_by_name(folder: Path, tool: str, arguments: dict[str, Any], told: str) -> None:
+    refused = call(folder, tool, arguments)
+    assert (refused.is_error, refused.content[0].text) == (True, told)
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (OSError(28, "No space left on device", "/secret/place"), "(No space left on device); see its log."),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"), "The request could not be answered; see"),
+        (MemoryError(), "too little memory"),
+        (RecursionError(), "nested too deeply"),
+        (IndexUnusable("The index is damaged."), "The index is damaged."),
+    ],
+)
+def test_a_fault_of_a_tool_is_one_sentence_and_the_next_call_loads_again(folder: Path, fault: Exception, told: str) -> None:
+    loads = [fault]
+
+    def load() -> Grounder:
+        if loads:
+            raise loads.pop()
+        return make_grounder(Index(folder))[0]
+
+    async def called() -> tuple[Any, Any]:
+        async with Client(make_server(load, lambda grounder: make_answerer(grounder.index))) as client:
+            assert loads, "nothing is loaded to greet"
+            return await client.call_tool("search", {"query": "zeta"}), await client.call_tool("search", {"query": "zeta"})
+
+    failed, answered = asyncio.run(called())
+    assert failed.is_error and told in failed.content[0].text and "secret" not in failed.content[0].text
+    assert not answered.is_error
+
+
+def test_calls_at_once_load_once(folder: Path) -> None:
+    loads = []
+
+    def load() -> Grounder:
+        loads.append(1)
+        time.sleep(0.2)
+        return make_grounder(Index(folder))[0]
+
+    async def called() -> list[Any]:
+        async with Client(make_server(load, lambda grounder: make_answerer(grounder.index))) as client:
+            return await asyncio.gather(*(client.call_tool("search", {"query": "zeta"}) for _ in range(4)))
+
+    assert not any(one.is_error for one in asyncio.run(called()))
+    assert loads == [1]
+
+
+@pytest.fixture
+def over_stdio(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """`counterpoint mcp` as a program starts it."""
+    command = [sys.executable, "-c", "from eval.cli import main; main()", "mcp", "--index", str(folder), "--config", "bm25"]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    yield server
+    server.terminate()
+    server.communicate(timeout=60)
+
+
+def send(server: subprocess.Popen[str], **message: Any) -> None:
+    assert server.stdin
+    print(json.dumps({"jsonrpc": "2.0", **message}), file=server.stdin, flush=True)
+
+
+def reply(server: subprocess.Popen[str]) -> Any:
+    assert server.stdout
+    return json.loads(server.stdout.readline())
+
+
+@pytest.mark.slow
+def test_a_lone_surrogate_gets_a_reply(over_stdio: subprocess.Popen[str]) -> None:
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    send(over_stdio, id=1, method="initialize", params=about)
+    assert reply(over_stdio)["result"]["serverInfo"]["name"] == "counterpoint"
+    send(over_stdio, method="notifications/initialized")
+    # A pair is one character; a backslash before "ud800" is no escape.
+    for number, text in enumerate(["\ud800", "zeta \udfff\ud800 pressure", "😀 zeta", "zeta \\ud800"], 2):
+        send(over_stdio, id=number, method="tools/call", params={"name": "search", "arguments": {"query": text}})
+        told = reply(over_stdio)
+        assert told["id"] == number and not told["result"]["isError"]
+        shown = "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
+        assert told["result"]["structuredContent"]["query"] == shown
+    send(over_stdio, id=9, method="tools/call", params={"name": "search", "arguments": {"query": "x", "\ud800": 1}})
+    assert "is an unknown argument" in reply(over_stdio)["result"]["content"][0]["text"]
+
+
+def test_a_wrong_index_is_one_sentence_before_the_server_starts(tmp_path: Path) -> None:
+    told = CliRunner().invoke(command_line, ["mcp", "--index", str(tmp_path / "nothing")])
+    assert told.exit_code == 2 and len(told.stderr.splitlines()) == 1

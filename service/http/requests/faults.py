@@ -12,6 +12,7 @@ UNREADABLE = (
     "The body cannot be read as JSON: it is not UTF-8 text, is nested too deeply, or contains a number that is too long; "
     "send one JSON object in UTF-8."
 )
+FAILED = "The request could not be answered; see the service's log."
 _LONGEST = 40
 """The most characters of a bad value that are quoted."""
 
@@ -62,6 +63,17 @@ def sentence(faults: Sequence[Any], model: type[BaseModel] | None, whole: str = 
             return f"{whole} was not sent as JSON; send {_describe_body(model)} with the header Content-Type: application/json."
         return f"{whole} should be an object, not {_describe_value(fault['input'])}; send {_describe_body(model)}."
     return f"{place} {_wrong(kind, context, fault['input'], _expected_at(place, faults))}."
+
+
+def explain_failure(error: BaseException | None) -> str:
+    """Say what failed inside the service, in one sentence that tells nothing of its files or of the request."""
+    if isinstance(error, MemoryError):
+        return "The service has too little memory for this request; send less at once, or try again later."
+    if isinstance(error, RecursionError):
+        return "The request is nested too deeply for the service; send it with less nesting."
+    if isinstance(error, OSError) and error.strerror:
+        return f"The service failed at a file or a connection ({error.strerror}); see its log."
+    return FAILED
 
 
 def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: str) -> str:
