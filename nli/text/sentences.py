@@ -13,27 +13,48 @@ from collections.abc import Sequence
 from retrieval.core.characters import align_characters
 from retrieval.core.values import Document, Span
 
-# A stop, any closing quotes or brackets after it, space, and something that can begin a sentence: a capital, a digit, a sign,
-# or a name that begins in lower case and then changes ("miR-21", "mTOR", "p53"). Where sections were joined, ";" follows the
-# stop, or the space is missing and a capitalised word follows at once ("…over two years.Methods: …").
-_BEGINNING = r"""(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]))"""
-_STOP = re.compile(rf"""([.?!…]['"”’)\]]*)(?:;?\s+{_BEGINNING}|(?<=[a-z)%]\.)(?=[A-Z](?:[a-z]{{2}}|[A-Z]{{2}})))""")
+# A stop, any closing quotes or brackets after it, any references ("fell.[1,2]", "fell.3"), space, and something that can begin a
+# sentence: a capital, a digit, a sign, a letter of a list ("b)"), or a name that begins in lower case and then changes ("miR-21",
+# "mTOR", "p53"). Where sections were joined, ";" follows the stop, or the space is missing and a capitalised word follows at once
+# ("…over two years.Methods: …"). The full stops of Chinese and Japanese need no space.
+_BEGINNING = r"""(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]|[a-z]\)\s))"""
+_NUMBERS = r"\d{1,3}(?:[,;–-] ?\d{1,3})*"
+_BRACKETED = rf"(?:\[{_NUMBERS}\])+"
+_RAISED = (
+    r"""(?:(?<=[a-z]{3}[.?!])|(?<=[)%\]][.?!])|(?<=[.?!]['"”’)\]]))"""
+    rf"(?:{_NUMBERS}|[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹,–⁻-]*)"
+)
+REFERENCES = rf"(?:{_BRACKETED}|{_RAISED})"
+"""The numbers of references right after a full stop."""
+_STOP = re.compile(
+    rf"""((?:[.?!…]|(?<![。！？])[。！？]++)['"”’)\]]*(?:{_BRACKETED}(?=\s)|{_RAISED}(?=\s+["“(]?[A-ZÀ-ÖØ-Þ]))?)"""
+    rf"""(?:;?\s+{_BEGINNING}|(?<=[a-z)%]\.)(?=[A-Z](?:[a-z]{{2}}|[A-Z]{{2}}))|(?<=[。！？])\s*(?=\S))"""
+)
 # Text after which a missing space is correct: parts of a web address, and of a name with stops.
 _ADDRESS = re.compile(r"""[/@_]|www|\..*\.$""")
 _DOMAINS = frozenset("Com Edu Gov Net Org".split())
 _LAST_TOKEN = re.compile(r"[^\s(\[,;]+$")
 
-# After these a stop does not end a sentence, whatever follows.
+# After these a stop ends a sentence only if one of `_OPENERS` follows; after `_LEADING` never.
 _ABBREVIATIONS = frozenset(
     """e.g i.e cf vs v al ca approx resp fig figs tab eq eqs no nos ref refs vol pp ed eds dr prof mr mrs ms st jr
-    spp sp subsp var cv str ssp viz incl excl max min avg est dept univ inc ltd co corp u.s u.k""".split()
+    spp sp subsp var cv str ssp viz incl excl max min avg est dept univ inc ltd co corp u.s u.k hct""".split()
 )
+_LEADING = frozenset("e.g i.e cf vs viz".split())
+# After these, any capitalised word begins a sentence: "for 30 min. Blood pressure …".
+_LAST_WORDS = frozenset("min sp spp ssp subsp".split())
 # These words begin a new sentence even after a lone capital ("vitamin C. The …"), where other words continue a name
 # ("S. Typhimurium").
 _OPENERS = frozenset(
     """The A An In We Our This These It Its However Results Methods Conclusion Conclusions Background Objective There To For
     Here Although Thus Therefore Moreover Furthermore Both After Among At As By From During Patients Of On With When While No
     Most All Compared""".split()
+)
+# Named by a letter, which may end a sentence: "… of group A. Pain …"; a name has no such word before it ("J. Roe").
+_LETTERED = re.compile(
+    r"\b(?:groups?|arms?|vitamin|hepatitis|drug|type|grade|class|stage|level|substance|degrees|factor|protein|regimen|category|study"
+    r"|amphotericin|apolipoprotein|cyclin|immunoglobulin|influenza) .$",
+    re.IGNORECASE,
 )
 # A token as long as this can be neither an abbreviation nor a lone capital.
 _WINDOW = 1 + max(map(len, _ABBREVIATIONS))
@@ -46,6 +67,8 @@ _TORN_NUMBER = re.compile(r"[=<>≤≥]\s*0\.\s+\d")
 
 def _ends_sentence(text: str, stop: int, next_start: int) -> bool:
     """Whether the stop at offset `stop` ends a sentence when the next visible character is at `next_start`."""
+    if text[stop] in "。！？":
+        return True
     if next_start == stop + 1:
         return _joins_sections(text, stop, next_start)
     if text[stop] == "." and text[stop - 1] == "0" and _TORN_NUMBER.search(text, max(0, stop - 3), next_start + 1):
@@ -54,13 +77,16 @@ def _ends_sentence(text: str, stop: int, next_start: int) -> bool:
         return True
     match = _LAST_TOKEN.search(text, max(0, stop - _WINDOW), stop)
     token = match.group() if match else ""
-    if token.lower() in _ABBREVIATIONS:
-        # "no. 5" and "Fig. 2" go on; "there were none, no. The …" is too rare to matter.
+    lower = token.lower()
+    if lower not in _ABBREVIATIONS and not (len(token) == 1 and token.isupper()):
+        return True
+    # "no. 5", "Fig. A", "Fig. S2" and "Fig.2" go on.
+    word = _NEXT_WORD.match(text, next_start)
+    if word is None or lower in _LEADING or text[stop + 1].isdigit() or (len(word.group()) == 1 and lower in _ABBREVIATIONS):
         return False
-    if len(token) == 1 and token.isupper():
-        word = _NEXT_WORD.match(text, next_start)
-        return word is not None and word.group() in _OPENERS
-    return True
+    if len(token) == 1 and _LETTERED.search(text, max(0, stop - _LONGEST), stop):
+        return True
+    return word.group() in _OPENERS or (lower in _LAST_WORDS and word.group()[1:].islower())
 
 
 def _joins_sections(text: str, stop: int, next_start: int) -> bool:

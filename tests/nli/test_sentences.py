@@ -30,6 +30,13 @@ def sentences(text: str) -> list[str]:
         "Values were 3.5 and .7 at day 1. | 12 patients left.",
         "α rose. | ≥ 3 doses were given. | Étude two began…  | Done",
         "Trial no. 5 ended. | Dr. Roe and Mr. Poe agreed.",
+        "As shown by Doe et al. | The trial ended. | It lasted 30 min. | Blood pressure fell. | It was not max. | The rest was.",
+        "The answer was no. | Patients in the U.K. | All of them had Candida spp. | Increased counts fell. | MS. | The rest.",
+        "Doe et al. Lancet 2001 said no. NCT12345 ended, as did no. 5 of Fig. A and e.g. As, vs. The others, i.e. In.",
+        "Pain was less in group A. | Sleep was worse with vitamin D. | Colds came with S. Typhimurium and J. Roe.",
+        "Pain fell.[1] | It rose.[2,3–5] | Sleep came.1,2 | Some.3 | “It rose.”4 | It fell (by 3%).5 | Sleep fell.¹,² | It was.",
+        "See Fig.2 The IL.2 A and vol.3 The dose of 5.3 Units and no.7 The v.2 The rest.",
+        "a) Pain fell. | b) Sleep did not. | c) It ended.",
         "It fell (p = 0. 02), and so did that (P < 0. 001). | At week 0. | 5 patients left.",
     ],
 )
@@ -52,6 +59,10 @@ def test_sections_that_were_joined_are_told_apart(text: str) -> None:
     assert sentences(text.replace("; | ", "; ").replace("| ", "")) == expected
 
 
+def test_the_stops_of_other_scripts_need_no_space() -> None:
+    assert sentences("摘要。疼痛减轻！睡眠没有。。") == ["摘要。", "疼痛减轻！", "睡眠没有。。"]
+
+
 def test_sections_end_sentences_even_without_a_stop() -> None:
     text = "Pain is common No cure exists. It was studied"
     document = Document("1", "", text, sections=(Section("AIM", 0, 14), Section("METHODS", 15, len(text))))
@@ -63,7 +74,19 @@ def test_the_boundaries_of_a_source_are_kept() -> None:
 
 
 @pytest.mark.timeout(10)
-@pytest.mark.parametrize("text", ["." * 50_000, ". " * 50_000, "((((" * 50_000, "a.) " * 50_000, "." + " " * 50_000 + "x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 50_000,
+        ". " * 50_000,
+        "((((" * 50_000,
+        "a.) " * 50_000,
+        "." + " " * 50_000 + "x",
+        "a.[1" * 50_000,
+        "abc.1," * 40_000,
+        "。" * 50_000,
+    ],
+)
 def test_no_text_takes_forever(text: str) -> None:
     assert sum(end - start for start, end in sentence_spans(text)) > 0
 
