@@ -28,6 +28,7 @@ MOST_BYTES = 50_000_000
 
 Parts = tuple[str, list[Part]]
 _LINE = re.compile(r"[^\n]*\n?")
+_GAP = re.compile(r"\n[ \t]*\n")
 _MARKDOWN = re.compile(r"#{1,6}\s+")
 
 
@@ -172,10 +173,10 @@ def _drop_back_matter(text: str, parts: Sequence[Part]) -> list[Part]:
 def _split_paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentences of a stretch of text; a blank line always ends one."""
     spans: list[tuple[int, int]] = []
-    for gap in [*re.finditer(r"\n[ \t]*\n", text[start:end]), None]:
-        stop = start + gap.start() if gap else end
-        spans += sentence_spans(text, start if not spans else max(start, spans[-1][1]), stop)
-    return spans
+    for gap in _GAP.finditer(text, start, end):
+        spans += sentence_spans(text, start, gap.start())
+        start = gap.end()
+    return spans + sentence_spans(text, start, end)
 
 
 def _read_jats(raw: bytes, where: str) -> Paper:

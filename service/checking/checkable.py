@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
 _STOP = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"(?:how|why|what|when|where|who|which)\b", re.IGNORECASE)
-_COMPOUND = re.compile(r"\w+(?:-\w+)+")
+_COMPOUND = re.compile(r"\b\w+(?:-\w+)+")
 _ALSO_NOUNS = frozenset("causes benefits benefit harms harm works work help release limits results protein carriers".split())
 """Verbs that are nouns at the end of a list of keywords: "smoking lung cancer causes"."""
 _LEAD = re.compile(r"^[*•–-]\s+")

@@ -5,28 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import unescape
 from typing import Literal
+from urllib.parse import unquote
 
+from nli.text.sentences import REFERENCES
 from retrieval.store.documents import Documents
 from retrieval.store.rows import Entry
 from service.checking.readers.passage import Link
 
-# An index's own document ids may contain letters; PMIDs contain none.
+# An index's own document ids may contain letters; PMIDs contain none. Every repetition over what a text may repeat is bounded,
+# so that no text takes more than a time in proportion to its length.
+_NAMED = r"\bPMIDs?(?![a-z])[\s:#\"]{0,5}"
 _PMID = re.compile(
-    r"\bPMIDs?\b\s*[:#]?\s*((?:\d{1,9}|[a-z][\w-]*\d)(?:\s*(?:[,;]|and)\s*(?:PMIDs?\b\s*[:#]?\s*)?\d{4,9}(?!\d))*)", re.IGNORECASE
+    rf"{_NAMED}((?:\d{{1,9}}|[a-z][\w-]{{0,99}}\d)(?:\s{{0,3}}(?:[,;]|and)\s{{0,3}}(?:{_NAMED})?\d{{4,9}}(?!\d))*)",
+    re.IGNORECASE,
 )
+_AGAIN, _ID = re.compile(_NAMED, re.IGNORECASE), re.compile(r"[\w-]*\d")
 _PUBMED = re.compile(r"pubmed\.ncbi\.nlm\.nih\.gov/(\d{1,9})|ncbi\.nlm\.nih\.gov/pubmed/(\d{1,9})", re.IGNORECASE)
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>“”]+", re.IGNORECASE)
-_ADDRESS = re.compile(r"https?://\S+|\bdoi:\s*\S+", re.IGNORECASE)
+_DOI = re.compile(r"\b10\.\d{4,9}(?:/|%2F)(?:[^\s\"<>“”]|<[^\s<>\"]{1,40}>)+", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://(?:[^\s<>]|<[^\s<>]{1,40}>)+|\bdoi:\s{0,3}\S+", re.IGNORECASE)
 _NUMBERS = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*\]")
-_INNER = r"(?:[^()\[\]]|\([^()]*\))*"
-_HOLDS = rf"(?:\bPMIDs?\b|\bPMCID\b|\bdoi\b|\b10\.\d{{4,9}}/|https?://){_INNER}"
+_RAISED = re.compile(rf"[.?!]['\"”’)\]]*({REFERENCES})\s*$")
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_BRACKETS = re.compile(r"[(\[](?:[^()\[\]]|\([^()]{0,200}\)){1,1000}[)\]]")
+_HOLDS = re.compile(r"\bPMIDs?(?![a-z])|\bPMCID\b|\bdoi\b|\b10\.\d{4,9}/|https?://", re.IGNORECASE)
 _NAME = r"(?:[A-Z][\w'’.-]*|et al\.?|and|&|de|van|von|der)"
 _AUTHOR = rf"(?:see |e\.g\.,? |reviewed in )?[A-Z][\w'’.-]+(?:,? {_NAME})*,? (?:19|20)\d{{2}}[a-z]?"
-_GROUP = re.compile(rf"\s*(?:{_NUMBERS.pattern}|\({_INNER}{_HOLDS}\)|\[{_INNER}{_HOLDS}\]|\({_AUTHOR}(?:\s*[;,]\s*{_AUTHOR})*\))")
-LEADING = re.compile(rf"(?:{_GROUP.pattern}[.,;]?)+\s*")
-"""Citations at the beginning of a sentence: they belong to the sentence before."""
+_AUTHORS = re.compile(rf"\({_AUTHOR}(?:\s*[;,]\s*{_AUTHOR})*\)")
 _MOST_IN_RANGE = 30
+_LONGEST_MARK = 60
+"""The references after a full stop have at most so many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:
     for piece in (text, *(link.address for link in links)):
         at: list[tuple[int, CitedPaper]] = []
         for match in _PMID.finditer(piece):
-            ids = re.findall(r"[a-z]?[\w-]*\d", match[1], re.IGNORECASE)
+            ids = _ID.findall(_AGAIN.sub(" ", match[1]))
             at += [(match.start() + order, CitedPaper("pmid", one)) for order, one in enumerate(ids)]
         at += [(match.start(), CitedPaper("pmid", match[1] or match[2])) for match in _PUBMED.finditer(piece)]
         at += [(match.start(), CitedPaper("doi", _trim(match[0]))) for match in _DOI.finditer(piece)]
@@ -60,8 +69,9 @@ def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:
 def numbers_in(text: str) -> tuple[int, ...]:
     """The numbers by which a sentence cites its list of references: "[2, 4–6]" is 2, 4, 5 and 6."""
     numbers: list[int] = []
-    for match in _NUMBERS.finditer(text):
-        for part in re.split(r"[,;]", match[1]):
+    raised = _RAISED.search(text, max(0, len(text) - _LONGEST_MARK))
+    for listed in (*(match[1] for match in _NUMBERS.finditer(text)), *([raised[1].strip("[]")] if raised else [])):
+        for part in re.split(r"[,;]", listed.translate(_DIGITS)):
             ends = [int(one) for one in re.findall(r"\d+", part)]
             first, last = ends[0], ends[-1]
             numbers += range(first, last + 1) if first <= last < first + _MOST_IN_RANGE else ends
@@ -70,13 +80,31 @@ def numbers_in(text: str) -> tuple[int, ...]:
 
 def without_citations(text: str) -> str:
     """The words of a sentence on one line, without its citations and addresses."""
-    bare = _ADDRESS.sub(" ", _PMID.sub(" ", _GROUP.sub("", text)))
+    if raised := _RAISED.search(text, max(0, len(text) - _LONGEST_MARK)):
+        text = text[: raised.start(1)]
+    bare = _ADDRESS.sub(" ", _PMID.sub(" ", _BRACKETS.sub(lambda match: "" if _is_citation(match[0]) else match[0], text)))
     line = " ".join(_DOI.sub(" ", bare).split())
-    return re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"[(\[]\s*[,;.:]*\s*[)\]]", "", line)).strip()
+    return re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"[(\[<]\s*[,;.:]*\s*[)\]>]", "", line)).strip()
+
+
+def leading_citations(text: str, start: int, end: int) -> int:
+    """Where the citations at the beginning of `text[start:end]` end, which belong to the sentence before; `start` without any."""
+    place = start
+    while (match := _BRACKETS.match(text, place, end)) and _is_citation(match[0]):
+        place = match.end()
+        place += text[place : place + 1] in (".", ",", ";")
+        place += len(text[place:end]) - len(text[place:end].lstrip())
+    return place
+
+
+def _is_citation(bracket: str) -> bool:
+    """Whether a pair of brackets holds numbers of references, authors with years, or what names a paper."""
+    return bool(_NUMBERS.fullmatch(bracket) or _HOLDS.search(bracket) or _AUTHORS.fullmatch(bracket))
 
 
 def _trim(doi: str) -> str:
-    """A DOI without the punctuation after it; a closing bracket is part of it if it was opened in it."""
+    """A DOI as it is registered, without the punctuation after it; a closing bracket is part of it if it was opened in it."""
+    doi = unquote(unescape(doi))
     while doi and (doi[-1] in ".,;:'’”" or (doi[-1] in ")]" and doi.count(doi[-1]) > doi.count("(" if doi[-1] == ")" else "["))):
         doi = doi[:-1]
     return doi.lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,14 +13,12 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.paper import SectionKind
 from retrieval.core.values import Span
 from service.checking.checkable import Reason, claim_in
-from service.checking.citations import LEADING, CitedPaper, cited_in, numbers_in
-from service.checking.readers.passage import Block, Passage
+from service.checking.citations import CitedPaper, cited_in, leading_citations, numbers_in
+from service.checking.readers.passage import Block, Link, Passage
 
 _LIST_HEADING = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")
 _MARKER = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s+")
-# "… fever.[1] It also …": the sentence ends after the bracket.
-_BRACKET_END = re.compile(r"[.?!](?:\[[\d,;– -]+\])+\s+(?=[A-Z“\"])")
 _HASH = re.compile(r"^#{1,6}\s+")
 
 
@@ -44,13 +43,13 @@ class TextSentence:
 
 def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
     """The sentences of a text in order, including headings."""
-    references = _references(passage)
+    links = sorted(passage.links, key=_begin)
+    references = _references(passage, links)
     sentences: list[TextSentence] = []
     for place, block, span, section in _spans(passage):
         start, end = span
         words = passage.text[start:end]
-        links = [link for link in passage.links if start <= link.start < end]
-        citations, unresolved = list(cited_in(words, links)), []
+        citations, unresolved = list(cited_in(words, _links_within(links, start, end))), []
         for number in numbers_in(words):
             papers = references.get(number, ())
             citations += papers
@@ -99,36 +98,44 @@ def _is_heading(block: Block, words: str) -> bool:
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
     """The sentences of a span, each with the citations after its full stop."""
-    pieces: list[Span] = []
-    for first, last in sentence_spans(text, start, end):
-        for match in _BRACKET_END.finditer(text, first, last):
-            pieces.append((first, match.start() + len(match[0].rstrip())))
-            first = match.end()
-        pieces.append((first, last))
     spans: list[Span] = []
-    for first, last in pieces:
-        lead = LEADING.match(text, first, last) if spans else None
-        if lead:
-            spans[-1] = (spans[-1][0], first + len(lead[0].rstrip()))
-            first = lead.end()
-        if first < last:
-            spans.append((first, last))
+    for first, last in sentence_spans(text, start, end):
+        behind = leading_citations(text, first, last) if spans else first
+        if behind > first:
+            spans[-1] = (spans[-1][0], first + len(text[first:behind].rstrip()))
+        if behind < last:
+            spans.append((behind, last))
     return spans
 
 
-def _references(passage: Passage) -> Mapping[int, tuple[CitedPaper, ...]]:
+def _references(passage: Passage, links: Sequence[Link]) -> Mapping[int, tuple[CitedPaper, ...]]:
     """The papers that the entries of a list of references name, by the entry's number or else its position."""
-    texts = [passage.text[span[0] : span[1]] for _, _, span, section in _spans(passage) if section == "references"]
+    spans = [span for _, _, span, section in _spans(passage) if section == "references"]
     references: dict[int, tuple[CitedPaper, ...]] = {}
-    for order, entry in enumerate(_entries(texts), 1):
+    for order, (start, end) in enumerate(_entries(passage.text, spans), 1):
+        entry = passage.text[start:end]
         number = _ENTRY.match(entry)
-        links = [link for link in passage.links if passage.text[link.start : link.end] in entry]
-        references.setdefault(int(number[1] or number[2]) if number else order, cited_in(entry, links))
+        place = int(number[1] or number[2]) if number else order
+        references.setdefault(place, cited_in(entry, _links_within(links, start, end)))
     return references
 
 
-def _entries(texts: Sequence[str]) -> list[str]:
+def _entries(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     """The entries of a list of references; if a whole list is one block, each line is an entry."""
-    return [
-        line for one in texts for line in (one.split("\n") if sum(map(bool, map(_ENTRY.match, one.split("\n")))) > 1 else [one])
-    ]
+    for start, end in spans:
+        lines = text[start:end].split("\n")
+        if sum(map(bool, map(_ENTRY.match, lines))) < 2:
+            yield start, end
+            continue
+        for line in lines:
+            yield start, start + len(line)
+            start += len(line) + 1
+
+
+def _links_within(links: Sequence[Link], start: int, end: int) -> Sequence[Link]:
+    """Those of the links, which are in the order of their beginnings, that begin within a span."""
+    return links[bisect_left(links, start, key=_begin) : bisect_left(links, end, key=_begin)]
+
+
+def _begin(link: Link) -> int:
+    return link.start

@@ -12,7 +12,6 @@ from fastapi.responses import Response, StreamingResponse
 from retrieval.core.values import Claim, Grounding
 from service.checking.check import Checker, Reading
 from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, export_text
-from service.checking.readers.passage import Passage
 from service.checking.request import read_request
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http.reference import examples
@@ -100,17 +99,19 @@ async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
 
 
 def _read_body(body: TextRequest) -> Reading:
-    return Reading.of(_check_length(read_request(body))).at_most(MOST_TEXT_CLAIMS)
+    _check_length(body.text)
+    passage = read_request(body)
+    _check_length(passage.text)
+    return Reading.of(passage).at_most(MOST_TEXT_CLAIMS)
 
 
-def _check_length(passage: Passage) -> Passage:
-    if len(passage.text) > MOST_CHARACTERS:
+def _check_length(text: str) -> None:
+    if len(text) > MOST_CHARACTERS:
         raise problems.Refused(
-            f"The text has {len(passage.text):,} characters and at most {MOST_CHARACTERS:,} are read; send it in parts, or use "
+            f"The text has {len(text):,} characters and at most {MOST_CHARACTERS:,} are read; send it in parts, or use "
             "`counterpoint check`.",
             413,
         )
-    return passage
 
 
 def _pieces(reading: Reading) -> int:

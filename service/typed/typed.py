@@ -14,6 +14,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.store.documents import Documents
 from service.checking.checkable import find_verb
 from service.checking.citations import CitedPaper, cited_in, without_citations
+from service.grounding.claims import MAX_CHARACTERS
 from service.typed.language import find_language
 
 Kind = Literal["claim", "question", "keywords", "paper", "text", "language"]
@@ -50,13 +51,14 @@ class Typed:
 def read_typed(raw: str, store: Documents | None = None) -> Typed:
     """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
     text = " ".join(raw.split())
-    if citation := _name_paper(text, store):
+    too_long = len(text) > MAX_CHARACTERS
+    if not too_long and (citation := _name_paper(text, store)):
         return Typed("paper", text, cited=citation)
     count = len(sentence_spans(raw, 0, len(raw))) if len(text) > _LONGER_THAN_CLAIM else 1
     language = find_language(text)
     if language:
         return Typed("language", text, text, language=language, sentences=count)
-    if count >= _FEWEST_SENTENCES:
+    if too_long or count >= _FEWEST_SENTENCES:
         return Typed("text", text, sentences=count)
     if _is_question(text):
         return Typed("question", text, _state(text))

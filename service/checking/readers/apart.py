@@ -1,4 +1,4 @@
-"""Reading a PDF or a DOCX in a process of its own: a hostile file can neither hang this one nor fill its memory.
+"""Reading in a process of its own, for formats whose libraries a hostile file can make hang or fill the memory.
 
 The other process is a new interpreter, never a fork of this one, which may run Java and threads. It imports only what the
 format needs, and what it sends back is JSON.
@@ -22,7 +22,7 @@ MOST_MEMORY = 1_000_000_000
 _MODULE = "service.checking.readers.apart"
 
 
-def read_apart(kind: Literal["docx", "pdf"], raw: bytes, name: str) -> Passage:
+def read_apart(kind: Literal["docx", "pdf", "markdown"], raw: bytes, name: str) -> Passage:
     """The text of a file; raises `BadInput` for one that cannot be read, or not within the limits on time and memory."""
     command = [sys.executable, "-P", "-m", _MODULE]
     path = os.pathsep.join(part or os.getcwd() for part in sys.path)
@@ -58,11 +58,7 @@ def _main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     try:
-        if kind == "docx":
-            from service.checking.readers.docx import read_docx as read
-        else:
-            from service.checking.readers.pdf import read_pdf as read
-        passage = read(raw, name)
+        passage = _read(kind, raw, name)
         check_length(passage.text, name)
     except BadInput as error:
         print(json.dumps([str(error), "", [], []]))
@@ -70,6 +66,20 @@ def _main() -> None:
     blocks = [(one.start, one.end, one.kind, one.row) for one in passage.blocks]
     links = [(one.start, one.end, one.address) for one in passage.links]
     print(json.dumps(["", passage.text, blocks, links]))
+
+
+def _read(kind: str, raw: bytes, name: str) -> Passage:
+    if kind == "docx":
+        from service.checking.readers.docx import read_docx
+
+        return read_docx(raw, name)
+    if kind == "pdf":
+        from service.checking.readers.pdf import read_pdf
+
+        return read_pdf(raw, name)
+    from service.checking.readers.markdown import read_markdown
+
+    return read_markdown(raw.decode())
 
 
 if __name__ == "__main__":

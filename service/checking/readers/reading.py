@@ -16,6 +16,9 @@ from service.checking.readers.passage import Passage, Writing, check_length
 
 MOST_BYTES = 50_000_000
 
+_MOST_MARKDOWN = 20_000
+"""A longer Markdown text is read in a process of its own; the worst of this length takes about two seconds."""
+
 TextFormat = Literal["auto", "text", "markdown"]
 Format = Literal["auto", "text", "markdown", "docx", "pdf", "lines", "csv"]
 
@@ -24,7 +27,7 @@ _ZIP, _PDF = b"PK\x03\x04", b"%PDF-"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MARKDOWN_NAMES, _TABLE_NAMES = (".md", ".markdown"), (".csv", ".tsv")
 # Two of these make a text Markdown: one alone may occur in any text.
-_MARKS = re.compile(r"^#{1,6}\s+\S|^\s*(?:[-*+]|\d+\.)\s+\S|\*\*\S[^*\n]*\*\*|^```|\]\(https?://", re.MULTILINE)
+_MARKS = re.compile(r"^#{1,6}[^\S\n]+\S|^[^\S\n]*(?:[-*+]|\d+\.)[^\S\n]+\S|\*\*\S[^*\n]*\*\*|^```|\]\(https?://", re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 
@@ -75,10 +78,19 @@ def read_text(text: str, format: TextFormat = "auto", name: str = "The text") ->
     clean = check_length(replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n"), name)
     marks = format == "auto" and sum(1 for _ in zip(_MARKS.finditer(clean), range(2), strict=False)) == 2
     if format == "markdown" or marks:
-        from service.checking.readers.markdown import read_markdown
-
-        return _require_text(read_markdown(clean), name)
+        return _require_text(_read_markdown(clean, name), name)
     return _require_text(_plain(clean), name)
+
+
+def _read_markdown(text: str, name: str) -> Passage:
+    """A long text may take its parser a time that grows with the square of its length, so it is read apart."""
+    if len(text) > _MOST_MARKDOWN:
+        from service.checking.readers.apart import read_apart
+
+        return read_apart("markdown", text.encode(), name)
+    from service.checking.readers.markdown import read_markdown
+
+    return read_markdown(text)
 
 
 def _plain(text: str) -> Passage:

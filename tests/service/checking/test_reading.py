@@ -12,7 +12,7 @@ from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from retrieval.core.errors import BadInput
-from service.checking.readers import apart
+from service.checking.readers import apart, reading
 from service.checking.readers import docx as docx_reader
 from service.checking.readers import pdf as pdf_reader
 from service.checking.readers.passage import Passage
@@ -225,3 +225,13 @@ def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         read_file(tmp_path / "none.txt")
+
+
+def test_a_long_markdown_text_is_read_apart_and_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = "# Title\n\nAspirin reduces [fever](https://a.org).\n\n- one\n"
+    whole = read_text(short, "markdown")
+    monkeypatch.setattr(reading, "_MOST_MARKDOWN", 10)
+    assert read_text(short, "markdown") == whole
+    monkeypatch.setattr(apart, "MOST_SECONDS", 1)
+    with pytest.raises(BadInput, match="takes more than 1 seconds"):
+        read_text("\t\n- -" * 40_000, "markdown")

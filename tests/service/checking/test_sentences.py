@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from service.checking.citations import CitedPaper, cited_in, numbers_in, without
 from service.checking.readers.passage import Writing
 from service.checking.readers.reading import TextFormat, read_text
 from service.checking.sentences import TextSentence, sentences_of
+from service.typed.typed import read_typed
 
 
 def told(text: str, format: TextFormat = "text") -> list[TextSentence]:
@@ -119,6 +121,43 @@ def test_numbers_are_looked_up_in_the_list_of_references(format: TextFormat) -> 
     assert {other.reason for other in told(text, format)} == {"heading", "references", None}
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Copper shortens colds in adults.3 Zinc shortens them (PMID: 4).", [("Copper shortens colds in adults.", (3,))]),
+        ("Pain fell in adults.1,2 Zinc relieves pain.", [("Pain fell in adults.", (1, 2))]),
+        ("Pain fell in adults.¹⁻³ Zinc relieves pain.", [("Pain fell in adults.", (1, 2, 3))]),
+        ("Pain fell in adults.[4][5] Zinc relieves pain.", [("Pain fell in adults.", (4, 5))]),
+        ("Pain fell in 95% of 12 adults.7", [("Pain fell in 95% of 12 adults.", (7,))]),
+        ("Pain fell by 0.5 Points.", [("Pain fell by 0.5 Points.", ())]),
+    ],
+)  # fmt: skip
+def test_a_reference_right_after_a_stop_is_the_sentence_s(text: str, found: list[tuple[str, tuple[int, ...]]]) -> None:
+    assert [(one.claim, one.unresolved) for one in told(text)][: len(found)] == found
+
+
+HOSTILE = [
+    "\n", " ", "\t", "a", "A", "(", "[", ")", "]", "1", ",", ".", "?", "-", "a-", "a.", "(a", "[1,", "1, ", "PMID", "PMID 1, ",
+    "10.1234/", "doi: ", "http://", "(A ", "Ab ", "# a\n", "- a\n", "*a", "**", "ab.1,", "ab.[1", "1.\n", "(x)(",
+    "<", "%2F", "and ",
+]  # fmt: skip
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_the_time_for_a_text_grows_with_its_length(piece: str) -> None:
+    def seconds(characters: int) -> float:
+        text = ("Aspirin [(" + piece * characters)[:characters] + " x"
+        began = time.process_time()
+        sentences_of(read_text(text, "text"))
+        without_citations(text)
+        read_typed(text)
+        return time.process_time() - began
+
+    seconds(100)
+    assert seconds(200_000) < max(2.0, 60 * seconds(10_000))
+
+
 def test_a_link_to_pubmed_is_a_citation() -> None:
     found = told(
         "## One\n\nAspirin reduces fever [here](https://pubmed.ncbi.nlm.nih.gov/17/). Statins lower cholesterol.", "markdown"
@@ -150,6 +189,17 @@ def test_an_entry_of_a_list_of_claims_is_taken_as_it_is() -> None:
         ("https://www.ncbi.nlm.nih.gov/pubmed/77/", ["77"]),
         ("PMID 5 in 2001", ["5"]),
         ("version 10.15 of it", []),
+        ("PMID33333333, PMIDs 12345678 and PMID23456789", ["33333333", "12345678", "23456789"]),
+        ("https://doi.org/10.1016%2FS0140-6736(05)66544-6.", ["10.1016/s0140-6736(05)66544-6"]),
+        (
+            "10.1002/(SICI)1097-0258(19990815)18:15<1111::AID-SIM001>3.0.CO;2-2.",
+            ["10.1002/(sici)1097-0258(19990815)18:15<1111::aid-sim001>3.0.co;2-2"],
+        ),
+        (
+            "10.1002/(SICI)1097&lt;1111::AID&gt;3.0 and <https://doi.org/10.1000/x>",
+            ["10.1002/(sici)1097<1111::aid>3.0", "10.1000/x"],
+        ),
+        ("PMIDs of it and PMID x", []),
     ],
 )
 def test_ids_are_found_in_their_order(text: str, found: list[str]) -> None:
