@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from indexes.lucene_writer import LuceneWriter
-from indexes.readers import Columns, SkipBad
+from indexes.readers import Columns, Note, SkipBad
 from indexes.reading import SourceReading, Target
 from retrieval.core.errors import BadRecord
 from retrieval.store.manifest import IndexSource, Manifest
@@ -48,30 +48,33 @@ class Changes:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build or update did: the manifest of the index, the bad records it left out, how many documents it touched, and the
-    sources that it read."""
+    """What a build or update did: the manifest of the index, the bad records it left out, how many documents it touched, the
+    sources that it read, and what to know about records that it read all the same."""
 
     manifest: Manifest
     bad: tuple[BadRecord, ...]
     touched: int
     sources: tuple[IndexSource, ...] = ()
     changes: Changes = Changes()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
 class SourcesRead:
-    """The sources of a build or update, each read to its end: what they were, what they changed, and the bad records left out."""
+    """The sources of a build or update, each read to its end: what they were, what they changed, the bad records left out, and
+    notes on the others."""
 
     sources: tuple[IndexSource, ...]
     changes: Changes
     bad: tuple[BadRecord, ...]
+    notes: tuple[Note, ...] = ()
 
     def report(self, index: Manifest, old: Manifest | None = None, earlier_count: int = 0) -> BuildReport:
         """The report on `index`, made from `old` if there was one; an earlier attempt wrote `earlier_count` of its documents."""
         # All marks are set again, so those that the index had before are not new.
         retractions = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
         changes = replace(self.changes, retracted=retractions)
-        return BuildReport(index, self.bad, earlier_count + changes.touched, self.sources, changes)
+        return BuildReport(index, self.bad, earlier_count + changes.touched, self.sources, changes, self.notes)
 
 
 def read_source(
@@ -104,4 +107,4 @@ def read_all(
         with bar:
             sources.append(read_source(reading, path, kind, skip, columns, bar))
         changes = changes.add(reading)
-    return SourcesRead(tuple(sources), changes, tuple(skip.faults))
+    return SourcesRead(tuple(sources), changes, tuple(skip.faults), tuple(skip.notes))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from indexes.readers import counterpoint, pubmed, pyserini, scifact
-from indexes.readers.base import jsonl, source
+from indexes.readers.base import foreign, jsonl, source
 from indexes.readers.base.fields import describe_keys
 from indexes.readers.base.marks import is_placeholder, is_retracted
-from indexes.readers.base.records import Deletion, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
+from indexes.readers.base.records import Deletion, Note, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.base.source import sources
 from indexes.readers.exports import bibtex, csl, europepmc, nbib, ris, table
 from indexes.readers.exports.table import Columns, check_columns
@@ -20,8 +20,8 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
 
 __all__ = [
-    "FORMATS", "Columns", "Deletion", "Format", "Omission", "OnBad", "Record", "SkipBad", "check_columns", "detect_format",
-    "raise_bad", "read", "sources",
+    "FORMATS", "Columns", "Deletion", "Format", "Note", "Omission", "OnBad", "Record", "SkipBad", "check_columns",
+    "detect_format", "raise_bad", "read", "sources",
 ]  # fmt: skip
 
 
@@ -69,10 +69,10 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: C
     if name not in FORMATS:
         raise BadInput(f"{format!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
     form = FORMATS[name]
-    start = source.read_head(path)
-    if _is_xml(start) != (name == XML):
-        raise BadInput(f"{path} is {'' if _is_xml(start) else 'not '}XML: expected {form.what}; use the format auto.")
-    if form.begins and not form.begins(_decode(start)):
+    head = source.read_head(path)
+    if _is_xml(head) != (name == XML):
+        raise BadInput(f"{path} is {'' if _is_xml(head) else 'not '}XML: expected {form.what}; use the format auto.")
+    if form.begins and not form.begins(head):
         raise BadInput(f"{path} does not begin as {form.what} does; use the format auto.")
     records = table.read(path, on_bad, columns) if name == CSV else form.read(path, on_bad)
     return (_note_marks(record, form) if isinstance(record, Document) else record for record in records)
@@ -91,11 +91,12 @@ def _note_marks(document: Document, form: Format) -> Record:
 
 def detect_format(path: Path, columns: Columns | None = None) -> str:
     """The name of the format of `path`, by its content: XML's root, an export's beginning, the keys of JSON lines."""
-    start = source.read_head(path)
-    if _is_xml(start):
+    head = source.read_head(path)
+    if other := foreign.name_text(head):
+        raise BadInput(f"{path} is {other}.")
+    if _is_xml(head):
         pubmed.check_root(path)
         return XML
-    head = _decode(start)
     for name, format in FORMATS.items():
         if format.begins and format.begins(head):
             return name
@@ -124,10 +125,5 @@ def _detect_json_lines(path: Path) -> str:
     )
 
 
-def _is_xml(start: bytes) -> bool:
-    return _decode(start).lstrip().startswith("<")
-
-
-def _decode(start: bytes) -> str:
-    """A file's beginning as text, cut anywhere."""
-    return start.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore").replace("\r\n", "\n")
+def _is_xml(head: str) -> bool:
+    return head.lstrip().startswith("<")

@@ -253,6 +253,10 @@ def _parse_columns(options: list[str]) -> dict[str, str]:
     return columns
 
 
+_MOST_NOTES = 20
+"""Notes on records that were read, at most: a library may have one for every record."""
+
+
 def _list_left_out(report: BuildReport) -> None:
     for source in report.sources:
         if source.without_abstract:
@@ -263,3 +267,7 @@ def _list_left_out(report: BuildReport) -> None:
         print_note(f"{len(report.bad)} bad records were skipped:")
         for fault in report.bad:
             print_note(f"  {fault}")
+    for note in report.notes[:_MOST_NOTES]:
+        print_note(str(note))
+    if len(report.notes) > _MOST_NOTES:
+        print_note(f"and {len(report.notes) - _MOST_NOTES:,} more notes on records that were read.")

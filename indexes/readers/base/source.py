@@ -1,14 +1,19 @@
-"""Files as bytes: finding them, opening them plain or gzipped, and reporting their faults in one sentence."""
+"""Files as bytes and as text: finding them, opening them plain or gzipped, and reporting their faults in one sentence."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from io import BufferedIOBase
+from io import BufferedIOBase, TextIOWrapper
 from pathlib import Path
+from typing import BinaryIO, cast
 
+from indexes.readers.base import foreign
+from indexes.readers.base.records import Note, OnBad, raise_bad
 from retrieval.core.errors import BadInput, BadRecord
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".xml", ".nbib", ".ris", ".bib", ".csv", ".tsv")
@@ -22,7 +27,11 @@ LONGEST = 64 * 2**20
 LARGEST = 512 * 2**20
 """Bytes, unpacked, in a file that can only be read whole."""
 
-_BOM = b"\xef\xbb\xbf"
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
+# What Python makes of a byte that is not UTF-8 (`surrogateescape`).
+_ESCAPED = re.compile("[\udc80-\udcff]")
 _GZIP = b"\x1f\x8b"
 _HEAD = 4096
 
@@ -54,7 +63,8 @@ def sources(paths: Iterable[Path]) -> list[Path]:
 
 
 def _is_source(path: Path) -> bool:
-    return not path.name.startswith(".") and path.name.removesuffix(".gz").endswith(SUFFIXES) and path.is_file()
+    name = path.name.lower()  # Windows ignores the case of names
+    return not name.startswith(".") and name.removesuffix(".gz").endswith(SUFFIXES) and path.is_file()
 
 
 @contextmanager
@@ -73,8 +83,8 @@ def open_source(path: Path) -> Iterator[BufferedIOBase]:
         yield gzip.GzipFile(fileobj=raw) if is_gzip else raw
 
 
-def read_head(path: Path) -> bytes:
-    """The first few thousand bytes of the content; raises `BadInput` if they show that no reader can use the file."""
+def read_head(path: Path) -> str:
+    """The first few thousand characters of the content; raises `BadInput` if they show that no reader can use the file."""
     start = b""
     with open_source(path) as stream:
         try:
@@ -87,15 +97,33 @@ def read_head(path: Path) -> bytes:
         raise BadInput(f"{path} is empty: expected a file of documents; check what wrote it.")
     if start.startswith(_GZIP):
         raise BadInput(f"{path} is gzipped twice: expected one layer; unpack it once (gunzip) and try again.")
-    if b"\x00" in start:
-        raise BadInput(f"{path} is binary or UTF-16: expected text in UTF-8; export or convert it as such.")
-    return start
+    if name := foreign.name_binary(start):
+        raise BadInput(f"{path} is {name}.")
+    text = start.decode(find_encoding(start), errors="ignore")
+    if "\x00" in text:
+        raise BadInput(f"{path} is binary: expected text; export or convert it as such.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def find_encoding(start: bytes) -> str:
+    """The encoding of a text by its first bytes: UTF-8 unless a byte order mark, or zeros among ASCII, tell otherwise."""
+    for mark, name in _MARKS.items():
+        if start.startswith(mark):
+            return name
+    zeros = [not byte for byte in start[:8]]
+    if zeros == [False, True] * 4:
+        return "utf-16-le"
+    return "utf-16-be" if zeros == [True, False] * 4 else "utf-8-sig"
 
 
 def read_lines(path: Path, expected: str = "shorter lines") -> Iterator[tuple[int, bytes]]:
-    """All lines with their numbers from 1, without a byte order mark; `expected` says what a line that is too long should be."""
+    """All lines with their numbers from 1, as UTF-8 without a byte order mark; `expected` says what a line that is too long
+    should be."""
     number = 0
     with open_source(path) as stream:
+        if not (encoding := _peek_encoding(path, stream)).startswith("utf-8"):
+            yield from ((number, line.encode()) for number, line in _decode_lines(path, stream, encoding, expected, raise_bad))
+            return
         while True:
             try:
                 line = stream.readline(LONGEST)
@@ -105,41 +133,85 @@ def read_lines(path: Path, expected: str = "shorter lines") -> Iterator[tuple[in
                 return
             number += 1
             if len(line) == LONGEST and not line.endswith(b"\n"):
-                size = f"a line of over {LONGEST // 2**20} MiB"
-                hint = f"expected {expected}, got {size}; write each object on its own line."
-                raise BadRecord(path, f"line {number}", hint)
-            yield number, line.removeprefix(_BOM) if number == 1 else line
+                raise _make_length_error(path, number, expected, LONGEST)
+            yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
-def read_text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The same as text; line ends are single newlines. A byte that is not UTF-8 is a fault of the whole file."""
-    for number, line in read_lines(path):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise _make_coding_error(path, f"line {number}", error) from error
-        yield number, text.replace("\r\n", "\n")
+def read_text_lines(path: Path, on_bad: OnBad = raise_bad) -> Iterator[tuple[int, str]]:
+    """The same as text, whatever ends a line (Unix, Windows, old Mac); line ends are single newlines.
 
-
-def read_text(path: Path) -> str:
-    """The whole file as text, for formats that cannot be read in parts; one that is too large is refused."""
+    UTF-16 is read as such, and a byte that is not UTF-8 as Windows-1252, which is what EndNote writes on Windows; `on_bad` gets a
+    note of it.
+    """
     with open_source(path) as stream:
-        try:
-            content = stream.read(LARGEST + 1)
-        except READ_ERRORS as error:
-            raise make_broken_error(path, "as a whole", error) from error
-    if len(content) > LARGEST:
-        raise BadInput(f"{path} has over {LARGEST // 2**20} MiB: expected a smaller file; export your library in parts.")
+        yield from _decode_lines(path, stream, _peek_encoding(path, stream), "shorter lines", on_bad)
+
+
+def read_text(path: Path, on_bad: OnBad = raise_bad) -> str:
+    """The whole file as text, for formats that cannot be read in parts; one that is too large is refused."""
+    lines, size = list[str](), 0
+    with open_source(path) as stream:
+        for _, line in _decode_lines(path, stream, _peek_encoding(path, stream), "a smaller file", on_bad, LARGEST):
+            lines.append(line)
+            size += len(line)
+            if size > LARGEST:
+                raise BadInput(f"{path} has over {LARGEST // 2**20} MiB: expected a smaller file; export your library in parts.")
+    return "".join(lines)
+
+
+def _peek_encoding(path: Path, stream: BufferedIOBase) -> str:
     try:
-        return content.removeprefix(_BOM).decode("utf-8")
+        return find_encoding(stream.peek(8))  # type: ignore[attr-defined]  # both kinds of stream have it
+    except READ_ERRORS as error:
+        raise make_broken_error(path, "after line 0", error) from error
+
+
+def _decode_lines(
+    path: Path, stream: BufferedIOBase, encoding: str, expected: str, on_bad: OnBad, longest: int = 0
+) -> Iterator[tuple[int, str]]:
+    """The lines of `stream` as text; at its end, `on_bad` is told how they were encoded if it was not UTF-8."""
+    is_utf8, number, other = encoding.startswith("utf-8"), 0, list[int]()
+    longest = longest or LONGEST
+    text = TextIOWrapper(cast(BinaryIO, stream), encoding, "surrogateescape" if is_utf8 else "strict")
+    while True:
+        try:
+            line = text.readline(longest)
+        except UnicodeDecodeError as error:
+            hint = f"expected {encoding.upper()}, got {error.reason}; save or export the file as UTF-8."
+            raise BadRecord(path, f"after line {number}", hint) from error
+        except READ_ERRORS as error:
+            raise make_broken_error(path, f"after line {number}", error) from error
+        if not line:
+            break
+        number += 1
+        if len(line) == longest and not line.endswith("\n"):
+            raise _make_length_error(path, number, expected, longest)
+        if not line.isascii():
+            if _ESCAPED.search(line):
+                other.append(number)
+                line = _decode_rest(line, path, number)
+            # Files that were put together have a byte order mark in the middle.
+            line = line.lstrip("\ufeff")
+        yield number, line
+    if not is_utf8:
+        on_bad(Note(path, "all lines", f"read as {encoding.upper()}"))
+    elif other:
+        hint = f"not UTF-8 and read as Windows-1252, as were {len(other):,} lines in all; check names and signs there"
+        on_bad(Note(path, f"line {other[0]}", hint))
+
+
+def _decode_rest(line: str, path: Path, number: int) -> str:
+    """A line with those bytes that are not UTF-8 read as Windows-1252: files that were put together may have both."""
+    try:
+        return _ESCAPED.sub(lambda match: bytes([ord(match[0]) - 0xDC00]).decode("cp1252"), line)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _make_coding_error(path, f"line {line}", error) from error
+        hint = f"expected UTF-8 or Windows-1252, got the byte 0x{error.object[0]:02x}; save or export the file as UTF-8."
+        raise BadRecord(path, f"line {number}", hint) from error
 
 
-def _make_coding_error(path: Path, where: str, error: UnicodeDecodeError) -> BadRecord:
-    byte = error.object[error.start]
-    return BadRecord(path, where, f"expected UTF-8, got the byte 0x{byte:02x}; save or export the file as UTF-8.")
+def _make_length_error(path: Path, number: int, expected: str, longest: int) -> BadRecord:
+    hint = f"expected {expected}, got a line of over {longest // 2**20} MiB; write each object on its own line."
+    return BadRecord(path, f"line {number}", hint)
 
 
 def make_broken_error(path: Path, where: str, error: Exception) -> BadRecord:

@@ -27,7 +27,7 @@ def is_csl(head: str) -> bool:
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     """The items of one file, in its order."""
     try:
-        items = json.loads(read_text(path))
+        items = json.loads(read_text(path, on_bad))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise BadRecord(path, where, f"expected valid JSON to the end, found an error ({error.msg}); export it again.") from None

@@ -63,7 +63,7 @@ def is_table(head: str, columns: Columns) -> bool:
 
 def read(path: Path, on_bad: OnBad = raise_bad, columns: Columns | None = None) -> Iterator[Record]:
     """The rows of one file, in its order; one without a column for the abstract is refused, and `columns` says which it is."""
-    lines = (line for _, line in read_text_lines(path))
+    lines = (line for _, line in read_text_lines(path, on_bad))
     first = next((line for line in lines if line.strip()), "")
     delimiter = guess_delimiter(first)
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
