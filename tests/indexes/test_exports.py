@@ -151,7 +151,7 @@ def test_nbib_reads_what_pubmed_writes(tmp_path: Path) -> None:
 
 def test_nbib_a_record_without_a_pmid_is_bad(tmp_path: Path) -> None:
     path = write(tmp_path, f"{NBIB}\nTI  - Lost\nAB  - Lost.\n")
-    with pytest.raises(BadInput, match=r'record 3: expected a PMID in "PMID- ", got a record without one; .*--skip-bad'):
+    with pytest.raises(BadInput, match=r'record 3 \(line 32\): expected a PMID in "PMID- ", got .* without one; .*--skip-bad'):
         list(read(path))
     assert len(list(read(path, on_bad=SkipBad(1)))) == 2
 
@@ -278,12 +278,10 @@ def test_csv_columns_can_be_named(tmp_path: Path) -> None:
         ),
         ("title,abstract\nx,y,z\n", {}, "row 2: expected 2 cells, got 3; a cell that holds the separator needs quotation marks"),
         ('title,abstract\nx,"y\n', {}, "after line 1: expected CSV, found an error"),
-        ("title,abstract\nx,caf\xe9\n", {}, "line 2: expected UTF-8, got the byte 0xe9; save or export the file as UTF-8"),
     ],
 )
 def test_csv_faults(tmp_path: Path, text: str, columns: dict[str, str], says: str) -> None:
-    path = tmp_path / "table.csv"
-    path.write_bytes(text.encode("latin-1" if "\xe9" in text else "utf-8"))
+    path = write(tmp_path, text, "table.csv")
     with pytest.raises(BadInput, match=says):
         list(read(path, columns=columns))
 
@@ -296,7 +294,7 @@ def test_ris_that_breaks_off_is_never_skipped(tmp_path: Path, cut: str) -> None:
 
 def test_ris_a_record_without_its_end_is_bad(tmp_path: Path) -> None:
     path = write(tmp_path, "TY  - JOUR\nAB  - A.\nTY  - JOUR\nTI  - B\nAB  - B.\nER  - \n")
-    with pytest.raises(BadInput, match=r"record 1 \(line 1\): expected `ER  - ` .*, got another `TY  - ` in line 3"):
+    with pytest.raises(BadInput, match=r"record 1 \(line 1\): expected `ER  - ` .*, got another type \(TY  - JOUR\)"):
         list(read(path))
     assert [document.title for document in documents(path, on_bad=SkipBad(1))] == ["B"]
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Section
 
 # Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>]+")
+# In angle brackets, only what serials had before 2000: "…18:15<1111::AID-SIM001>3.0.CO;2-2".
+DOI = re.compile(r"\b10\.[0-9]{4,9}(?:\.[0-9]{1,9})*/(?:[^\s\"<>“”]|<[^\s\"<>/:]{0,40}:[^\s\"<>/]{0,60}>)+")
+_PERCENT = re.compile("%[0-9a-f]{2}", re.IGNORECASE)
 _PMCID = re.compile(r"\bPMC[0-9]{1,10}\b", re.IGNORECASE)
+_PMID = re.compile(
+    r"\b(?:PMID|PubMed ?ID|MEDLINE(?=:))\s*[:#=-]?\s*([0-9]{1,9})(?![0-9])|\b([0-9]{1,9})(?:\.0)?\s*\[(?:PMID|PubMed)\b[^\]]*\]|"
+    r"(?:(?:www\.|pubmed\.)?ncbi\.nlm\.nih\.gov/(?:m/)?(?:pubmed/)?|(?:www\.)?europepmc\.org/(?:article|abstract)/MED/)([0-9]{1,9})(?![0-9])",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(r"[0-9]{1,3}(?:([,. '’])[0-9]{3})(?:\1[0-9]{3})*")
+# What a line that only names a paper's ids may consist of.
+_ID = re.compile(
+    rf"https?://\S+|{_PMID.pattern}|(?:\bPMC(?:ID)?\s*:?\s*)?\bPMC[0-9]+(?:\.[0-9]+)?|(?:\bdoi\s*:?\s*)?{DOI.pattern}|\[[^\]]*\]",
+    re.IGNORECASE,
+)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -22,9 +38,48 @@ def replace_surrogates(text: str) -> str:
 
 
 def find_doi(text: str) -> str:
-    """The first DOI in `text`, in lower case, since DOIs ignore case; "" if there is none."""
-    match = _DOI.search(text)
-    return match.group().rstrip(".,;").lower() if match and match.group().isprintable() else ""
+    """The first DOI in `text`, in lower case, since DOIs ignore case; "" if there is none.
+
+    Read through what addresses (%2F) and HTML (&lt;) make of its characters.
+    """
+    if "&" in text:
+        text = html.unescape(text)
+    if _PERCENT.search(text):
+        text = unquote(text)
+    match = DOI.search(text)
+    return trim_doi(match.group()) if match and match.group().isprintable() else ""
+
+
+def trim_doi(doi: str) -> str:
+    """A DOI in lower case without the punctuation after it; a closing bracket is part of it if it was opened in it."""
+    while doi and (doi[-1] in ".,;:'’”" or (doi[-1] in ")]}" and doi.count(doi[-1]) > doi.count("([{"[")]}".index(doi[-1])]))):
+        doi = doi[:-1]
+    return doi.lower()
+
+
+def find_pmid(text: str) -> str:
+    """The first PMID that `text` marks as one, by a label or as an address; "" if there is none."""
+    match = _PMID.search(text)
+    return (match[1] or match[2] or match[3]).lstrip("0") if match else ""
+
+
+def read_pmid(text: str) -> str:
+    """The PMID in a field made for it, in any of the forms that programs and spreadsheets give it; "" for anything else.
+
+    With a label, as an address, with thousands separators, as a decimal, or quoted against a spreadsheet's arithmetic.
+    """
+    bare = " ".join(unicodedata.normalize("NFKC", text).split()).strip(" '’\"=`")
+    if found := find_pmid(bare):
+        return found if is_only_ids(bare) else ""
+    bare = bare.removesuffix(".0")
+    if _GROUPED.fullmatch(bare):
+        bare = re.sub("[^0-9]", "", bare)
+    return bare.lstrip("0") if bare.isascii() and bare.isdigit() and len(bare) < 10 else ""
+
+
+def is_only_ids(line: str) -> bool:
+    """Whether a line of a note holds ids and nothing else: an id in a sentence may be another paper's."""
+    return not any(one.isalnum() for one in _ID.sub("", line))
 
 
 def find_pmcid(text: str) -> str:

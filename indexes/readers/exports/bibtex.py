@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.readers.base.records import OnBad, Record, raise_bad
+from indexes.readers.base.records import Note, OnBad, Record, RecordError, make_records, raise_bad
 from indexes.readers.base.source import read_text
 from indexes.readers.exports.entry import Fields, make_document
-from retrieval.core.errors import BadRecord
+from indexes.readers.exports.latex import decode_latex
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Author
 
 if TYPE_CHECKING:
-    from bibtexparser.model import Entry
-    from pylatexenc.latex2text import LatexNodes2Text
+    from bibtexparser.library import Library
+    from bibtexparser.model import Block, Entry
 
-_BEGINS = re.compile(r"^\s*@[A-Za-z]+\s*[{(]", re.MULTILINE)
-_MARKUP = re.compile(r"[\\{}~$]|--|``|''")
-_PERCENT = re.compile(r"(?<!\\)%")
-_DOLLAR = re.compile(r"(?<!\\)\$")
+# With parentheses, as BibTeX allows, the first field too: a cell of a table may begin with "@SUM(".
+_BEGINS = re.compile(r"^[ \t]*@[ \t]*[A-Za-z]+\s*(?:\{|\([^(){},=\n]*,?\s*[A-Za-z]+\s*=)", re.MULTILINE)
 
 
 def is_bibtex(head: str) -> bool:
@@ -31,71 +31,121 @@ def is_bibtex(head: str) -> bool:
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     """The entries of one file, in its order; comments, preambles and strings are not entries."""
-    from bibtexparser.entrypoint import parse_string
-    from bibtexparser.middlewares.names import SeparateCoAuthors, SplitNameParts
-    from bibtexparser.model import DuplicateBlockKeyBlock, Entry, MiddlewareErrorBlock, ParsingFailedBlock
-
-    library = parse_string(read_text(path), append_middleware=[SeparateCoAuthors(), SplitNameParts()])
-    for one in library.blocks:
-        # Two entries may share a key, and a name may be beyond BibTeX's rules: neither is a reason to lose a paper.
-        block = one.ignore_error_block if isinstance(one, (DuplicateBlockKeyBlock, MiddlewareErrorBlock)) else one
-        if isinstance(block, Entry):
-            yield make_document(_read_fields(block))
-        elif isinstance(block, ParsingFailedBlock):
-            line = (block.start_line or 0) + 1
-            on_bad(BadRecord(path, f"the entry in line {line}", f"expected a whole BibTeX entry, found a fault ({block.error})"))
+    return make_records(path, _split(path, on_bad), partial(_make_document, path, on_bad), on_bad)
 
 
-def _read_fields(entry: Entry) -> Fields:
-    values = {name.lower(): field.value for name, field in entry.fields_dict.items()}
+def _split(path: Path, on_bad: OnBad) -> Iterator[tuple[str, tuple[str, Block]]]:
+    """The entries and what may have been one, each with its place."""
+    from bibtexparser.model import Entry, ImplicitComment, ParsingFailedBlock
 
-    def text(*names: str) -> str:
-        return next((plain_text for name in names if (plain_text := _decode(values.get(name, "")))), "")
-
-    kind = entry.entry_type.lower()
-    is_preprint = kind in ("misc", "online") and text("eprinttype", "archiveprefix").lower() in ("arxiv", "biorxiv", "medrxiv")
-    return Fields(
-        title=text("title"),
-        abstract=text("abstract"),
-        journal=text("journaltitle", "journal", "booktitle", "shortjournal"),
-        date=text("year", "date"),
-        authors=_read_authors(values.get("author", "")),
-        types=["preprint" if is_preprint else kind] if is_preprint or kind not in ("misc", "online") else [],
-        pmid=text("pmid") or (text("eprint") if text("eprinttype", "archiveprefix").lower() == "pubmed" else ""),
-        doi=text("doi"),
-        pmcid=text("pmcid", "pmc"),
-        ids=[text("note"), text("url"), text("annotation"), text("annote")],
-    )
+    for block in _parse(path, read_text(path, on_bad)).blocks:
+        place = f"the entry in line {(block.start_line or 0) + 1}"
+        is_text = isinstance(block, ImplicitComment) and _BEGINS.search(block.comment)
+        if is_text or isinstance(block, (Entry, ParsingFailedBlock)):
+            yield place, (place, block)
 
 
-def _read_authors(value: Any) -> list[Author]:
-    """The authors, from the name parts that bibtexparser found; a name that it could not split stays whole."""
-    if isinstance(value, str):
-        return [Author(name) for part in value.split(" and ") if (name := _decode(part))]
-    return [_read_author(one) for one in value]
+def _parse(path: Path, text: str) -> Library:
+    """The blocks of a text, with strings resolved and the braces around values removed."""
+    from bibtexparser.library import Library
+    from bibtexparser.middlewares.parsestack import default_parse_stack
+    from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry
+    from bibtexparser.splitter import Splitter
+
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # we report what it could not read
+    blocks: list[Block] = []
+    try:
+        for number, block in enumerate(Splitter(text).split().blocks):
+            # Neither two entries with one key nor an entry with a field twice is a reason to lose a paper.
+            while isinstance(block, (DuplicateBlockKeyBlock, DuplicateFieldKeyBlock)) and block.ignore_error_block:
+                block = block.ignore_error_block
+            if isinstance(block, Entry):
+                block.key = f"{number} {block.key}"
+            blocks.append(block)
+        library = Library(blocks, fail_on_duplicate_key=False)
+        for step in default_parse_stack():
+            library = step.transform(library)
+    except Exception as error:
+        raise BadInput(f"{path} cannot be read as BibTeX ({type(error).__name__}: {error}); export it again.") from error
+    return library
 
 
-def _read_author(name: Any) -> Author:
-    if isinstance(name, str):
-        return Author(_decode(name))
-    family, given, suffix = (_decode(" ".join(parts)) for parts in ([*name.von, *name.last], name.first, name.jr))
-    return Author(family, given, suffix)
+def _make_document(path: Path, on_bad: OnBad, found: tuple[str, Block]) -> Record:
+    from bibtexparser.model import Entry, ParsingFailedBlock
+
+    place, block = found
+    if isinstance(block, ParsingFailedBlock):
+        what = " ".join(str(getattr(block.error, "abort_reason", block.error)).split()).rstrip(".")
+        raise RecordError(f"expected a whole BibTeX entry, with a closing brace for each opening one, found a fault ({what})")
+    if not isinstance(block, Entry):
+        raise RecordError("expected `@type{key,` at the beginning of an entry, found text that is none")
+    fields, notes = _Values(block), list[str]()
+    record = make_document(fields.read())
+    if fields.repeated:
+        notes.append(f"it has {', '.join(sorted(fields.repeated))} twice; the first was read")
+    if fields.kept:
+        notes.append(f"LaTeX in {', '.join(sorted(fields.kept))} could not be read as text; it was kept as it is")
+    for note in notes:
+        on_bad(Note(path, place, note))
+    return record
 
 
-def _decode(value: Any) -> str:
-    """A field as plain text. A bare percent sign is kept, though LaTeX would drop what follows it; so is a lone dollar sign."""
-    text = value if isinstance(value, str) else str(value)
-    if not _MARKUP.search(text):
-        return " ".join(text.split())
-    text = _PERCENT.sub(r"\\%", text)
-    if len(_DOLLAR.findall(text)) % 2:
-        text = _DOLLAR.sub(r"\\$", text)
-    plain_text: str = _converter().latex_to_text(text)
-    return " ".join(plain_text.split())
+class _Values:
+    """The fields of an entry, by their names in lower case; `repeated` and `kept` name those about which a reader should know."""
 
+    def __init__(self, entry: Entry) -> None:
+        self.kind, self.repeated, self.kept = entry.entry_type.lower(), set[str](), set[str]()
+        self._values: dict[str, Any] = {}
+        for field in entry.fields:
+            name = field.key.lower()
+            if self._values.get(name) and field.value and self._values[name] != field.value:
+                self.repeated.add(name)
+            self._values[name] = self._values.get(name) or field.value
 
-@cache
-def _converter() -> LatexNodes2Text:
-    from pylatexenc.latex2text import LatexNodes2Text
+    def read(self) -> Fields:
+        """The fields that a document has."""
+        text = self._read_text
+        archive = text("eprinttype", "archiveprefix").lower()
+        is_preprint = self.kind in ("misc", "online") and archive in ("arxiv", "biorxiv", "medrxiv")
+        kind = "preprint" if is_preprint else self.kind
+        return Fields(
+            title=text("title"),
+            abstract=text("abstract"),
+            journal=text("journaltitle", "journal", "booktitle", "shortjournal"),
+            date=text("year", "date"),
+            authors=self._read_authors(),
+            types=[] if kind in ("misc", "online") else [kind],
+            pmid=text("pmid") or (text("eprint") if archive == "pubmed" else ""),
+            doi=text("doi"),
+            pmcid=text("pmcid", "pmc"),
+            ids=[self._decode(name, line) for name in ("note", "url", "annotation", "annote") for line in self._lines(name)],
+        )
 
-    return LatexNodes2Text(math_mode="text", keep_comments=True, strict_latex_spaces=True)
+    def _read_text(self, *names: str) -> str:
+        return next((text for name in names if (text := self._decode(name, self._values.get(name, "")))), "")
+
+    def _lines(self, name: str) -> list[str]:
+        return str(self._values.get(name, "")).splitlines()
+
+    def _decode(self, name: str, value: Any) -> str:
+        text, whole = decode_latex(str(value))
+        if not whole:
+            self.kept.add(name)
+        return text
+
+    def _read_authors(self) -> list[Author]:
+        """The authors, by the name parts that bibtexparser finds; a name that it cannot split stays whole."""
+        from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
+
+        authors = list[Author]()
+        for name in split_multiple_persons_names(str(self._values.get("author", ""))):
+            try:
+                parts = parse_single_name_into_parts(name)
+            except ValueError:
+                authors.append(Author(self._decode("author", name)))
+                continue
+            family, given, suffix = (
+                self._decode("author", " ".join(part)) for part in ([*parts.von, *parts.last], parts.first, parts.jr)
+            )
+            authors.append(Author(family, given, suffix))
+        return authors

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from indexes.readers.base.fields import clean_text, find_doi, find_pmcid
+from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, find_pmid, is_only_ids, read_pmid
 from indexes.readers.base.kinds import find_kind
 from indexes.readers.base.marks import is_retracted
 from indexes.readers.base.raised import mark_raised
@@ -22,7 +22,6 @@ from retrieval.core.values import Author, Document, Notice
 _TAGS = "p|b|i|u|em|strong|sub|sup|span|div|br|sec|title|h[1-6]|italic|bold|list|list-item|label|sc"
 _TAG = re.compile(rf"</?(?:jats:)?({_TAGS})(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>", re.IGNORECASE)
 _BREAKING = re.compile("p|div|br|sec|title|h[1-6]|list|list-item", re.IGNORECASE)
-_PMID = re.compile(r"\bPMID\s*:?\s*([0-9]{1,9})\b|ncbi\.nlm\.nih\.gov/(?:pubmed/)?([0-9]{1,9})\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9]{2}\b")
 # Databases write a person's initials after the family name: "van den Berg JA".
 _INITIALS = re.compile(r"(?P<family>.+) (?P<given>[A-Z]{1,4}|(?:[A-Z]\.-?){1,4})\.?")
@@ -30,7 +29,7 @@ _INITIALS = re.compile(r"(?P<family>.+) (?P<given>[A-Z]{1,4}|(?:[A-Z]\.-?){1,4})
 
 @dataclass(slots=True)
 class Fields:
-    """What an export says about a paper, in its own words; `ids` are texts that may contain a PMID, a PMCID or a DOI."""
+    """What an export says about a paper, in its own words; `ids` are notes and addresses that may be its PMID, PMCID or DOI."""
 
     title: str = ""
     abstract: str = ""
@@ -50,11 +49,12 @@ class Fields:
 def make_document(fields: Fields) -> Document | Omission:
     """The document, or, if it has no abstract, the omission that is counted in its place."""
     title, abstract = clean_prose(fields.title), clean_prose(fields.abstract)
-    ids = [text for text in fields.ids if text]
+    notes = [text for text in fields.ids if text]
+    ids = [line for text in notes for line in _TAG.sub("\n", text).splitlines() if is_only_ids(line)]
     year = _YEAR.search(fields.date)
     doi = find_doi(fields.doi) or next(filter(None, map(find_doi, ids)), "")
     pmcid = find_pmcid(fields.pmcid) or next(filter(None, map(find_pmcid, ids)), "")
-    pmid = clean_pmid(fields.pmid) or next(filter(None, map(find_pmid, ids)), "")
+    pmid = read_pmid(fields.pmid) or next(filter(None, map(find_pmid, ids)), "")
     document_id = pmid or doi or pmcid or _make_id(title, abstract, year.group() if year else "")
     if not abstract:
         return Omission(document_id)
@@ -67,7 +67,7 @@ def make_document(fields: Fields) -> Document | Omission:
         journal=clean_prose(fields.journal),
         types=types,
         notices=tuple(fields.notices),
-        retracted=fields.retracted or is_retracted("", notes=ids),
+        retracted=fields.retracted or is_retracted("", notes=notes),
         authors=tuple(author for author in fields.authors if author.family),
         doi=doi,
         pmcid=pmcid,
@@ -89,18 +89,6 @@ def clean_prose(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     return " ".join(clean_text(text).split())
-
-
-def clean_pmid(text: str) -> str:
-    """A field that holds a PMID and nothing else; "" for anything else."""
-    bare = text.strip().lower().removeprefix("pmid").lstrip(": ").removesuffix(".0")
-    return bare.lstrip("0") if bare.isascii() and bare.isdigit() and len(bare) < 10 else ""
-
-
-def find_pmid(text: str) -> str:
-    """The PMID in a note or a URL; "" if there is none."""
-    match = _PMID.search(text)
-    return (match[1] or match[2]).lstrip("0") if match else ""
 
 
 def parse_author(text: str) -> Author:

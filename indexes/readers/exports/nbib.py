@@ -1,4 +1,4 @@
-"""PubMed's own export (.nbib, "PubMed" format), read by Biopython; https://www.nlm.nih.gov/bsd/mms/medlineelements.html."""
+"""PubMed's own export (.nbib, "PubMed" format); https://www.nlm.nih.gov/bsd/mms/medlineelements.html."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from indexes.readers.base.fields import read_pmid
 from indexes.readers.base.kinds import BOOK, CHAPTER
-from indexes.readers.base.records import OnBad, Record, raise_bad
+from indexes.readers.base.records import OnBad, Record, RecordError, make_records, raise_bad
 from indexes.readers.base.source import read_text_lines
-from indexes.readers.exports.entry import Fields, clean_pmid, make_document, parse_author
-from retrieval.core.errors import BadRecord
+from indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
+from indexes.readers.exports.tagged import Tags, join_texts, read_tags
 from retrieval.core.values import Author, Notice
 
-_Tags = dict[str, str | list[str]]
-
-_BEGINS = re.compile(r"\s*PMID ?- ")
+_BEGINS = re.compile(r"\s*PMID *- ")
+_TAG = re.compile(r"([A-Z][A-Z0-9]{1,3}) *-(?: |$)")
 _PMID = re.compile(r"PMID:\s*([0-9]{1,9})")
 # The tags of PubMed's notices, and their names in its XML.
 _NOTICES = {
@@ -35,54 +35,65 @@ def is_nbib(head: str) -> bool:
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     """The records of one file, in its order."""
-    from Bio import Medline
+    return make_records(path, _split(path, on_bad), _make_document, on_bad)
 
-    number, lines = 0, (line for _, line in read_text_lines(path))
-    for record in Medline.parse(lines):  # type: ignore[no-untyped-call]  # Biopython has no types
-        number += 1
-        pmid = clean_pmid(_join(record, "PMID"))
-        if not pmid:
-            on_bad(BadRecord(path, f"record {number}", 'expected a PMID in "PMID- ", got a record without one'))
+
+def _split(path: Path, on_bad: OnBad) -> Iterator[tuple[str, list[str]]]:
+    """The lines of each record: a PMID begins one, and so does, after an empty line, a tag that the record before has already.
+
+    An empty line alone ends nothing: some programs leave one in the middle of an abstract.
+    """
+    number, began, lines, tags, after_gap = 0, 0, list[str](), set[str](), False
+    for place, line in read_text_lines(path, on_bad):
+        if not line.strip():
+            after_gap = True
             continue
-        yield make_document(_read_fields(record, pmid))
+        if found := _TAG.match(line):
+            if lines and (found[1] == "PMID" or (after_gap and found[1] in tags)):
+                number += 1
+                yield f"record {number} (line {began})", lines
+                lines, tags = [], set()
+            tags.add(found[1])
+        began = began if lines else place
+        lines.append(line)
+        after_gap = False
+    if lines:
+        yield f"record {number + 1} (line {began})", lines
 
 
-def _read_fields(record: _Tags, pmid: str) -> Fields:
-    title, book = _join(record, "TI"), _join(record, "BTI")
+def _make_document(lines: list[str]) -> Record:
+    tags = read_tags(lines, _TAG.match)
+    pmid = read_pmid(join_texts(tags, "PMID"))
+    if not pmid:
+        raise RecordError('expected a PMID in "PMID- ", got a record without one')
+    return make_document(_read_fields(tags, pmid))
+
+
+def _read_fields(tags: Tags, pmid: str) -> Fields:
+    title, book = join_texts(tags, "TI"), join_texts(tags, "BTI")
     return Fields(
-        title=title or _join(record, "TT") or book,
-        abstract=_join(record, "AB"),
-        journal=_join(record, "JT") or _join(record, "TA") or book,
-        date=_join(record, "DP"),
-        authors=_read_authors(record),
-        types=[*_list(record, "PT"), *([CHAPTER if title else BOOK] if book else [])],
-        mesh=[heading.lstrip("*").partition("/")[0] for heading in _list(record, "MH")],
-        notices=[
-            Notice(kind, target) for tag, kind in _NOTICES.items() for target in _PMID.findall(" ".join(_list(record, tag)))
-        ],
+        title=title or join_texts(tags, "TT") or book,
+        abstract=join_texts(tags, "AB"),
+        journal=join_texts(tags, "JT", "TA") or book,
+        date=join_texts(tags, "DP"),
+        authors=_read_authors(tags),
+        types=[*tags.get("PT", []), *([CHAPTER if title else BOOK] if book else [])],
+        mesh=[heading.lstrip("*").partition("/")[0] for heading in tags.get("MH", [])],
+        notices=[Notice(kind, target) for tag, kind in _NOTICES.items() for target in _PMID.findall(join_texts(tags, tag))],
         pmid=pmid,
-        doi=_find_doi(record),
-        pmcid=_join(record, "PMC"),
-        retracted=any(tag in record for tag in _RETRACTING),
+        doi=_find_doi(tags),
+        pmcid=join_texts(tags, "PMC"),
+        retracted=any(tag in tags for tag in _RETRACTING),
     )
 
 
-def _read_authors(record: _Tags) -> list[Author]:
+def _read_authors(tags: Tags) -> list[Author]:
     """People by their full names, or as cited if there are none, then the groups."""
-    people = [parse_author(name) for name in _list(record, "FAU") or _list(record, "AU")]
-    return [*people, *(Author(name.strip()) for name in _list(record, "CN"))]
+    people = [parse_author(name) for name in tags.get("FAU") or tags.get("AU", [])]
+    return [*people, *(Author(clean_prose(name)) for name in tags.get("CN", []))]
 
 
-def _find_doi(record: _Tags) -> str:
+def _find_doi(tags: Tags) -> str:
     """The id that is marked as a DOI, among ids of other kinds."""
-    places = [*_list(record, "AID"), *_join(record, "LID").split("]")]
+    places = [*tags.get("AID", []), *join_texts(tags, "LID").split("]")]
     return next((place for place in places if "[doi" in place), "")
-
-
-def _list(record: _Tags, tag: str) -> list[str]:
-    value = record.get(tag, [])
-    return [value] if isinstance(value, str) else value
-
-
-def _join(record: _Tags, tag: str) -> str:
-    return " ".join(_list(record, tag)).strip()

@@ -1,85 +1,113 @@
-"""RIS, the format that every reference manager and database exports, read by rispy one record at a time."""
+"""RIS, the format that every reference manager and database exports; also with one blank after the tag instead of two."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-from indexes.readers.base.records import OnBad, Record, raise_bad
+from indexes.readers.base.fields import read_pmid
+from indexes.readers.base.records import OnBad, Record, RecordError, make_records, raise_bad
 from indexes.readers.base.source import read_text_lines
 from indexes.readers.exports.entry import Fields, make_document, parse_author
+from indexes.readers.exports.tagged import Tags, join_texts, read_tags
 from retrieval.core.errors import BadInput, BadRecord
 
-_START = re.compile(r"TY  ?-")
-_END = re.compile(r"ER  ?-")
-_BEGINS = re.compile(r"^TY  ?- *\S", re.MULTILINE)
-_NLM = re.compile("pubmed|medline", re.IGNORECASE)
-_TITLES = ("title", "primary_title")
+_TYPE = re.compile(r"TY( {1,2}|\t)-(?: |$|(?=[A-Z]))")
+# A line of an abstract may begin like the last tag: "ER - positive tumours".
+_END = re.compile(r"ER(?: {0,2}|\t)-\s*$")
+_TAG = re.compile(r"((?!ER)[A-Z][A-Z0-9])  -(?: |$|(?=\S))")
+_BEGINS = re.compile(rf"^{_TYPE.pattern}", re.MULTILINE)
+_NLM = re.compile(r"pubmed|medline|\bnlm\b", re.IGNORECASE)
 # The full name before abbreviations.
-_JOURNALS = ("alternate_title3", "secondary_title", "journal_name", "alternate_title2", "alternate_title1")
-_DATES = ("year", "publication_year", "date")
-_IDS = ("urls", "notes", "custom2", "custom7", "note", "type_of_work", "accession_number", "research_notes")
+_JOURNALS = ("JF", "T2", "JO", "JA", "J2")
+_IDS = ("UR", "N1", "C2", "C7", "M1", "M3", "AN", "RN", "U1", "C5")
+_SHORTEST = 7
+"""Digits in a PMID, at least, where nothing but the tag tells that it is one: the tag may hold a user's own number."""
 
 
 def is_ris(head: str) -> bool:
-    """Whether a text contains the line that begins a record."""
-    return not head.lstrip().startswith(("{", "[", "<")) and bool(_BEGINS.search(head))
+    """Whether a text contains the line that gives a record's type, or begins with another tag of RIS."""
+    head = head.lstrip()
+    return not head.startswith(("{", "[", "<")) and bool(_BEGINS.search(head) or _TAG.match(head))
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     """The records of one file, in its order; a file without records is refused."""
-    import rispy
+    return make_records(path, _split(path, on_bad), _make_document, on_bad)
 
-    parser, number = rispy.RisParser(), 0
-    for line, lines, fault in _split(path):
-        number += 1
-        if fault:
-            on_bad(BadRecord(path, f"record {number} (line {line})", fault))
-            continue
-        for fields in parser.parse_lines(iter(lines)):
-            yield make_document(_read_fields(fields))
+
+def _split(path: Path, on_bad: OnBad) -> Iterator[tuple[str, list[str]]]:
+    """The lines of each record, from the end of the one before to its own, or to the next type where the end is missing."""
+    number, began, lines, blanks = 0, 0, list[str](), ""
+    for place, line in read_text_lines(path, on_bad):
+        if (found := _TYPE.match(line)) and blanks in ("", found[1]):
+            if blanks:
+                number += 1
+                yield f"record {number} (line {began})", [*lines, line]
+            # Some databases write a heading, or a number, before a record.
+            if blanks or not any(map(_begins_with_tag, lines)):
+                lines = []
+            blanks = found[1]
+        if lines or line.strip():
+            began = began if lines else place
+            lines.append(line)
+        if _END.match(line):
+            if len(lines) > 1:
+                number += 1
+                yield f"record {number} (line {began})", lines
+            lines, blanks = [], ""
+    if blanks or any(map(_begins_with_tag, lines)):
+        hint = "expected `ER  - ` at the end of the record, reached the end of the file; it is cut off, so export it again."
+        raise BadRecord(path, f"the record in line {began}", hint)
     if not number:
         raise BadInput(f"{path} holds no RIS record: expected records that begin with `TY  - `; export it again.")
 
 
-def _split(path: Path) -> Iterator[tuple[int, list[str], str]]:
-    """The lines of each record, with the number of its first line and what is wrong with its end, if anything is."""
-    began, lines = 0, list[str]()
-    for number, line in read_text_lines(path):
-        if _START.match(line):
-            if lines:
-                yield began, lines, f"expected `ER  - ` at the end of the record, got another `TY  - ` in line {number}"
-            began, lines = number, []
-        if began:
-            lines.append(line.rstrip("\n"))
-        if began and _END.match(line):
-            yield began, lines, ""
-            began, lines = 0, []
-    if lines:
-        hint = "expected `ER  - ` at the end of the record, reached the end of the file; it is cut off, so export it again."
-        raise BadRecord(path, f"the record in line {began}", hint)
+def _begins_with_tag(line: str) -> bool:
+    return bool(_TAG.match(line) or _short_tag().match(line))
 
 
-def _read_fields(record: dict[str, Any]) -> Fields:
-    database = f"{record.get('name_of_database', '')} {record.get('database_provider', '')}"
+def _make_document(lines: list[str]) -> Record:
+    kind = next(filter(None, map(_TYPE.match, lines)), None)
+    if kind is None:
+        raise RecordError("expected `TY  - ` before `ER  - `, got a record without a type")
+    if not _END.match(lines[-1]):
+        raise RecordError(f"expected `ER  - ` at the end of the record, got another type ({lines[-1].strip()[:40]})")
+    match_tag = _TAG.match if kind[1] == "  " else _short_tag().match
+    return make_document(_read_fields(read_tags(lines[:-1], match_tag)))
+
+
+@cache
+def _short_tag() -> re.Pattern[str]:
+    """A tag with one blank or a tab; only the known ones, since a text may well have "CO - " at the beginning of a line."""
+    from rispy.config import TAG_KEY_MAPPING
+
+    known = {*TAG_KEY_MAPPING, "BT", "CT", "U1", "U2", "U3", "U4", "U5"} - {"ER"}
+    return re.compile(rf"({'|'.join(sorted(known))})(?: {{1,2}}|\t)-(?: |$)")
+
+
+def _read_fields(tags: Tags) -> Fields:
     return Fields(
-        title=_find_first(record, *_TITLES),
-        abstract=_find_first(record, "abstract", "notes_abstract"),
-        journal=_find_first(record, *_JOURNALS),
-        date=_find_first(record, *_DATES),
-        authors=[parse_author(name) for name in record.get("authors") or record.get("first_authors") or []],
-        types=[record["type_of_reference"]],
-        pmid=record.get("accession_number", "") if _NLM.search(database) else "",
-        doi=record.get("doi", ""),
-        ids=[text for key in _IDS for text in _list(record.get(key, []))],
+        title=join_texts(tags, "TI", "T1"),
+        abstract=join_texts(tags, "AB", "N2"),
+        journal=join_texts(tags, *_JOURNALS),
+        date=join_texts(tags, "PY", "Y1", "DA"),
+        authors=[parse_author(name) for name in tags.get("AU") or tags.get("A1", [])],
+        types=tags.get("TY", [])[:1],
+        pmid=_find_pmid(tags),
+        doi=join_texts(tags, "DO"),
+        ids=[text for tag in _IDS for text in tags.get(tag, [])],
     )
 
 
-def _find_first(record: dict[str, Any], *keys: str) -> str:
-    return next((record[key] for key in keys if record.get(key)), "")
-
-
-def _list(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
+def _find_pmid(tags: Tags) -> str:
+    """The PMID in a tag that has one only in some databases: MEDLINE's number, and Embase's reference to it."""
+    database = f"{join_texts(tags, 'DB')} {join_texts(tags, 'DP')}".strip()
+    if _NLM.search(database):
+        return join_texts(tags, "AN", "U1")
+    if "embase" in database.lower():
+        return join_texts(tags, "C5")
+    likely = (read_pmid(text) for tag in ("AN", "U1", "C5") for text in tags.get(tag, []))
+    return "" if database else next((pmid for pmid in likely if len(pmid) >= _SHORTEST), "")
