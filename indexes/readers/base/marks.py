@@ -11,7 +11,7 @@ _SAID = rf"(?:this (?:\w+ )?(?:article|paper|manuscript|preprint) (?:has been|wa
 # "… – Retracted"). Words of the title itself ("Retracted nipples …", "drugs withdrawn from the market") are none.
 _MARKED = re.compile(
     rf"^\W*(?:{_SAID}(?: and (?:replaced|republished))?\s*(?:[:.\])—–]|-\s)|(?:temporary )?(?:removed|removal)\s*:)"
-    rf"|[(\[]\s*{_SAID}\s*(?:[\])]|(?:[.,;:]|\bsee\b|\bin\b|\bby\b|\bon\b)[^\])]{0, 200}[\])])\W*$"
+    rf"|[(\[]\s*{_SAID}\s*(?:[\])]|(?:[.,;:]|\bsee\b|\bin\b|\bby\b|\bon\b)[^\])]{{0,200}}[\])])\W*$"
     r"|(?:[:.—–]\s*|\s-\s*)(?-i:RETRACTED|Retracted|WITHDRAWN|Withdrawn)(?: (?:article|paper|publication))?\W*$",
     re.IGNORECASE,
 )
