@@ -47,7 +47,7 @@ class EuropePMC:
 
     def _ask(self, query: str, cursor: str, size: int) -> dict[str, Any]:
         fields = {"query": query, "format": "json", "resultType": "core", "pageSize": str(size), "cursorMark": cursor}
-        answer: dict[str, Any] = json.loads(self._remote.ask("GET", "search", fields, _check))
+        answer: dict[str, Any] = json.loads(self._remote.ask("GET", "search", fields, _check), strict=False)
         if message := answer.get("errMsg"):
             raise self._remote.refuse(str(message), "check the query at europepmc.org")
         return answer
@@ -55,7 +55,7 @@ class EuropePMC:
 
 def _check(body: bytes) -> None:
     try:
-        answer = json.loads(body)
+        answer = json.loads(body, strict=False)  # a control character in a text is no reason to ask again
         if "errMsg" not in answer:
             int(answer["hitCount"]), answer["resultList"]["result"][:1]
     except (ValueError, KeyError, TypeError):

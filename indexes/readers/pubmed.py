@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
@@ -19,6 +20,15 @@ from retrieval.core.errors import BadInput, BadRecord
 ROOTS = ("PubmedArticleSet", "PubmedBookArticleSet")
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 _CHUNK = 2**16
+_FIRST = re.compile(rb"<([A-Za-z][\w.:-]*)")
+_START = re.compile(rb"<Pubmed(?:Book)?Article[\s>]")
+_END = re.compile(rb"</Pubmed(?:Book)?Article(Set)?\s*>")
+_LONGEST_END = 64
+_LONGEST_RECORD = 8 * 2**20
+_PMID = re.compile(rb"<PMID[^>]*>\s*([0-9]{1,9})\s*</PMID>")
+_DECLARATION = re.compile(rb"<\?xml[^>]*\?>")
+# What may stand between two documents, or behind the last one.
+_NOTHING = re.compile(rb"(?:\s|\xef\xbb\xbf|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -41,7 +51,7 @@ def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
 
 def _read_records(path: Path, on_bad: OnBad) -> Iterator[Record]:
     place = _Place()
-    for element in _read_elements(path, place):
+    for element in _read_elements(path, place, on_bad):
         if element.tag == "DeleteCitation":
             yield from _read_deletions(element, path, place, on_bad)
             continue
@@ -82,20 +92,109 @@ def _read_root(path: Path) -> str:
                 raise _make_flaw_error(path, place, flaw) from flaw
 
 
-def _read_elements(path: Path, place: _Place) -> Iterator[etree._Element]:
-    """Every record element once it is complete; all that stands before it in the file has been freed."""
-    parser = _make_parser("end", _RECORDS)
-    with source.open_source(path) as stream:
-        chunk = b"start"
-        while chunk:
-            chunk = _read_chunk(stream, path, place)
-            flaw = _feed(parser, chunk)
-            # Articles that were complete before the error are good.
-            for element in _take_complete(parser):
-                _forget_before(element)
-                yield element
-            if flaw:
+def _read_elements(path: Path, place: _Place, on_bad: OnBad) -> Iterator[etree._Element]:
+    """Every record element once it is complete; all that stands before it in the file has been freed.
+
+    A file may hold several documents, as results of EFetch that were put together do. A record that is not well-formed is left
+    out, and the next ones are read as a document of their own.
+    """
+    document = _Document(is_first=True)
+    for piece in _cut(path, place):
+        if not document.begun:
+            if _NOTHING.fullmatch(piece):
+                continue
+            piece = document.begin(piece, path, place)
+        end = _END.search(piece, max(0, len(piece) - _LONGEST_END))
+        is_record = end is not None and not end[1]
+        flaw = document.feed(piece)
+        records = document.take_records()
+        yield from records
+        if flaw and not is_record:
+            raise _make_flaw_error(path, place, flaw) from flaw
+        if is_record and not records:
+            starts = [match.start() for match in _START.finditer(piece)]
+            # One that was cut off may have swallowed the beginning of the next document.
+            cut_off = piece[: starts[-1]] if len(starts) > 1 else b""
+            _report_flaw(cut_off or piece, path, place, on_bad)
+            document.begin_again()
+            if cut_off and not document.feed(piece[starts[-1] :]):
+                yield from document.take_records()
+        if end and end[1]:
+            if flaw := document.feed(b""):
                 raise _make_flaw_error(path, place, flaw) from flaw
+            document = _Document()
+    if document.begun and (flaw := document.feed(b"")):
+        raise _make_flaw_error(path, place, flaw) from flaw
+
+
+def _cut(path: Path, place: _Place) -> Iterator[bytes]:
+    """The content of a file in pieces, each of which ends with a record, a document or the file, unless a record is very long."""
+    rest = b""
+    with source.open_source(path) as stream:
+        while chunk := _read_chunk(stream, path, place):
+            start, known = 0, max(0, len(rest) - _LONGEST_END)
+            rest += chunk
+            for end in _END.finditer(rest, known):
+                yield rest[start : end.end()]
+                start = end.end()
+            rest = rest[start:]
+            if len(rest) > _LONGEST_RECORD:
+                yield rest[:-_LONGEST_END]
+                rest = rest[-_LONGEST_END:]
+    if rest:
+        yield rest
+
+
+class _Document:
+    """One XML document that is being parsed."""
+
+    def __init__(self, is_first: bool = False) -> None:
+        self.begun, self._is_first = False, is_first
+        self._parser, self._declaration, self._alone = _make_parser("end", _RECORDS), b"", False
+
+    def begin(self, piece: bytes, path: Path, place: _Place) -> bytes:
+        """The piece with which a document begins, without what stands before it; its root is checked, but for a file's first."""
+        self.begun, start = True, piece.find(b"<?xml")
+        piece = piece[start:] if start > 0 and _NOTHING.fullmatch(piece[:start]) else piece.lstrip(b"\xef\xbb\xbf \t\r\n")
+        found = _FIRST.search(piece)
+        if not self._is_first and found and found[1].decode() not in ROOTS:
+            advice = f"expected another <{ROOTS[0]}>, got <{found[1].decode()[:40]}>; fetch the file again."
+            raise BadRecord(path, str(place), advice)
+        declaration = _DECLARATION.match(piece)
+        self._declaration = declaration[0] if declaration else b""
+        return piece
+
+    def begin_again(self) -> None:
+        """Go on behind a record that is not well-formed."""
+        self._parser, self._alone = _make_parser("end", _RECORDS), True
+        _feed(self._parser, self._declaration + b"<PubmedArticleSet>")
+
+    def feed(self, piece: bytes) -> etree.XMLSyntaxError | None:
+        """Parse the next piece, or finish if it is empty; return the error, if there is one."""
+        return _feed(self._parser, piece.replace(b"</PubmedBookArticleSet", b"</PubmedArticleSet") if self._alone else piece)
+
+    def take_records(self) -> list[etree._Element]:
+        """The records that are complete."""
+        records = list(_take_complete(self._parser))
+        for element in records:
+            _forget_before(element)
+        return records
+
+
+def _report_flaw(piece: bytes, path: Path, place: _Place, on_bad: OnBad) -> None:
+    """Report a record that is not well-formed; what is wrong with it is found by parsing it alone."""
+    start = _START.search(piece)
+    reason = "something before it is not well-formed" if _END.search(piece) else "the record breaks off"
+    try:
+        if _END.search(piece):
+            etree.fromstring(piece[start.start() if start else 0 :], etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError as flaw:
+        reason = flaw.msg or reason
+    found = _PMID.search(piece)
+    place.pmid, before = found[1].decode() if found else place.pmid, str(place)
+    label = f"PMID {place.pmid}" if found else before
+    on_bad(BadRecord(path, f"article {place.articles + 1} ({label})", f"expected well-formed XML, found an error ({reason})"))
+    place.articles += 1
 
 
 def _make_parser(event: Literal["start", "end"], tags: tuple[str, ...] | None = None) -> etree.XMLPullParser:

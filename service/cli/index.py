@@ -144,7 +144,8 @@ def index_fetch(
         finally:
             remote.close()
         print_note(f"{search.fetched:,} papers are in {papers}. Building an index at {out}.")
-        report = build_at(sorted(papers.glob("part-*.gz")), out, overwrite=overwrite)
+        # A record that cannot be read would come again however often it is fetched: it is left out and named.
+        report = build_at(sorted(papers.glob("part-*.gz")), out, skip_bad=search.fetched, overwrite=overwrite)
         mark_built(papers, search)
         _list_left_out(report)
         print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")

@@ -24,6 +24,7 @@ from indexes.readers import Omission, read, sources
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, Unfinished
 from retrieval.core.values import Author, Document
 from retrieval.index import Index
+from retrieval.store.manifest import read_manifest
 from service.cli.commands import app
 from tests.indexes.papers_server import Answer, Asked, PapersServer, serving
 
@@ -314,3 +315,36 @@ def test_the_command_says_in_one_sentence_what_is_wrong(server: PapersServer, tm
         "Error: PubMed refuses the search (Unable to parse the query); check the query at pubmed.ncbi.nlm.nih.gov."
     ]
     assert issubclass(Unfinished, CounterpointError)
+
+
+@pytest.mark.parametrize("fault", [b"\x02", b"&#3;", b"</b>"])
+def test_a_record_that_is_not_well_formed_is_left_out_and_named(server: PapersServer, tmp_path: Path, fault: bytes) -> None:
+    """It comes again at every try, so the fetch does not wait for a better one."""
+    server.count = 5
+    broken = server.fetch
+
+    def fetch(asked: Asked) -> Answer | None:
+        return Answer(broken(asked).body.replace(b"Zinc 3", b"Zinc 3" + fault)) if asked.path == "efetch.fcgi" else None
+
+    server.faults.append(fetch)
+    result = run(server, "zinc", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "1 bad records were skipped" in result.output and "(PMID 3): expected well-formed XML" in result.output
+    assert read_manifest(tmp_path / "out").counts.documents == 4
+
+
+def test_a_control_character_in_an_answer_in_json_is_read(server: PapersServer, tmp_path: Path) -> None:
+    server.count = 5
+    answers = {"search": server.search_europe, "esearch.fcgi": server.search}
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path not in answers:
+            return None
+        body = answers[asked.path](asked).body
+        return Answer(body.replace(b"Zinc 3", b"Zinc\x02 3").replace(b"All Fields", b"All\nFields"))
+
+    server.faults.append(answer)
+    for source in ("pubmed", "europepmc"):
+        result = run(server, "zinc", "--source", source, "--out", tmp_path / source)
+        assert result.exit_code == 0, result.output
+        assert read_manifest(tmp_path / source).counts.documents == 5

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.readers import Deletion, Record, SkipBad, detect_format, pubmed, read, sources
+from indexes.readers import Deletion, Record, SkipBad, detect_format, pubmed, raise_bad, read, sources
 from indexes.readers.base import source
 from indexes.readers.base.fields import clean_text, join_parts
 from indexes.readers.base.marks import is_placeholder
@@ -364,7 +364,7 @@ def test_pubmed_forgets_what_it_has_read(tmp_path: Path) -> None:
     long = article(f"<ArticleTitle>{'rest ' * 200}</ArticleTitle>")
     shells = [
         len(parent) if (parent := element.getparent()) is not None else 0
-        for element in pubmed._read_elements(write_xml(tmp_path, *[long] * 1000), pubmed._Place())
+        for element in pubmed._read_elements(write_xml(tmp_path, *[long] * 1000), pubmed._Place(), raise_bad)
     ]
     assert len(shells) == 1000
     assert max(shells) < 150  # a chunk's worth
@@ -677,13 +677,78 @@ def test_lines_that_end_in_the_middle_of_one(tmp_path: Path) -> None:
     assert "line 2: expected the object to end, reached the end of the file" in message
 
 
-@pytest.mark.parametrize("end", ["", "<PubmedArticle>", "<b></i>", "</PubmedArticleSet><x/>", "\x01"])
+@pytest.mark.parametrize("end", ["", "<PubmedArticle>", "<b></i>", "</PubmedArticleSet>x", "\x01"])
 def test_xml_that_is_not_well_formed(tmp_path: Path, end: str) -> None:
     path = tmp_path / "docs.xml"
     path.write_text(f"<PubmedArticleSet>{ARTICLE}{ARTICLE}{end}")
     found, message = until_fault(path)
     assert len(found) == 2
     assert message.startswith(f"{path}, after article 2 (PMID 7): expected well-formed XML to the end")
+
+
+@pytest.mark.parametrize(
+    "fault", ["\x01", "&#2;", "&unknown;", "<b>", "</i>", "\ufffe", "1 < 2", "a & b", "x" * 200_000 + "\x01"]
+)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_article_that_is_not_well_formed_is_named_and_can_be_left_out(tmp_path: Path, fault: str, number: int) -> None:
+    titles = {one: fault if one == number else "Rest" for one in (1, 2, 3)}
+    records = [article(f"<ArticleTitle>{title}</ArticleTitle>", pmid=f"<PMID>{one}</PMID>") for one, title in titles.items()]
+    for path in (write_xml(tmp_path, *records), write_xml(tmp_path, *records, root="PubmedBookArticleSet")):
+        skip = SkipBad(1)
+        assert [document.pmid for document in documents(path, on_bad=skip)] == [str(one) for one in titles if one != number]
+        [found] = skip.faults
+        assert found.record == f"article {number} (PMID {number})"
+        assert "expected well-formed XML, found an error" in found.expected
+        with pytest.raises(BadInput, match=rf"article {number} \(PMID {number}\).*--skip-bad"):
+            documents(path)
+
+
+def test_a_byte_that_is_not_utf8_spoils_its_own_article(tmp_path: Path) -> None:
+    path = write_xml(tmp_path, *(article(f"<ArticleTitle>Caf@{n}</ArticleTitle>", pmid=f"<PMID>{n}</PMID>") for n in (1, 2)))
+    path.write_bytes(path.read_bytes().replace(b"@1", b"\xe9"))
+    assert [document.pmid for document in documents(path, on_bad=SkipBad(1))] == ["2"]
+
+
+def test_results_that_were_put_together_are_all_read(tmp_path: Path) -> None:
+    one = write_xml(tmp_path, ARTICLE, doctype='<!DOCTYPE PubmedArticleSet PUBLIC "x" "https://x.org/x.dtd">').read_text("utf-8")
+    path = tmp_path / "all.xml"
+    for between in ("", "\n\n", "\ufeff", "<!-- next -->\n"):
+        path.write_text(between.join([one, one, one]) + "\n<!-- end -->\n", "utf-8")
+        assert len(documents(path)) == 3
+    path.write_text(one + "<eFetchResult><ERROR>No.</ERROR></eFetchResult>", "utf-8")
+    found, message = until_fault(path)
+    assert len(found) == 1 and "expected another <PubmedArticleSet>, got <eFetchResult>" in message
+
+
+def test_a_result_that_was_cut_off_before_the_next_costs_one_article(tmp_path: Path) -> None:
+    one = write_xml(tmp_path, ARTICLE, ARTICLE).read_text("utf-8")
+    path, skip = tmp_path / "all.xml", SkipBad(1)
+    path.write_text(one[:-90] + one, "utf-8")
+    assert len(documents(path, on_bad=skip)) == 3
+    assert [fault.expected for fault in skip.faults] == ["expected well-formed XML, found an error (the record breaks off)"]
+
+
+FLAWS = st.sampled_from(["", "", "", "\x01", "&x;", "<b>", "</ArticleTitle>", "<", "&", "\xe9", "x" * 70_000])
+
+
+@QUICK
+@given(st.lists(st.tuples(FLAWS, st.booleans()), min_size=1, max_size=8))
+def test_every_article_is_read_or_counted(tmp_path_factory: pytest.TempPathFactory, articles: list[tuple[str, bool]]) -> None:
+    """`True` begins a new document before the article."""
+    records = [
+        article(f"<ArticleTitle>T{text}</ArticleTitle>", pmid=f"<PMID>{n}</PMID>") for n, (text, _) in enumerate(articles, 1)
+    ]
+    start = '<?xml version="1.0" encoding="utf-8"?><PubmedArticleSet>'
+    text = start + "".join(
+        f"{'</PubmedArticleSet>' + start if begins else ''}{record}"
+        for record, (_, begins) in zip(records, articles, strict=True)
+    )
+    path, skip = tmp_path_factory.getbasetemp() / "flaws.xml", SkipBad(100)
+    path.write_bytes(text.encode("latin-1") + b"</PubmedArticleSet>")
+    found = [document.pmid for document in documents(path, on_bad=skip)]
+    bad = {fault.record.partition("PMID ")[2].rstrip(")") for fault in skip.faults}
+    assert sorted([*found, *bad], key=int) == [str(n) for n in range(1, len(articles) + 1)]
+    assert bad == {str(n) for n, (text, _) in enumerate(articles, 1) if text and not text.startswith("x")}
 
 
 def test_an_article_that_was_left_out_still_marks_the_place(tmp_path: Path) -> None:
