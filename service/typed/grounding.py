@@ -8,13 +8,14 @@ from dataclasses import replace
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
 from retrieval.index import Index
+from service.checking.checkable import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
 from service.schemas.papers import SentenceOut
 from service.schemas.provenance import Provenance
 from service.typed.paper import find_finding, open_paper
 from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
-from service.typed.suggest import suggest_words
+from service.typed.suggest import find_missing, suggest_words
 from service.typed.typed import Typed, read_typed
 
 Ground = Callable[[Claim], Grounding]
@@ -36,9 +37,12 @@ def look_at(index: Index, text: str) -> TypedOut:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
         finding = find_finding(entry)
         sentence = SentenceOut.model_validate(finding[0]) if finding else None
-        return TypedOut.of(typed, finding[1] if finding else "", entry.document, sentence, ())
-    suggestions = suggest_words(index, typed.text) if _is_short(typed) else ()
-    return TypedOut.of(typed, typed.claim, None, None, suggestions)
+        return TypedOut.of(typed, finding[1] if finding else "", entry.document, sentence)
+    if not _is_short(typed):
+        return TypedOut.of(typed, typed.claim)
+    verb = find_verb(typed.text)
+    missing = tuple(word for word in find_missing(index, typed.text) if word != verb)
+    return TypedOut.of(typed, typed.claim, suggestions=suggest_words(index, typed.text), missing=missing)
 
 
 def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None) -> tuple[TypedGroundResponse, Grounding]:

@@ -68,10 +68,17 @@ class TypedOut(BaseModel):
     suggestions: list[SuggestionOut] = Field(
         default_factory=list, description="Replacements for words that are not in the index."
     )
+    missing: list[str] = Field(default_factory=list, description="The words, other than its verb, that no document contains.")
 
     @classmethod
     def of(
-        cls, typed: Typed, claim: str, document: Document | None, finding: SentenceOut | None, suggestions: tuple[Suggestion, ...]
+        cls,
+        typed: Typed,
+        claim: str,
+        document: Document | None = None,
+        finding: SentenceOut | None = None,
+        suggestions: tuple[Suggestion, ...] = (),
+        missing: tuple[str, ...] = (),
     ) -> TypedOut:
         """From the values."""
         return cls(
@@ -83,6 +90,7 @@ class TypedOut(BaseModel):
             language=typed.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
             suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
+            missing=list(missing),
         )
 
 

@@ -40,13 +40,18 @@ class Suggestion:
 
 def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
     """A suggestion for each word of a text that no document contains, if the index has a similar one."""
-    words = [word for word in dict.fromkeys(_WORD.findall(text)) if _is_word(word)][:_MOST_WORDS]
+    unknown = [word for word in find_missing(index, text) if _is_word(word) and _is_rare(word)]
+    offers = ((word, _find_offer(index, word.lower())) for word in unknown)
+    return tuple(Suggestion(word, _like(word, offer)) for word, offer in offers if offer)
+
+
+def find_missing(index: Index, text: str) -> tuple[str, ...]:
+    """The words of a text that no document contains, in either spelling."""
+    words = [word for word in dict.fromkeys(_WORD.findall(text)) if len(word) > 1][:_MOST_WORDS]
     forms = [(word, (word.lower(), (low := unify_text(word.lower())), *list_british_forms(low))) for word in words]
     stems = index.vocabulary.stem([form for _, spellings in forms for form in spellings])
     counts = iter(index.vocabulary.count_documents(stems))
-    unknown = [word for word, spellings in forms if not sum([next(counts) for _ in spellings]) and _is_rare(word)]
-    offers = ((word, _find_offer(index, word.lower())) for word in unknown)
-    return tuple(Suggestion(word, _like(word, offer)) for word, offer in offers if offer)
+    return tuple(word for word, spellings in forms if not sum([next(counts) for _ in spellings]))
 
 
 def _is_word(word: str) -> bool:
