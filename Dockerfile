@@ -17,7 +17,8 @@ COPY retrieval retrieval
 COPY service service
 RUN python -m venv .venv \
     && .venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt --editable . \
-    && .venv/bin/counterpoint index build indexes/demo/corpus.jsonl --out indexes/built/demo --overwrite --dense
+    && .venv/bin/counterpoint index build indexes/demo/corpus.jsonl --out indexes/built/demo --overwrite --dense \
+        --description 'summaries written for demonstration, not PubMed'
 
 FROM python:3.11.7-slim-bookworm
 RUN useradd --no-create-home --home-dir /tmp --shell /usr/sbin/nologin --uid 10001 counterpoint

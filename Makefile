@@ -20,7 +20,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 # An index is made anew when its corpus changes; a half-made one is never opened.
 $(DEMO)/manifest.json: $(INSTALLED) indexes/demo/corpus.jsonl
-	$(BIN)/counterpoint index build indexes/demo/corpus.jsonl --out $(DEMO) --overwrite --dense
+	$(BIN)/counterpoint index build indexes/demo/corpus.jsonl --out $(DEMO) --overwrite --dense \
+		--description 'summaries written for demonstration, not PubMed'
 
 serve: $(DEMO)/manifest.json
 	$(BIN)/counterpoint serve --index $(DEMO) --port $(PORT)

@@ -48,8 +48,9 @@ def build(
     overwrite: bool = False,
     alone: bool = False,
     columns: Columns | None = None,
+    description: str = "",
 ) -> BuildReport:
-    """Build an index of every document in `paths` (files or folders) at `out`.
+    """Build an index of every document in `paths` (files or folders) at `out`; `description` says what they are.
 
     The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, it is made inside the existing
     index, which serves until the new one is complete. A build that was killed or ran out of disk resumes where it stopped when
@@ -71,7 +72,9 @@ def build(
             store = _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns))
             try:
                 shutil.rmtree(data / LUCENE, ignore_errors=True)
-                report = fill_index(store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns)
+                report = fill_index(
+                    store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns, description=description
+                )
             finally:
                 store.close()
             report.manifest.write(root)
@@ -143,6 +146,7 @@ def fill_index(
     skip_bad: int,
     old: Manifest | None = None,
     columns: Columns | None = None,
+    description: str = "",
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
@@ -157,7 +161,14 @@ def fill_index(
         lucene.abandon()
     data = store.path.parent
     manifest = plan.make_manifest(
-        store.version, data.name, summary, reading.sources, old, list_data_files(data), format=find_format(data)
+        store.version,
+        data.name,
+        summary,
+        reading.sources,
+        old,
+        list_data_files(data),
+        format=find_format(data),
+        description=description,
     )
     return reading.report(manifest, old, earlier_count)
 

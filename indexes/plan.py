@@ -60,11 +60,12 @@ def make_manifest(
     files: Mapping[str, int] | None = None,
     versions: Mapping[str, str] | None = None,
     format: int = FORMAT,
+    description: str = "",
 ) -> Manifest:
     """The manifest of an index that was built just now or, from `old`, updated.
 
     `summary` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
-    else it depends on.
+    else it depends on, `description` what its documents are.
     """
     counts, digest = summary
     return Manifest(
@@ -79,4 +80,5 @@ def make_manifest(
         versions={**list_versions(), **(versions or {})},
         files=dict(files or {}),
         dense=old.dense if old else None,
+        description=description or (old.description if old else ""),
     )

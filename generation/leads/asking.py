@@ -38,6 +38,8 @@ def _invert(words: list[str]) -> list[str] | None:
         if word in _forms():
             if any(before == "and" and after in _forms() for before, after in pairwise(words[place:])):
                 return None  # "lowers X and raises Y": the auxiliary stands for both verbs.
+            if any(later in _BE | _MODAL for later in words[place + 1 :]):
+                return None  # "Deficiency caused by X can be relieved": the verb may be another one.
             base, auxiliary = _forms()[word]
             return [auxiliary, *_lowered(words[:place]), base, *words[place + 1 :]]
     return None
@@ -46,7 +48,7 @@ def _invert(words: list[str]) -> list[str] | None:
 def _lowered(subject: list[str]) -> list[str]:
     """The subject for use inside a sentence: its first letter in lower case, unless the word has other capitals or is a name."""
     first = subject[0]
-    plain = first[:1].isupper() and first[1:].islower()
+    plain = first == "A" or (first[:1].isupper() and first[1:].islower())
     return [first[:1].lower() + first[1:] if plain else first, *subject[1:]]
 
 

@@ -31,7 +31,12 @@ Files = Sequence[tuple[Path, str]]
 
 
 def build_on_cluster(
-    address: Address, files: Files, skip_bad: int = 0, overwrite: bool = False, columns: Columns | None = None
+    address: Address,
+    files: Files,
+    skip_bad: int = 0,
+    overwrite: bool = False,
+    columns: Columns | None = None,
+    description: str = "",
 ) -> BuildReport:
     """Build an index of these files (each with its format) under an address.
 
@@ -50,7 +55,9 @@ def build_on_cluster(
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading.sources))
         versions = {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(progress.version, name, summary, reading.sources, versions=versions)
+        manifest = plan.make_manifest(
+            progress.version, name, summary, reading.sources, versions=versions, description=description
+        )
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
         drop_progress(address, name)

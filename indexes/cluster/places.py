@@ -23,13 +23,14 @@ def build_at(
     skip_bad: int = 0,
     overwrite: bool = False,
     columns: Columns | None = None,
+    description: str = "",
 ) -> BuildReport:
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
-        return embedded.build(paths, out, format, skip_bad, overwrite, alone=True, columns=columns)
+        return embedded.build(paths, out, format, skip_bad, overwrite, alone=True, columns=columns, description=description)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
         address, files = read_address(out), embedded.detect_formats(paths, format, columns)
-        return build_on_cluster(address, files, skip_bad, overwrite, columns)
+        return build_on_cluster(address, files, skip_bad, overwrite, columns, description)
 
 
 def update_at(

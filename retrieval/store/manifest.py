@@ -80,7 +80,8 @@ class Manifest:
 
     `corpus_sha256` is the sum, modulo 2^256, of the SHA-256 of every document's pmid, title and abstract: two indexes with
     equal sums hold the same texts, in whatever order and format these came.
-    `data` is the subfolder of this version; `version` counts builds and updates.
+    `data` is the subfolder of this version; `version` counts builds and updates. `description` says in words what the documents
+    are, if whoever built the index did.
     """
 
     format: int
@@ -94,6 +95,7 @@ class Manifest:
     versions: dict[str, str]
     files: dict[str, int]
     dense: DensePart | None = None
+    description: str = ""
 
     @property
     def id(self) -> str:
@@ -104,6 +106,12 @@ class Manifest:
     def vectors_fit(self) -> bool:
         """Whether there are vectors, and they were made from exactly the current texts."""
         return self.dense is not None and self.dense.corpus_sha256 == self.corpus_sha256
+
+    def describe_source(self) -> str:
+        """What the documents are, in words to follow their number: as described, or else by the names of the files."""
+        names = list(dict.fromkeys(Path(source.path).name for source in self.sources))
+        more = f" and {len(names) - 1:,} more file{'s' if len(names) > 2 else ''}" if names[1:] else ""
+        return self.description or " from ".join(["documents", *names[:1]]) + more
 
     def write(self, folder: Path) -> None:
         """Write the whole manifest, or leave the old one in place."""
@@ -205,6 +213,6 @@ def parse_manifest(data: dict[str, Any]) -> Manifest:
     dense = DensePart(**data["dense"]) if data.get("dense") else None
     if dense and not {dense.vectors, dense.ids} <= files.keys():
         raise KeyError(DENSE)
-    values = {f.name: data[f.name] for f in fields(Manifest) if f.name != "dense"}
+    values = {f.name: data[f.name] for f in fields(Manifest) if f.name not in ("dense", "description")}
     values.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
-    return Manifest(**values, dense=dense)
+    return Manifest(**values, dense=dense, description=str(data.get("description", "")))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from retrieval.cluster.address import is_address, read_address, show_place
+from service.cli.shared.examples import ExamplesOption, make_examples
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ProfileOption, read_place
 from service.configuration import defaults
@@ -52,6 +53,12 @@ SkipBadOption = Annotated[
 ]
 DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors, with which claims find more papers.")]
 EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder's name in the profile.")]
+DescriptionOption = Annotated[
+    str,
+    typer.Option(
+        "--description", metavar="TEXT", show_default=False, help="What the documents are, in words to follow their number."
+    ),
+]
 
 
 @index_app.command("build")
@@ -65,6 +72,8 @@ def index_build(
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
+    description: DescriptionOption = "",
+    examples: ExamplesOption = True,
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
     import time
@@ -76,7 +85,7 @@ def index_build(
         model = load_encoder_for(out, profile, encoder) if dense else None
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
-        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column))
+        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip())
         counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report)
         added = report.changes.touched
@@ -86,6 +95,8 @@ def index_build(
             f"cues{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} documents a second)."
         )
         _finish_vectors(out, model)
+        if examples:
+            make_examples(out, profile)
 
 
 @index_app.command("update")
@@ -98,6 +109,7 @@ def index_update(
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
+    examples: ExamplesOption = True,
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
     from indexes.cluster.places import update_at
@@ -116,6 +128,8 @@ def index_update(
             add_vectors_to(index, model)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
+        if examples:
+            make_examples(index, profile)
 
 
 @index_app.command("fetch")
@@ -128,6 +142,7 @@ def index_fetch(
     dense: DenseOption = False,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
+    examples: ExamplesOption = True,
 ) -> None:
     """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
     from indexes.cluster.places import build_at, check_target
@@ -144,12 +159,16 @@ def index_fetch(
         finally:
             remote.close()
         print_note(f"{search.fetched:,} papers are in {papers}. Building an index at {out}.")
+        kind = "PubMed" if source == "pubmed" else "Europe PMC"
+        what = f"papers that {kind} finds for “{query.strip()}”"
         # A record that cannot be read would come again however often it is fetched: it is left out and named.
-        report = build_at(sorted(papers.glob("part-*.gz")), out, skip_bad=search.fetched, overwrite=overwrite)
+        report = build_at(sorted(papers.glob("part-*.gz")), out, skip_bad=search.fetched, overwrite=overwrite, description=what)
         mark_built(papers, search)
         _list_left_out(report)
         print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")
         _finish_vectors(out, model)
+        if examples:
+            make_examples(out, profile)
 
 
 def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
@@ -175,6 +194,7 @@ def index_dense(
     with report_errors():
         _check_folder(index)
         add_vectors_to(index, _encoder(profile, encoder), overwrite)
+        make_examples(index, profile)
 
 
 @index_app.command("info")

@@ -9,6 +9,7 @@ import typer
 
 from retrieval.cluster.address import show_place
 from service.cli.index import DenseOption, EncoderOption, IndexArgument, SkipBadOption, add_vectors_to, load_encoder_for
+from service.cli.shared.examples import make_examples
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ProfileOption, read_place
 from service.configuration import defaults
@@ -26,17 +27,21 @@ def index_follow(
 ) -> None:
     """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
     from indexes.cluster.following import follow, read_interval
+    from retrieval.cluster.address import is_address
     from retrieval.index import read_index_manifest
+    from service.examples.stored import has_examples
 
     with report_errors():
         seconds = read_interval(every)
         model = load_encoder_for(index, profile, encoder) if dense else None
 
-        def bring_vectors_up_to_date() -> None:
+        def bring_up_to_date() -> None:
             if model and not read_index_manifest(index).vectors_fit:
                 add_vectors_to(index, model)
+            if not is_address(index) and not has_examples(index, read_index_manifest(index).version):
+                make_examples(index, profile)
 
-        if not follow(index, source, seconds, print_note, skip_bad, once, bring_vectors_up_to_date):
+        if not follow(index, source, seconds, print_note, skip_bad, once, bring_up_to_date):
             print_note(f"Nothing in {source} is new.")
 
 
@@ -47,6 +52,7 @@ def index_merge(index: IndexArgument) -> None:
     with report_errors():
         merge_at(index)
         print_note(f"Merged {show_place(index)}.")
+        make_examples(index, defaults.PROFILE)
 
 
 def index_copy(

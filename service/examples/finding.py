@@ -1,53 +1,52 @@
-"""Find examples in an index: ground its statements until one has papers on both sides, and put that one first."""
+"""Find examples in an index: statements on which the judge is sure of every paper that takes a side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
 from retrieval.core.values import Claim, Document, Grounding
-from service.balance.weighing import place_papers
-from service.examples.statements import Statement, find_statements
+from service.balance.weighing import Placed, place_papers
+from service.examples.statements import Statement
 from service.grounding.ground import Grounder
 
-SAMPLED, GROUNDED, KEPT = 400, 6, 5
+SAMPLED, GROUNDED, KEPT = 1000, 12, 3
 """The most documents to look at, statements to ground, and examples to keep."""
-BOTH = 10.0
-"""The interest of a claim with papers on both sides."""
+SURE = 0.9
+"""The least probability, for its side, of a paper that an example shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
-    """What a reader may begin with, the most interesting first; empty if the index has no statement that stands alone.
+class Example:
+    """A statement and both sides of it; the papers that take one, its own first."""
 
-    `grounding` belongs to the first statement; `paper` is a document that bears on it.
+    statement: Statement
+    grounding: Grounding
+    papers: tuple[Document, ...]
+
+
+def find_examples(grounder: Grounder, statements: Iterable[Statement]) -> tuple[Example, ...]:
+    """The statements that are sure, those with the most papers first; always the same ones.
+
+    That papers stand on both sides counts for nothing: where few papers contradict a finding, a preference for contradictions
+    would choose the judge's mistakes.
     """
-
-    statements: tuple[Statement, ...] = ()
-    grounding: Grounding | None = None
-    paper: Document | None = None
-
-
-def find_examples(grounder: Grounder, ground: Callable[[Claim], Grounding] | None = None) -> Examples:
-    """Find the examples of the grounder's index, always the same ones; `ground` grounds a claim the way the service does."""
-    statements = list(islice(find_statements(grounder.index.store.sample(SAMPLED)), GROUNDED + KEPT))
-    candidates: list[tuple[float, Statement, Grounding]] = []
-    for one in statements[:GROUNDED]:
-        grounding = (ground or grounder.ground)(Claim(one.claim))
-        candidates.append((_measure_interest(grounding), one, grounding))
-        if candidates[-1][0] >= BOTH:
-            break  # the first with both sides: the rest would only cost time
-    if not candidates:
-        return Examples()
-    candidates.sort(key=lambda one: -one[0])
-    _, best, best_grounding = candidates[0]
-    paper = next((one.document for one in (*best_grounding.contradicting, *best_grounding.supporting)), best.document)
-    return Examples((best, *(one for one in statements if one != best))[:KEPT], best_grounding, paper)
+    grounded = ((one, grounder.ground(Claim(one.claim))) for one in islice(statements, GROUNDED))
+    sure = [Example(one, grounding, papers) for one, grounding in grounded if (papers := _find_sure(one, grounding))]
+    return tuple(sorted(sure, key=lambda one: -len(one.papers))[:KEPT])
 
 
-def _measure_interest(grounding: Grounding) -> float:
-    """Score a grounding: highest for papers on both sides, then for contradictions, then for any papers."""
-    places = [one.place for one in place_papers(grounding) if not one.evidence.document.retracted]
-    against, for_it = places.count("contradict"), places.count("support")
-    return BOTH * (against > 0 and for_it > 0) + 2 * against + for_it + 0.5 * places.count("uncertain")
+def _find_sure(statement: Statement, grounding: Grounding) -> tuple[Document, ...]:
+    """The papers on a side, the statement's own first; none unless that supports it and the judge is sure of each."""
+    placed = [one for one in place_papers(grounding) if one.place in ("contradict", "support")]
+    counted = [one for one in placed if not one.evidence.document.retracted]
+    own = [one for one in counted if one.evidence.document.pmid == statement.document.pmid]
+    if [one.place for one in own] != ["support"] or not all(_is_sure(one) for one in counted):
+        return ()
+    return tuple(one.evidence.document for one in (*own, *(one for one in counted if one not in own)))
+
+
+def _is_sure(placed: Placed) -> bool:
+    verdict = placed.evidence.verdict
+    return verdict is not None and getattr(verdict, placed.place) >= SURE

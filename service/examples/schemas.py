@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, Field
 
-from service.examples.finding import Examples
+from service.examples.finding import Example
 from service.grounding.schemas import GroundResponse
 from service.schemas.provenance import Provenance
 
-CITED, CLAIMS = 1, 3
-"""For the text to check: which of its statements cites its paper, and how many statements it has."""
+CITED = 1
+"""For the text to check: which of its statements cites its paper."""
 
 
 class ExamplePaper(BaseModel):
@@ -20,31 +22,33 @@ class ExamplePaper(BaseModel):
 
 
 class ExamplesResponse(BaseModel):
-    """Examples made from the index; each is empty or null if the index holds no sentence to make it from."""
+    """Examples made from the index; each is empty or null if the index has none."""
 
-    claims: list[str] = Field(description="Claims that papers in the index make, those with papers on both sides first.")
-    questions: list[str] = Field(description="Questions that these claims answer.")
-    paper: ExamplePaper | None
-    text: str = Field(description="A short text made of these claims, one of them with its citation.")
-    grounding: GroundResponse | None = Field(description="The first claim, grounded.")
+    claims: list[str] = Field(default_factory=list, description="Claims that papers in the index make, word for word.")
+    questions: list[str] = Field(default_factory=list, description="Questions that these claims answer.")
+    paper: ExamplePaper | None = None
+    text: str = Field(default="", description="A short text made of these claims, one of them with its citation.")
+    grounding: GroundResponse | None = Field(default=None, description="The first claim, grounded.")
 
     @classmethod
-    def of(cls, examples: Examples, provenance: Provenance) -> ExamplesResponse:
-        """From the value, with the provenance of its grounding."""
-        claims = [one.claim for one in examples.statements]
-        paper = examples.paper
+    def of(cls, examples: Sequence[Example], provenance: Provenance) -> ExamplesResponse:
+        """From the values, with the provenance of their groundings."""
+        if not examples:
+            return cls()
+        first, paper = examples[0], examples[0].papers[-1]
+        claims = [one.statement.claim for one in examples]
         return cls(
             claims=claims,
-            questions=[one.question for one in examples.statements],
-            paper=ExamplePaper(hypothesis=claims[0], text=f"# {paper.title}\n\n## Abstract\n{paper.abstract}") if paper else None,
+            questions=[one.statement.question for one in examples],
+            paper=ExamplePaper(hypothesis=claims[0], text=f"# {paper.title}\n\n## Abstract\n{paper.abstract}"),
             text=_write_text(examples),
-            grounding=GroundResponse.of(examples.grounding, provenance) if examples.grounding else None,
+            grounding=GroundResponse.of(first.grounding, provenance),
         )
 
 
-def _write_text(examples: Examples) -> str:
+def _write_text(examples: Sequence[Example]) -> str:
     sentences = [
-        f"{one.claim.rstrip('.')} (PMID {one.document.pmid})." if place == CITED else one.claim
-        for place, one in enumerate(examples.statements[:CLAIMS])
+        f"{one.statement.claim.rstrip('.')} (PMID {one.statement.document.pmid})." if place == CITED else one.statement.claim
+        for place, one in enumerate(examples)
     ]
-    return " ".join([*sentences, "More research is needed."]) if sentences else ""
+    return " ".join([*sentences, "More research is needed."])

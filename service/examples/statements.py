@@ -13,12 +13,12 @@ from retrieval.core.values import Document
 from retrieval.store.rows import Entry
 from service.checking.checkable import claim_in
 
-FEWEST_WORDS, MOST_WORDS = 5, 14
+FEWEST_WORDS, MOST_WORDS = 5, 16
 _UNCLEAR = re.compile(
     # What cannot be understood without its abstract: figures, brackets, groups, comparisons that lack one side.
     r"[\d()\[\]%=:;,/“”\"]|\b(?:we|our|us|study|studies|trial|trials|groups?|both|respectively|also|however|thus|compared|results?"
     r"|findings?|analys[ei]s|authors?|suggest\w*|there|placebo|control|baseline|primary|secondary|similar|other|another|former|latter"
-    r"|expected|assigned|but|than)\b",
+    r"|expected|assigned|but|than|only)\b",
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(r"\b(?!HDL|LDL|HIV|DNA|RNA|BMI)[A-Z]{2,}")
@@ -28,8 +28,8 @@ _POINTER = re.compile(
 )
 _DENIAL = re.compile(r"\b(?:not?|neither|nor|without|failed|fails)\b", re.IGNORECASE)
 _EFFECT = re.compile(
-    r"\b(?:reduc|increas|decreas|improv|prevent|lower|rais|protect|reliev|prolong|shorten|worsen|inhibit|suppress|enhanc|caus|induc)"
-    r"(?:es|s|ed|d)\b|\b(?:is|are|was|were) (?:\w+ly )?(?:associated with|effective|harmful|safe|superior)\b",
+    r"(?<![\w-])(?:reduc|increas|decreas|improv|prevent|lower|rais|protect|reliev|prolong|shorten|worsen|inhibit|suppress"
+    r"|enhanc|caus|induc)(?:es|s|ed|d)\b|\b(?:is|are|was|were) (?:\w+ly )?(?:associated with|effective|harmful|safe|superior)\b",
 )
 """A verb that says what something does: opposite findings are most likely for these."""
 
@@ -55,9 +55,9 @@ def find_statements(entries: Iterable[Entry]) -> Iterator[Statement]:
 
 
 def _candidates(entry: Entry) -> list[str]:
-    """The title and the findings, starting with the last one."""
+    """The findings, starting with the last one; a title is often no sentence, or says more than its paper found."""
     texts = [sentence.text for sentence in entry.sentences()]
-    return [entry.document.title, *(texts[place] for place in reversed(find_findings(texts)))]
+    return [texts[place] for place in reversed(find_findings(texts))]
 
 
 def _read(text: str, document: Document) -> Statement | None:
@@ -68,5 +68,7 @@ def _read(text: str, document: Document) -> Statement | None:
     if any(pattern.search(text) for pattern in (_UNCLEAR, _ABBREVIATION, _POINTER, _DENIAL)):
         return None
     claim, reason = claim_in(text)
-    question = write_question(claim) if not reason else None
-    return Statement(f"{claim.rstrip('.')}.", question, document) if question else None
+    if reason or not claim.endswith(".") or not text.endswith(claim[1:]):
+        return None  # Not a claim, or not a whole sentence.
+    question = write_question(claim)
+    return Statement(claim, question, document) if question else None

@@ -1,43 +1,53 @@
-"""Examples made from the index that is being served: what the page shows before anything is asked."""
+"""What the page shows before anything is asked: which index is searched, and examples made from it."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
-from service.examples.finding import Examples, find_examples
+from retrieval.cluster.address import is_address, read_address
+from retrieval.index import Index
 from service.examples.schemas import ExamplesResponse
+from service.examples.stored import read_examples
 from service.http.requests import problems
 from service.http.requests.access import admit_request
-from service.http.requests.parts import Parts, parts_of
-from service.http.requests.responses import write_json
-from service.http.requests.working import run_grounding
-from service.operating.live_index import Serving
-from service.operating.work import Job, while_there
+from service.http.requests.parts import parts_of
 from service.schemas.provenance import Provenance
 
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429, 500, 503))
 
 
-@router.get("/v1/examples", response_model=ExamplesResponse, responses=problems.responses(500, 503))
-async def index_examples(request: Request) -> Response:
-    """Claims, questions, a paper and a text to start with, made from the index; computed once, which takes a few seconds."""
-    parts = parts_of(request)
-    parts.live.ready()
+class SearchedIndex(BaseModel):
+    """The index that is searched."""
 
-    def work(job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
-            if serving.examples is None:
-                serving.examples = _find(parts, serving, job)
-            return write_json(ExamplesResponse.of(serving.examples, Provenance.of(serving.grounder)))
+    index: str = Field(description="The id of its texts, as in every response's provenance.")
+    name: str
+    documents: int
+    source: str = Field(description="What the documents are, in words to follow their number.")
+    built: str = Field(description="When it was built or last updated.")
 
-    async def after_others() -> Response:
-        # Requests that come meanwhile wait here and take none of the few places in the queue.
-        async with parts.finding_examples:
-            return await parts.workers.run(work)
+    @classmethod
+    def of(cls, index: Index) -> SearchedIndex:
+        """From what its manifest says."""
+        manifest, place = index.manifest, index.folder
+        return cls(
+            index=manifest.id,
+            name=read_address(place).name if is_address(place) else place.resolve().name,
+            documents=manifest.counts.documents,
+            source=manifest.describe_source(),
+            built=manifest.created,
+        )
 
-    return await while_there(request, after_others())
+
+@router.get("/v1/index")
+def searched_index(request: Request) -> SearchedIndex:
+    """The index that is searched: its name, what it holds, how much of it and of when."""
+    with parts_of(request).live.lease() as serving:
+        return SearchedIndex.of(serving.index)
 
 
-def _find(parts: Parts, serving: Serving, job: Job[Response]) -> Examples:
-    return find_examples(serving.grounder, lambda claim: run_grounding(parts, serving, claim, job.check))
+@router.get("/v1/examples")
+def index_examples(request: Request) -> ExamplesResponse:
+    """Claims, questions, a paper and a text to start with, made from the index when it was built; empty if they were not."""
+    with parts_of(request).live.lease() as serving:
+        return read_examples(serving.index, Provenance.of(serving.grounder))

@@ -15,7 +15,6 @@ from retrieval.cluster.faults import RETRY_SECONDS, ClusterBusy
 from retrieval.core.errors import CounterpointError
 from retrieval.index import Index, look_at_index, read_index_manifest
 from service.answering.answer import Answerer
-from service.examples.finding import Examples
 from service.grounding.ground import Grounder
 from service.operating import metrics
 from service.reading.evidence import EvidenceFinder, make_finder_beside
@@ -33,17 +32,13 @@ class NotReady(CounterpointError):
 
 @dataclass(eq=False)
 class Serving:
-    """One open index and what works on it; `no_answers` and `no_evidence` say why there is no answerer or no finder.
-
-    `examples` is None until the examples are first requested.
-    """
+    """One open index and what works on it; `no_answers` and `no_evidence` say why there is no answerer or no finder."""
 
     grounder: Grounder
     answerer: Answerer | None
     finder: EvidenceFinder | None
     no_answers: str = NO_ANSWERS
     no_evidence: str = ""
-    examples: Examples | None = None
     leases: int = 0
     retired: bool = False
 

@@ -129,6 +129,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
         f"  vectors          {_vectors(folder, manifest)}",
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
+        *([f"  description      {manifest.description}"] if manifest.description else []),
         "  sources",
     ]
     for source in manifest.sources:

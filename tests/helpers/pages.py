@@ -1,10 +1,21 @@
-"""Answers as the page gets them, made from the examples of the API's description."""
+"""Answers as the page gets them, made from the examples of the API's description, and examples that are kept with an index."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from nli.judges.judge import Abstract, Reading
+from retrieval.core.values import Verdict
+from retrieval.index import Index
+from service.examples.finding import SAMPLED, Example, find_examples
+from service.examples.schemas import ExamplesResponse
+from service.examples.statements import find_statements
+from service.examples.stored import keep_examples
+from service.grounding.ground import Grounder
 from service.http.reference.examples import example
+from service.schemas.provenance import Provenance
+from tests.helpers.fakes import WordReader, make_reading_grounder
 
 DESIGNS = {
     "review": {"name": "review", "says": "a systematic review", "weight": 1.0, "strong": True},
@@ -48,3 +59,27 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
         **tallies, "retracted": sum(one["retracted"] for one in papers), "unjudged": 0,
     }  # fmt: skip
     return {**example("ground"), **lists, "balance": balance}
+
+
+class SureReader(WordReader):
+    """Reads as `WordReader` does, with a probability of 0.95, or what the title ends in: "… sure 0.85"."""
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for document in documents:
+            (reading,) = super().read_abstracts(claim, [document])
+            sure = float(document.title.partition(" sure ")[2] or 0.95)
+            rest = (1 - sure) / 2
+            shares = {"support": (sure, rest, rest), "neutral": (rest, sure, rest), "contradict": (rest, rest, sure)}
+            yield Reading(Verdict(*shares[reading.document.label]), reading.sentences)
+
+
+def find_in(index: Index) -> tuple[Example, ...]:
+    """The examples of an index, by the sure reader."""
+    return find_examples(make_reading_grounder(index, SureReader()), find_statements(index.store.sample(SAMPLED)))
+
+
+def keep_in(index: Index, version: int = 1) -> Grounder:
+    """Keep the examples of an index with it, as of a version of it; the grounder that they were made with."""
+    grounder = make_reading_grounder(index, SureReader())
+    keep_examples(index.folder, version, ExamplesResponse.of(find_in(index), Provenance.of(grounder)))
+    return grounder

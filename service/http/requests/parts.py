@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from asyncio import Lock
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 from fastapi import Request
@@ -30,7 +29,6 @@ class Parts:
     tokens: TokenMeter
     log_claims: bool = False
     memory: Memory | None = None
-    finding_examples: Lock = field(default_factory=Lock)
 
 
 def parts_of(request: Request) -> Parts:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from typer.testing import CliRunner
 
-from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
-from service.examples.finding import find_examples
+from service.cli.commands import app
 from service.examples.schemas import ExamplesResponse
 from service.examples.statements import find_statements
+from service.examples.stored import NAME, has_examples
 from service.grounding.ground import Grounder
-from service.grounding.request import OnStage
 from service.http.app import create_app
 from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.pages import SureReader, find_in, keep_in
 from tests.helpers.ready import wait_until_ready
 
 FINDING = "Zeta reduces blood pressure in older adults."
@@ -41,6 +43,8 @@ def test_a_finding_that_stands_alone_is_taken_and_nothing_that_needs_its_abstrac
         "Does zeta reduce blood pressure in older adults?",
         "Zeta reduces blood pressure more than placebo in adults.",
         "ZTX reduces blood pressure in many older adults.",
+        "Zeta-induced changes of pressure in adults were many.",
+        "Zeta reduces blood pressure in older adults only.",
     ]
     documents = [document(f"u{place}", text) for place, text in enumerate(unclear)]
     assert statements(
@@ -48,6 +52,7 @@ def test_a_finding_that_stands_alone_is_taken_and_nothing_that_needs_its_abstrac
         document("1", f"Pressure is a burden. Adults took zeta. {FINDING}"),
         document("2", FINDING, retracted=True),
         document("3", "Adults took zeta.", title="Zeta prevents stroke in older adults: a trial."),
+        document("4", "Adults took zeta. Zeta prevents stroke in older adults", title="Zeta prevents stroke in older adults."),
         *documents,
     ) == [FINDING]
 
@@ -62,55 +67,55 @@ def test_the_sample_is_spread_over_the_index_and_the_same_each_time(tmp_path: Pa
     index.close()
 
 
-def make_papers(folder: Path) -> Index:
-    return make_index(
-        folder,
-        [
-            document("1", "Mice took eta. Eta raises sugar in mice for good."),
-            document("2", f"Adults took zeta. {FINDING}", title="Zeta for pressure"),
-            document("3", "Zeta was against blood pressure in older adults.", title="Zeta against pressure in older adults"),
-        ],
-    )
+PAPERS = [
+    document("1", "Mice took eta. Eta raises sugar in mice for good.", title="Eta for sugar"),
+    document("2", f"Adults took zeta. {FINDING}", title="Zeta for pressure"),
+    document("3", "Zeta was against blood pressure in older adults.", title="Zeta against pressure in older adults sure 0.95"),
+]
 
 
-def test_the_claim_with_papers_on_both_sides_comes_first(tmp_path: Path) -> None:
-    index = make_papers(tmp_path)
-    asked: list[str] = []
-    grounder = make_reading_grounder(index)
-
-    def ground(claim: Claim) -> Any:
-        asked.append(claim.text)
-        return grounder.ground(claim)
-
-    found = find_examples(grounder, ground)
-    assert [one.claim for one in found.statements] == [FINDING, "Eta raises sugar in mice for good."]
-    assert found.grounding and found.grounding.contradicting and found.grounding.supporting
-    assert found.paper and found.paper.pmid == "3"
+def test_sure_papers_are_shown_and_the_statement_with_most_comes_first(tmp_path: Path) -> None:
+    index = make_index(tmp_path, PAPERS)
+    found = find_in(index)
+    assert [one.statement.claim for one in found] == [FINDING, "Eta raises sugar in mice for good."]
+    assert [paper.pmid for paper in found[0].papers] == ["2", "3"]
     index.close()
 
 
-def served_examples(grounder: Grounder) -> list[dict[str, Any]]:
-    """What the service answers when it is asked twice."""
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        document(
+            "3", "Zeta was against blood pressure in older adults.", title="Zeta against pressure in older adults sure 0.85"
+        ),
+        document("3", "Zeta was for blood pressure in older adults.", title="Zeta for pressure in older adults sure 0.85"),
+    ],
+    ids=["against", "for"],
+)
+def test_a_statement_with_a_paper_that_the_judge_is_not_sure_of_is_no_example(tmp_path: Path, doubtful: dict[str, Any]) -> None:
+    index = make_index(tmp_path, [*PAPERS[:2], doubtful])
+    assert [one.statement.claim for one in find_in(index)] == ["Eta raises sugar in mice for good."]
+    index.close()
+
+
+def test_a_statement_that_its_own_paper_is_not_for_is_no_example(tmp_path: Path) -> None:
+    index = make_index(tmp_path, [PAPERS[0], document("2", f"Adults took zeta. {FINDING}", title="Zeta against pressure")])
+    assert [one.statement.claim for one in find_in(index)] == ["Eta raises sugar in mice for good."]
+    index.close()
+
+
+def served(grounder: Grounder, path: str = "/v1/examples") -> dict[str, Any]:
+    """What the service answers."""
     with TestClient(create_app(lambda: grounder)) as client:
         wait_until_ready(client)
-        answers = [client.get("/v1/examples") for _ in range(2)]
-    assert [one.status_code for one in answers] == [200, 200]
-    return [one.json() for one in answers]
+        answer = client.get(path)
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
 
 
-def test_the_service_makes_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-    plain = Grounder.ground
-
-    def ground(self: Grounder, claim: Claim, on_stage: OnStage | None = None) -> Grounding:
-        calls.append(claim.text)
-        return plain(self, claim, on_stage)
-
-    monkeypatch.setattr(Grounder, "ground", ground)
-    first, again = served_examples(make_reading_grounder(make_papers(tmp_path)))
-    assert first == again
-    assert len(calls) == len(set(calls)) <= 2
-    found = ExamplesResponse.model_validate(first)
+def test_the_service_gives_what_is_kept_with_the_index(tmp_path: Path) -> None:
+    found = ExamplesResponse.model_validate(served(keep_in(make_index(tmp_path, PAPERS))))
     assert found.claims[0] == FINDING
     assert found.questions[0] == "Does zeta reduce blood pressure in older adults?"
     assert found.paper and "Zeta was against blood pressure" in found.paper.text
@@ -118,6 +123,54 @@ def test_the_service_makes_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert found.grounding and found.grounding.claim.text == FINDING
 
 
-def test_an_index_without_statements_has_no_examples(tmp_path: Path) -> None:
-    found, _ = served_examples(make_reading_grounder(make_index(tmp_path, [document("1", "Nothing.")])))
-    assert found == {"claims": [], "questions": [], "paper": None, "text": "", "grounding": None}
+NONE: dict[str, Any] = {"claims": [], "questions": [], "paper": None, "text": "", "grounding": None}
+
+
+def test_nothing_stale_damaged_or_made_by_others_is_given(tmp_path: Path) -> None:
+    index = make_index(tmp_path, PAPERS)
+    assert served(make_reading_grounder(index)) == NONE
+    index = Index(index.folder)
+    keep_in(index, 0)
+    assert not has_examples(index.folder, 1)
+    assert served(make_reading_grounder(index, SureReader())) == NONE
+    index = Index(index.folder)
+    keep_in(index)
+    assert has_examples(index.folder, 1)
+    other = SureReader()
+    other.name = "another-reader@1"
+    assert served(make_reading_grounder(index, other)) == NONE
+    (index.folder / NAME).write_text('{"version": 1, "examples": {"claims": "x"}}')
+    assert served(make_reading_grounder(Index(index.folder), SureReader())) == NONE
+
+
+def test_the_index_says_what_it_is(tmp_path: Path) -> None:
+    index = make_index(tmp_path, PAPERS)
+    told = served(make_reading_grounder(index), "/v1/index")
+    assert told == {
+        "index": index.manifest.id, "name": "index", "documents": 3, "source": "documents from corpus.jsonl",
+        "built": index.manifest.created,
+    }  # fmt: skip
+
+
+def test_the_command_makes_them_and_an_update_makes_them_anew(tmp_path: Path) -> None:
+    """With the shipped models: the build is complete whatever becomes of the examples."""
+    corpus, more, out = tmp_path / "corpus.jsonl", tmp_path / "more.jsonl", tmp_path / "out"
+    findings = ("Niacin raised HDL cholesterol in older men.", "Aspirin prevents first strokes in older women.")
+    lines = [json.dumps(document(str(place), f"Adults were asked. {text}")) for place, text in enumerate(findings, 1)]
+    corpus.write_text(lines[0], "utf-8")
+    more.write_text(lines[1], "utf-8")
+
+    def call(*arguments: object) -> str:
+        result = CliRunner().invoke(app, ["index", *map(str, arguments)])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "Found 1 example for the web page" in call("build", corpus, "--out", out, "--description", "notes of ours")
+    assert has_examples(out, 1)
+    assert "description      notes of ours" in call("info", out)
+    assert "example" not in call("update", out, more, "--no-examples")
+    assert not has_examples(out, 2), "what is left is of the version before"
+    assert "Found 2 examples" in call("merge", out)
+    assert "description      notes of ours" in call("info", out)
+    assert "without examples for the web page" in call("build", corpus, "--out", tmp_path / "other", "--profile", "nosuch")
+    assert (tmp_path / "other" / "manifest.json").exists()
