@@ -13,7 +13,7 @@ from retrieval.index import Index
 from service.http.app import create_app
 from tests.browser.chromium import IN_CHROMIUM, Open, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
-from tests.helpers.pages import make_grounding, make_paper
+from tests.helpers.pages import SureReader, keep_in, make_grounding, make_paper
 
 pytestmark = IN_CHROMIUM
 
@@ -35,8 +35,9 @@ PAPERS = [
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    folder = make_index(tmp_path_factory.mktemp("glance"), DOCUMENTS).folder
-    return create_app(lambda: make_reading_grounder(Index(folder)))
+    index = make_index(tmp_path_factory.mktemp("glance"), DOCUMENTS)
+    keep_in(index)
+    return create_app(lambda: make_reading_grounder(Index(index.folder), SureReader()))
 
 
 @pytest.fixture
@@ -204,5 +205,5 @@ def test_axe_finds_nothing_serious_and_nothing_sticks_out(show: Open, scheme: st
     tops = {round(one.bounding_box()["y"]) for one in page.locator(".switch label").all()}  # type: ignore[index]
     heights = [one.bounding_box()["height"] for one in page.locator(".switch label").all()]  # type: ignore[index]
     assert len(tops) == 1 and max(heights) < 45, "the tabs stand on one line"
-    card, actions = page.locator(".card").first.bounding_box(), page.locator(".actions").bounding_box()
-    assert card and actions and card["y"] < actions["y"], "results come before exports"
+    says, actions, card = (page.locator(one).first.bounding_box() for one in ("#answer .says", ".actions", ".card"))
+    assert says and actions and card and says["y"] < actions["y"] < card["y"], "exports stand under the verdict"

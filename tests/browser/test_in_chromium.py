@@ -55,12 +55,12 @@ def checked(page: Page, claim: str = CLAIM) -> None:
 def test_a_claim_is_typed_and_both_columns_come(open_page: Open) -> None:
     page = open_page()
     checked(page)
-    against, for_it = page.locator(".side.contradict .card"), page.locator(".side.support .card")
+    against, gone = page.locator(".side.contradict .card"), page.locator(".side.taken-back .card")
     first = against.filter(has_text="The first 𝛼 trial")
     expect(first.locator("blockquote")).to_have_text(f"“{SENTENCE}”")
     expect(first.locator("blockquote mark")).to_have_text("not")
     expect(first.locator(".badges")).to_contain_text("Randomised trial")
-    expect(for_it.filter(has_text="A paper taken back").locator(".retracted")).to_have_text("Retracted")
+    expect(gone.filter(has_text="A paper taken back").locator(".retracted")).to_have_text("Retracted")
     expect(page.locator("#answer .says")).to_have_text("Both papers that take a side contradict this claim.")
     expect(page.locator("#answered")).to_be_focused()
     assert page.title() == f"{CLAIM} · Counterpoint"
@@ -278,6 +278,7 @@ def test_too_little_is_told_plainly(open_page: Open) -> None:
 )
 def test_an_answer_is_downloaded(open_page: Open, format: str, ending: str, holds: str) -> None:
     page = open_page(link(claim=CLAIM))
+    page.get_by_text("Download").click()
     with page.expect_download() as coming:
         page.get_by_role("button", name=format, exact=True).click()
     assert coming.value.suggested_filename == f"counterpoint-zeta-alters-the-pressure.{ending}"
@@ -289,6 +290,7 @@ def test_an_answer_is_downloaded(open_page: Open, format: str, ending: str, hold
 def test_a_download_that_fails_leaves_the_answer_and_says_so(open_page: Open) -> None:
     page = open_page(link(claim=CLAIM))
     page.route("**/v1/ground?*", lambda route: route.fulfill(status=422, json={"detail": "format: unknown."}))
+    page.get_by_text("Download").click()
     page.get_by_role("button", name="RIS").click()
     expect(page.get_by_role("alert").filter(has_text="RIS could not be written. format: unknown.")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
@@ -443,6 +445,7 @@ def test_a_key_is_asked_for_and_sent(open_page: Open) -> None:
     page.keyboard.press("Enter")
     page.locator(".card summary").first.click()
     expect(page.locator(".here")).to_be_visible()
+    page.get_by_text("Download").click()
     with page.expect_download():
         page.get_by_role("button", name="RIS").click()
     page.reload()

@@ -92,6 +92,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     page.get_by_role("button", name="Copy text").click()
     expect(page.locator("[data-do=text]")).to_have_text("Copied")
     assert shown[0] in page.evaluate("navigator.clipboard.readText()")
+    page.get_by_text("Download").click()
     with page.expect_download() as coming:
         page.get_by_role("button", name="JSON").click()
     saved = json.loads(coming.value.path().read_text("utf-8"))

@@ -65,6 +65,7 @@ def test_what_was_not_checked_is_told_with_its_reason(page: Page) -> None:
 
 @pytest.mark.parametrize("button", ["JSON", "Markdown", "HTML", "CSV", "XLSX"])
 def test_it_can_be_taken_along(page: Page, button: str) -> None:
+    page.get_by_text("Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name=button, exact=True).click()
     ending = "md" if button == "Markdown" else button.lower()
@@ -118,6 +119,7 @@ def test_a_file_is_held_until_it_is_checked(page: Page, name: str) -> None:
     expect(page.locator(".checked")).not_to_contain_text("😀")
     expect(page.locator(".claims tbody .number")).to_have_text(["1", "2"])
     expect(page.locator(".verdicts li")).to_have_text(["✗ contradicted 1", "✓ supported 1"])
+    page.get_by_text("Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="HTML", exact=True).click()
     assert name in download.value.path().read_text("utf-8")

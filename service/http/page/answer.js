@@ -17,6 +17,8 @@ export function answered(answer) {
   fillProse(at(".prose"), answer);
   fillConflicts(at(".conflicts"), answer);
   fillSources(at(".sources"), answer, cited);
+  // Said every time where there is no language model; what else is noted, such as that one failed, the reader must know.
+  if (told && answer.note && !answer.note.startsWith("This answer is extractive")) at(".asked").after(element("p", answer.note, "notice"));
   fillRemoved(at(".removed"), answer.removed);
   fillRest(at(".rest"), answer.documents.filter((one) => !one.cited), told);
   fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer.provenance)]);

@@ -1,19 +1,25 @@
 // The verdict at a glance: one line in words, and one bar with a cell for each paper that was read.
 
 import { drawn, element, holding, number } from "./dom.js";
-import { COLUMNS, papersOf, SAYS } from "./papers.js";
+import { COLUMNS, missingFrom, papersOf, SAYS } from "./papers.js";
 
 const HEIGHT = 26;
 const WEIGHED = 10;
 const GAP = 4;
 
+/** Whether the papers read say nothing, or there are none: then one sentence says it all. */
+export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.leans);
+
+/** The verdict in one sentence; an empty one names the words of the claim that no paper has. */
+export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.typed)) || answer.balance.says;
+
 /** The verdict and its bar, ready to be put on the page. */
 export function balanceOf(answer) {
-  const { says, detail, papers } = answer.balance;
-  const shown = holding("div", "balance", element("p", says, `says ${answer.balance.leans}`));
+  const { detail, leans, papers } = answer.balance;
+  const shown = holding("div", "balance", element("p", saysOf(answer), `says ${leans}`));
+  if (isEmpty(answer)) return shown;
   if (COLUMNS.some((place) => papers[place])) shown.append(bar(answer), key(answer.balance));
-  const more = holding("details", "folded", element("summary", "In figures"), element("p", detail, "detail"));
-  if (detail) shown.append(more);
+  if (detail) shown.append(holding("details", "folded", element("summary", "In figures"), element("p", detail, "detail")));
   return shown;
 }
 

@@ -1,8 +1,8 @@
 // Filters and sorting: which of the papers read are on the page, and in which order.
 
 import { byId, count, element } from "./dom.js";
+import { designOf } from "./papers.js";
 
-const DESIGNS = { review: "Systematic review", trial: "Randomised trial", cohort: "Observational study", other: "Other study", opinion: "Review article or opinion", case: "Case report", animal: "Animals or cells", protocol: "Protocol" };
 const SUBJECTS = { humans: "Humans", animals: "Animals or cells", unknown: "Not stated" };
 
 const ORDERS = {
@@ -19,7 +19,8 @@ export function watchChoices(tools, papers, apply) {
   const years = [...new Set(papers.map((one) => one.year).filter(Boolean))].sort();
   fill(at("since"), years.map((year) => [year, String(year)]));
   fill(at("until"), years.map((year) => [year, String(year)]));
-  fill(at("design"), named(papers.map((one) => one.design.name), DESIGNS));
+  const strongest = papers.map((one) => one.design).sort((one, other) => other.weight - one.weight);
+  fill(at("design"), [...new Map(strongest.map((one) => [one.name, designOf(one)]))]);
   const known = papers.some((one) => one.subjects !== "unknown");
   fill(at("subjects"), known ? named(papers.map((one) => one.subjects), SUBJECTS) : []);
   fill(at("journal"), [...new Set(papers.map((one) => one.journal).filter(Boolean))].sort().map((name) => [name, name]));

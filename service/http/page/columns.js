@@ -2,22 +2,26 @@
 
 import { button, count, element, number } from "./dom.js";
 import { card } from "./evidence.js";
-import { columnOf, COLUMNS, papersOf } from "./papers.js";
+import { columnOf, papersOf, PLACES } from "./papers.js";
 
 // How many papers of a column stand there at first.
 const FIRST = 3;
-const NAMES = { contradict: "Contradicts", uncertain: "Uncertain", support: "Supports", silent: "Say nothing about the claim" };
+const NAMES = { contradict: "Contradicts", uncertain: "Uncertain", support: "Supports", silent: "Say nothing about the claim", retracted: "Retracted, not counted" };
+// What stands below the columns. The silent papers are many; of the others each is wanted.
+const BELOW = { silent: 0, retracted: FIRST };
 
 /** Fills the columns of an answer; returns what filters and sorts them, and what shows one paper. */
 export function fillColumns(at, answer) {
   const found = papersOf(answer);
   const unjudged = found.length > 0 && found.every((one) => one.place === "unjudged");
-  const columns = COLUMNS.map((place) => {
+  const columns = PLACES.map((place) => {
     const papers = found.filter((one) => columnOf(one) === place);
-    return column(place, at(`.side.${place}`), papers, answer, unjudged);
+    return column(place, at(`#${place}`).parentElement, papers, answer, unjudged);
   });
-  const filled = columns.filter((one) => one.place !== "silent" && one.cards.length).length;
+  const filled = columns.filter((one) => !(one.place in BELOW) && one.cards.length).length;
   at(".sides").dataset.columns = String(Math.max(filled, 1));
+  // Where no side has a paper, the verdict has said so.
+  if (!filled) at(".sides").remove();
   return {
     choose: (keep, compare) => columns.forEach((one) => one.choose(keep, compare)),
     open: (pmid) => columns.forEach((one) => one.open(pmid)),
@@ -26,16 +30,16 @@ export function fillColumns(at, answer) {
 
 function column(place, side, papers, answer, unjudged) {
   const heading = side.querySelector("h2");
-  heading.firstChild.data = `${unjudged && place !== "silent" ? `May ${place}` : NAMES[place]} `;
+  heading.firstChild.data = `${unjudged && !(place in BELOW) ? `May ${place}` : NAMES[place]} `;
   if (!papers.length) {
-    if (place === "uncertain" || place === "silent") side.remove();
-    else tellEmpty(side, place, answer);
+    if (place === "contradict" || place === "support") tellEmpty(side, place, answer);
+    else side.remove();
     return { place, cards: [], choose() {}, open() {} };
   }
   const list = element("ol");
   // The rank is the column's own: what stands there comes from several lists of the answer.
   const cards = papers.map((one, index) => ({ one, shown: card({ ...one, rank: index + 1 }, place === "uncertain" ? `May ${one.stance}` : "") }));
-  let most = place === "silent" ? 0 : FIRST;
+  let most = BELOW[place] ?? FIRST;
   let [keep, compare] = [() => true, () => 0];
   const more = button("", "quiet more", () => {
     const next = [...list.children].find((one) => one.hidden);

@@ -1,6 +1,7 @@
 // A paper and its sentence: the card, its badges, and the sentence where it stands in the abstract.
 
 import { copyOf, count, element, holding, number, percent } from "./dom.js";
+import { designOf } from "./papers.js";
 import { documentOf } from "./service.js";
 
 // The first match of a type counts; PubMed has some eighty types, and most of them tell a reader of evidence nothing.
@@ -128,14 +129,12 @@ function badgesOf({ types, retracted = false }) {
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
 }
 
-const STRONG = { review: "Systematic review", trial: "Randomised trial" };
-const STRONGEST = ["Meta-analysis", ...Object.values(STRONG)];
-
 /** The strongest designs with their mark, those too that only the paper's words tell; and studies of animals. */
 function strengthOf(badges, { design, subjects }) {
-  const named = badges.some(([label]) => STRONGEST.includes(label));
-  const told = design?.strong && !named ? [...badges, [STRONG[design.name], ""]] : badges;
-  const marked = told.map(([label, kind]) => (design?.strong && STRONGEST.includes(label) ? [label, "strong"] : [label, kind]));
+  const strongest = design?.strong ? ["Meta-analysis", designOf(design)] : [];
+  const named = badges.some(([label]) => strongest.includes(label));
+  const told = strongest.length && !named ? [...badges, [designOf(design), ""]] : badges;
+  const marked = told.map(([label, kind]) => [label, strongest.includes(label) ? "strong" : kind]);
   return subjects === "animals" ? [...marked, ["Animals or cells", ""]] : marked;
 }
 

@@ -3,6 +3,7 @@
 import { balanceOf } from "./balance.js";
 import { button, byId, element, holding } from "./dom.js";
 import { card } from "./evidence.js";
+import { columnOf, papersOf } from "./papers.js";
 import { examples as askExamples } from "./service.js";
 import { timelineOf } from "./timeline.js";
 
@@ -15,32 +16,28 @@ let found = NONE;
 /** Asks the service for its examples and puts the first one, with its answer, into the first view. */
 export async function loadExamples(ask) {
   found = (await askExamples()) ?? NONE;
-  place.querySelector(".wait").hidden = true;
-  if (!found.grounding) return place.replaceChildren();
+  if (!found.grounding) return;
   const whole = place.querySelector("#whole");
   whole.addEventListener("click", () => ask(found.grounding.claim.text));
   fillFirst(found.grounding, whole);
-  return undefined;
 }
 
-/** Puts the example on the page or takes it off: beside an answer it would only be in the way. */
+/** Puts the example, if there is one, on the page or takes it off: beside an answer it would only be in the way. */
 export function showFirst(wanted, mode) {
   place.hidden = !place.dataset.for.split(" ").includes(mode);
-  if (wanted) byId("intro").before(place);
+  if (wanted && found.grounding) byId("intro").before(place);
   else place.remove();
 }
 
 /** The verdict on the example, and the first paper of each side. */
 function fillFirst(answer, whole) {
-  const { contradicting, supporting, uncertain, claim } = answer;
-  place.querySelector(".claimed").textContent = claim.text;
+  place.querySelector(".claimed").textContent = answer.claim.text;
   place.querySelector(".glance").append(...[balanceOf(answer), timelineOf(answer, () => whole.click())].filter(Boolean));
-  const best = [["contradict", "Contradicts", contradicting[0]], ["support", "Supports", supporting[0]]].filter(([, , one]) => one);
-  if (!best.length && uncertain.length) best.push(["uncertain", "Uncertain", uncertain[0]]);
-  const sides = best.map(([side, name, one]) => holding("section", `side ${side}`, element("h3", name), holding("ol", "", card(one, side === "uncertain" ? `May ${one.stance}` : ""))));
+  const papers = papersOf(answer);
+  const best = [["contradict", "Contradicts"], ["support", "Supports"]].map(([side, name]) => [side, name, papers.find((one) => columnOf(one) === side)]).filter(([, , one]) => one);
+  const sides = best.map(([side, name, one]) => holding("section", `side ${side}`, element("h3", name), holding("ol", "", card(one))));
   place.querySelector(".sides").dataset.columns = String(Math.max(1, sides.length));
   place.querySelector(".sides").append(...sides);
-  whole.hidden = false;
 }
 
 /** The paper of the example; the hypothesis is in the button that fills it in. */
@@ -63,7 +60,6 @@ export function offerExamples(mode, choose) {
   const made = OFFERED[mode]().map(([asked, words]) => {
     const one = button(words ?? asked, "", () => choose(asked));
     one.dataset.example = asked;
-    if (!words) one.title = asked;
     one.setAttribute("aria-pressed", "false");
     return one;
   });

@@ -1,6 +1,6 @@
 // Both sides of a claim.
 
-import { balanceOf } from "./balance.js";
+import { balanceOf, isEmpty, saysOf } from "./balance.js";
 import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
 import { announce, copyOf, element, number } from "./dom.js";
@@ -17,12 +17,12 @@ export function grounding(answer) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer), timelineOf(answer, columns.open)].filter(Boolean));
+  at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open)].filter(Boolean));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at("tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer.provenance));
-  announce(answer.balance.says);
+  announce(saysOf(answer));
   return shown;
 }
 
@@ -72,9 +72,11 @@ export function stagesIn(place) {
 
 /** The same as plain text, to be pasted. */
 export function groundingText(answer) {
-  const line = ({ sentence, title, year, journal, pmid, retracted }) =>
-    [`- ${sentence ? `“${sentence.text}” ` : ""}${title || "(no title)"} (${[journal, year, pmid].filter(Boolean).join(", ")})`, retracted ? " RETRACTED" : ""].join("");
+  const line = ({ sentence, title, year, journal, pmid }) => `- ${sentence ? `“${sentence.text}” ` : ""}${title || "(no title)"} (${[journal, year, pmid].filter(Boolean).join(", ")})`;
   const part = (heading, evidence) => [`${heading}: ${evidence.length || "none found"}`, ...evidence.map(line)].join("\n");
-  const parts = [answer.claim.text, `${answer.balance.says} ${answer.balance.detail}`.trim(), answer.summary, part("Contradicts", answer.contradicting), part("Supports", answer.supporting)];
+  const found = [...answer.contradicting, ...answer.supporting];
+  const side = (place) => part(place === "contradict" ? "Contradicts" : "Supports", found.filter((one) => one.stance === place && !one.retracted));
+  const retracted = found.filter((one) => one.retracted);
+  const parts = [answer.claim.text, `${saysOf(answer)} ${answer.balance.detail}`.trim(), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
   return `${parts.join("\n\n")}\n`;
 }

@@ -1,63 +1,45 @@
-// What the service remembers for the reader, in a list beside the form: alerts, saved claims and what was asked.
+// What the service remembers for the reader, in a menu: alerts, saved claims and what was asked.
 
-import { announce, button, byId, element, holding } from "./dom.js";
-import { changesSince } from "./links.js";
+import { announce, button, byId, count, element, holding } from "./dom.js";
 import { remembered } from "./service.js";
 import { judgeCards } from "./wrong.js";
 
 const SHOWN = 8;
 const TURNS = { "first contradiction": "Contradicted for the first time", "new contradiction": "Contradicted again", "support retracted": "A supporting paper was retracted" };
 
-/** Shows the list where the service remembers anything; without a key that it asks for, there is none. */
+/** Fills the menu where the service remembers anything; without a key that it asks for, there is none. */
 export async function showMemory() {
-  const place = byId("memory") ?? makePlace();
+  const menu = byId("memory");
+  const opens = byId("history");
   try {
     const about = await remembered("memory");
-    if (!about.on) return hide(place);
+    opens.hidden = !about.on;
+    if (!about.on) return;
     const [{ alerts }, { saved }, { entries }] = await Promise.all([remembered("alerts"), remembered("saved"), remembered(`history?limit=${SHOWN}`)]);
-    const parts = [alertsPart(alerts), savedPart(saved), historyPart(entries), aboutPart(about)].filter(Boolean);
-    place.firstElementChild.replaceChildren(...parts);
-    const empty = parts.length === 1;
-    place.hidden = empty;
-    delete place.dataset.off;
-    document.querySelector("main").classList.toggle("remembers", !empty);
+    const parts = [alertsPart(alerts), savedPart(saved), historyPart(entries)].filter(Boolean);
+    if (!parts.length) parts.push(element("p", "Nothing was asked yet."));
+    menu.replaceChildren(...parts, aboutPart(about));
+    opens.textContent = alerts.length ? `History · ${count(alerts.length, "alert")}` : "History";
   } catch (error) {
     // A list that cannot be had keeps nobody from asking.
     if (!error.status) console.error(error);
-    hide(place);
+    opens.hidden = true;
   }
-  return undefined;
 }
 
-/** An answer has come: it can be saved and its cards judged, and its link may be older than the index. */
+// What opens again takes the menu's place.
+byId("memory").addEventListener("click", (event) => {
+  if (event.target.closest("li > a")) byId("memory").hidePopover();
+});
+
+/** An answer has come: it can be saved and its cards judged. */
 export async function remember({ mode, body }, found) {
-  const changed = changesSince(found);
-  if (changed.length) {
-    const notice = element("p", changed.join(" "), "notice since");
-    byId("answer").querySelector(".asked").after(notice);
-  }
-  const bar = byId("answer").querySelector(".bar");
+  const bar = byId("answer").querySelector(".actions");
   await showMemory();
   // A newer answer has taken its place, or there is nothing to keep it in.
-  if (!bar.isConnected || byId("memory").dataset.off) return;
+  if (!bar.isConnected || byId("history").hidden) return;
   judgeCards(mode === "claim" ? found : null);
-  if (mode === "claim") (bar.querySelector(".actions") ?? bar).prepend(saveButton(body));
-}
-
-function makePlace() {
-  const place = holding("aside", "memory", holding("div", "remembered"));
-  place.id = "memory";
-  place.hidden = true;
-  place.setAttribute("aria-label", "Alerts, saved claims and history");
-  // Last in the page: in a narrow window the answer comes before it. Where there is room it stands beside the form.
-  document.querySelector("main").append(place);
-  return place;
-}
-
-function hide(place) {
-  place.hidden = true;
-  place.dataset.off = "yes";
-  document.querySelector("main").classList.remove("remembers");
+  if (mode === "claim") bar.prepend(saveButton(body));
 }
 
 function saveButton(body) {
@@ -151,6 +133,6 @@ async function change(act, said) {
     announce(`This could not be deleted. ${error.message}`);
   }
   await showMemory();
-  byId("text").focus();
+  byId("memory").focus();
 }
 

@@ -2,12 +2,13 @@
 
 import { answered, answerText, draftIn } from "./answer.js";
 import { chosen, chosenText } from "./chosen.js";
-import { announce, button, byId, count, element, holding } from "./dom.js";
+import { announce, button, byId, count, element, holding, number } from "./dom.js";
 import { loadExamples, showFirst } from "./example.js";
 import { asked, fromHash, markExample, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
+import { changesSince } from "./links.js";
 import { remember, showMemory } from "./memory.js";
-import { answer as askAnswer, evidence as askEvidence, forgetDocuments, health, text as askText, Told, useKey } from "./service.js";
+import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, health, text as askText, Told, useKey } from "./service.js";
 import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
 import { askTyped, choices, noteOf } from "./typed.js";
@@ -21,9 +22,18 @@ const MODES = {
   text: { ask: askText, shown: checkedText, text: wordsOf, topic: () => "Checked text", reading: "Checking the text", drawn: claimsIn },
 };
 
+// The verdict and this, the first of what is behind it, are in view when an answer comes, with so many pixels of it.
+const FIRST = ".card, .claims tbody tr";
+const ENOUGH = 180;
+
 // With all that is given in it the form may fill the window.
 const tall = (mode) => mode === "paper" || mode === "text";
 
+// After so many milliseconds the page asks whether the service is still there.
+const LOOK_AGAIN = 10_000;
+
+let searched = null;
+let begun = false;
 let running = new AbortController();
 let retryTimer = 0;
 
@@ -40,12 +50,15 @@ async function ask() {
   const busy = showBusy(wanted.mode);
   try {
     const found = await MODES[wanted.mode].ask(wanted.body, signal, busy.tell);
-    if (!signal.aborted) showAnswer(wanted, found);
-  } catch (error) {
-    if (!signal.aborted) await showFault(error, signal);
-  } finally {
     // An aborted request has been replaced by another, whose busy state must stay.
-    if (!signal.aborted) busy.stop();
+    if (signal.aborted) return;
+    // What stands above the answer goes first: then it is measured where it stays.
+    busy.stop();
+    showAnswer(wanted, found);
+  } catch (error) {
+    if (signal.aborted) return;
+    busy.stop();
+    await showFault(error, signal);
   }
 }
 
@@ -60,20 +73,23 @@ function showAnswer(wanted, found) {
   const mode = MODES[wanted.mode];
   const shown = mode.shown(found, wanted.body);
   addActions(shown, wanted, found, mode.text(found));
-  const note = noteOf(found.typed, askInstead);
-  if (note) shown.querySelector(".sum").before(note);
+  const changed = changesSince(found);
+  const notes = [noteOf(found.typed, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
+  shown.querySelector(".asked").after(...notes.filter(Boolean));
   place.replaceChildren(shown);
   goTo(place);
   remember(wanted, found);
   document.title = `${mode.topic(found)} · Counterpoint`;
-  if (!byId("health").classList.contains("ready")) showHealth();
 }
 
 /** Shows what came; a screen reader goes on at its heading, and Tab leads into it. */
 function goTo(place) {
   place.hidden = false;
   byId("answered").focus({ preventScroll: true });
-  reveal(place, "start");
+  const first = [...place.querySelectorAll(FIRST)].find((one) => one.checkVisibility());
+  const top = place.getBoundingClientRect().top;
+  // Instantly: a page that is still moving can be moved by what comes next.
+  if (top < 0 || (first ?? place).getBoundingClientRect().top > innerHeight - ENOUGH) place.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
 /** What the reader chose in place of what was typed. */
@@ -81,13 +97,6 @@ function askInstead(mode, text) {
   setMode(mode);
   byId("text").value = text;
   submit();
-}
-
-/** What stands below a form that fills the window is brought into view, unless it begins there already. */
-function reveal(place, block) {
-  if (place.getBoundingClientRect().top < innerHeight * 0.75) return;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  place.scrollIntoView({ block, behavior: calm ? "auto" : "smooth" });
 }
 
 /** What stands there before anything was asked. */
@@ -111,7 +120,7 @@ function showBusy(mode) {
   const appear = () => {
     answer.hidden = true;
     byId("busy").hidden = false;
-    if (tall(mode)) reveal(byId("busy"), "nearest");
+    if (tall(mode) && byId("busy").getBoundingClientRect().top > innerHeight * 0.75) byId("busy").scrollIntoView({ block: "nearest" });
   };
   const soon = setTimeout(() => {
     appear();
@@ -159,6 +168,7 @@ async function showFault(error, signal) {
     return showProblem("The answer could not be shown.", { detail: "See the browser's console for the reason.", retry: true });
   }
   if (error.status === 401) return askForKey(error);
+  if (!error.status) showHealth();
   if (error.status !== 503) return showProblem(error.message, { ...error, field: error.field || fieldOf(error) });
   const state = await showHealth();
   if (signal.aborted) return undefined;
@@ -221,22 +231,33 @@ function showProblem(text = "", { detail = "", retry = false, waiting = false, f
   byId(field).focus();
 }
 
-/** One line on whether the service can answer, kept up to date while it loads. */
+/** One line on what is searched and whether the service can answer. */
 async function showHealth() {
   const line = byId("health");
   const state = await health();
   const ready = state?.status === "ready";
   const loading = state?.status === "loading";
-  line.textContent = ready ? count(state.documents, "document") : loading ? "Loading…" : "Not available";
+  if (ready && searched?.index !== state.index) searched = await about();
+  line.textContent = ready ? searchedIn(state) : loading ? "Loading…" : state ? "Not available" : "The service cannot be reached";
   line.classList.toggle("ready", ready);
   line.classList.toggle("failed", !ready && !loading);
   return state;
 }
 
+function searchedIn({ documents }) {
+  if (!searched) return count(documents, "document");
+  const { name, source, built } = searched;
+  const date = new Date(built).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  return `Searches ${name}: ${number(documents)} ${source} · ${date}`;
+}
+
+/** Keeps that line true as long as the page is open. */
 async function watchHealth() {
-  const state = await showHealth();
-  if (state?.status === "loading") setTimeout(watchHealth, 2000);
-  if (state?.status === "ready") beginWithExamples();
+  const state = document.hidden && begun ? null : await showHealth();
+  setTimeout(watchHealth, state?.status === "loading" ? 2000 : LOOK_AGAIN);
+  if (state?.status !== "ready" || begun) return;
+  begun = true;
+  beginWithExamples();
 }
 
 /** The examples of the index, in the form and in the first view. */
@@ -247,6 +268,7 @@ async function beginWithExamples() {
     submit();
   };
   await loadExamples(claim);
+  showFirst(!byId("intro").hidden, modeOf());
   showExamples();
   if (!byId("answer").hidden) markExample(asked());
 }

@@ -1,6 +1,8 @@
 // The papers of an answer to a claim, each once, and where each belongs.
 
 export const COLUMNS = ["contradict", "uncertain", "support", "silent"];
+/** With what is not counted. */
+export const PLACES = [...COLUMNS, "retracted"];
 
 /** What each place is called in a sentence about papers, one or many. */
 export const SAYS = {
@@ -10,8 +12,20 @@ export const SAYS = {
   silent: ["says nothing about it", "say nothing about it"],
 };
 
+/** The words of what was typed that no paper has: a sentence, or "". */
+export function missingFrom(typed) {
+  const words = (typed?.missing ?? []).map((one) => `“${one}”`);
+  return words.length && `Nothing in this index mentions ${[words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" or ")}.`;
+}
+
 /** Every paper that was read, those that are listed first. */
 export const papersOf = ({ contradicting, supporting, uncertain, more, silent }) => [...contradicting, ...supporting, ...uncertain, ...more, ...silent];
 
-/** The column that a paper stands in; what nobody judged stands where its rank put it. */
-export const columnOf = ({ place, stance }) => (place === "unjudged" ? stance : place);
+/** The column that a paper stands in; what nobody judged stands where its rank put it, and a retracted paper takes no side. */
+export const columnOf = ({ place, stance, retracted }) => (retracted ? "retracted" : place === "unjudged" ? stance : place);
+
+/** A design as the service names it, as a label: “a cohort study” is “Cohort study”. */
+export function designOf({ name, says }) {
+  const label = says.replace(/^an? /, "");
+  return name === "other" ? `Other ${label}` : label.charAt(0).toUpperCase() + label.slice(1);
+}

@@ -155,6 +155,15 @@ export async function examples() {
   }
 }
 
+/** What is searched: its name, source, size and date; null where the service does not say, or not without a key. */
+export async function about() {
+  try {
+    return await json(await asked("v1/index"));
+  } catch {
+    return null;
+  }
+}
+
 /** Whether the service is ready; null where it cannot be reached. */
 export async function health() {
   try {

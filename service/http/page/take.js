@@ -41,6 +41,16 @@ function offered(wanted, mode, answer) {
 /** How many papers a reference manager would get. */
 const listed = (answer) => (answer.documents?.filter((one) => one.cited) ?? [...answer.contradicting, ...answer.supporting]).length;
 
+/** The list of formats closes where another place is pressed, and with Escape. */
+function closeLists(event) {
+  const open = document.querySelector(".files[open]");
+  if (!open || (event.key !== "Escape" && (event.key || open.contains(event.target)))) return;
+  if (open.contains(document.activeElement)) open.querySelector("summary").focus();
+  open.open = false;
+}
+addEventListener("click", closeLists);
+addEventListener("keydown", closeLists);
+
 async function copy(text, pressed) {
   const label = pressed.textContent;
   try {

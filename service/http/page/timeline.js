@@ -1,9 +1,9 @@
 // The papers by year: a dot a paper, coloured and placed by its stance, as large as its design counts.
 
 import { count, drawn, element, holding } from "./dom.js";
-import { columnOf, COLUMNS, papersOf } from "./papers.js";
+import { columnOf, papersOf, PLACES } from "./papers.js";
 
-const LANES = { contradict: "Contradict", uncertain: "Uncertain", support: "Support", silent: "Say nothing" };
+const LANES = { contradict: "Contradict", uncertain: "Uncertain", support: "Support", silent: "Say nothing", retracted: "Retracted" };
 // As in style.css.
 const LANE = 27;
 const TOP = 4;
@@ -15,7 +15,7 @@ export function timelineOf(answer, open) {
   const every = papersOf(answer);
   const papers = every.filter((one) => one.year);
   if (!papers.length) return null;
-  const lanes = COLUMNS.filter((place) => papers.some((one) => columnOf(one) === place));
+  const lanes = PLACES.filter((place) => papers.some((one) => columnOf(one) === place));
   const years = papers.map((one) => one.year);
   const [first, last] = [Math.min(...years), Math.max(...years)];
   const x = (year) => (first === last ? (FROM + TO) / 2 : FROM + ((year - first) / (last - first)) * (TO - FROM));
@@ -68,7 +68,7 @@ function dot(one, place, x, y, before, open) {
   const shown = drawn("svg", { class: `dot ${place}`, role: "button", tabindex: 0, "aria-label": labelOf(one, place), x: percent(x), y, width: 1, height: 1, overflow: "visible" });
   const title = drawn("title");
   title.textContent = labelOf(one, place);
-  shown.append(title, drawn("circle", { class: one.retracted ? "retracted" : "", r: radius, cx: before * 11 }));
+  shown.append(title, drawn("circle", { r: radius, cx: before * 11 }));
   const act = () => open(one.pmid);
   shown.addEventListener("click", act);
   shown.addEventListener("keydown", (event) => {
@@ -79,4 +79,4 @@ function dot(one, place, x, y, before, open) {
   return shown;
 }
 
-const labelOf = (one, place) => [one.year, LANES[place].toLowerCase(), one.design.says, one.retracted ? "retracted" : "", one.title || one.pmid].filter(Boolean).join(", ");
+const labelOf = (one, place) => [one.year, LANES[place].toLowerCase(), one.design.says, one.title || one.pmid].filter(Boolean).join(", ");

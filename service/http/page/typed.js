@@ -2,6 +2,7 @@
 
 import { announce, button, byId, element, holding } from "./dom.js";
 import { namesResult } from "./links.js";
+import { missingFrom } from "./papers.js";
 import { ground, lookAt, searched } from "./service.js";
 
 // The text that the reader wants checked as a claim, whatever it looks like.
@@ -26,7 +27,7 @@ export function choices({ typed, hits }, go) {
   heading.tabIndex = -1;
   heading.dir = "auto";
   shown.append(heading, element("p", typed.detail, "sum"), offersOf(typed, go));
-  if (typed.kind === "keywords") shown.append(listOf(hits, go));
+  if (typed.kind === "keywords") shown.append(listOf(typed, hits, go));
   announce(typed.detail);
   return shown;
 }
@@ -50,8 +51,8 @@ const spelt = (typed, go) =>
   typed.suggestions.map(({ word, instead }) => button(`“${word}” is in no paper: try “${instead}”`, "quiet", () => go("claim", typed.text.replace(word, instead))));
 
 /** The papers that hold the keywords; one of them opens by its id. */
-function listOf(hits, go) {
-  if (!hits.length) return element("p", "No document in the index contains these words.", "none");
+function listOf(typed, hits, go) {
+  if (!hits.length) return element("p", missingFrom(typed) || "No paper in this index has these words.", "none");
   const list = element("ol", "", "plain hits");
   for (const { pmid, title, year, journal, retracted } of hits) {
     const facts = [journal, year, pmid, retracted ? "retracted" : ""].filter(Boolean).join(" · ");
