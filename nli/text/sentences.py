@@ -18,17 +18,14 @@ from retrieval.core.values import Document, Span
 # "mTOR", "p53"). Where sections were joined, ";" follows the stop, or the space is missing and a capitalised word follows at once
 # ("…over two years.Methods: …"). The full stops of Chinese and Japanese need no space.
 _BEGINNING = r"""(?=['"“‘(\[]*(?:[A-Z0-9À-ÖØ-Þ≥≤<>+±α-ω]|[a-z]{1,4}-?[A-Z0-9]|[a-z]\)\s))"""
-_NUMBERS = r"\d{1,3}(?:[,;–-] ?\d{1,3})*"
+_NUMBERS = r"\d{1,3}(?:[,;–−-] ?\d{1,3})*"
 _BRACKETED = rf"(?:\[{_NUMBERS}\])+"
-_RAISED = (
-    r"""(?:(?<=[a-z]{3}[.?!])|(?<=[)%\]][.?!])|(?<=[.?!]['"”’)\]]))"""
-    rf"(?:{_NUMBERS}|[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹,–⁻-]*)"
-)
+_RAISED = rf"""(?:(?<=[a-z]{{3}}[.?!])|(?<=[)%\]][.?!])|(?<=[.?!]['"”’)\]])){_NUMBERS}"""
 REFERENCES = rf"(?:{_BRACKETED}|{_RAISED})"
 """The numbers of references right after a full stop."""
 _STOP = re.compile(
-    rf"""((?:[.?!…]|(?<![。！？])[。！？]++)['"”’)\]]*(?:{_BRACKETED}(?=\s)|{_RAISED}(?=\s+["“(]?[A-ZÀ-ÖØ-Þ]))?)"""
-    rf"""(?:;?\s+{_BEGINNING}|(?<=[a-z)%]\.)(?=[A-Z](?:[a-z]{{2}}|[A-Z]{{2}}))|(?<=[。！？])\s*(?=\S))"""
+    rf"""((?:[.?!…]|(?<!。)。++)['"”’)\]]*(?:{_BRACKETED}(?=\s)|{_RAISED}(?=\s+["“(]?[A-ZÀ-ÖØ-Þ]))?)"""
+    rf"""(?:;?\s+{_BEGINNING}|(?<=[a-z)%]\.)(?=[A-Z](?:[a-z]{{2}}|[A-Z]{{2}}))|(?<=。)\s*(?=\S))"""
 )
 # Text after which a missing space is correct: parts of a web address, and of a name with stops.
 _ADDRESS = re.compile(r"""[/@_]|www|\..*\.$""")
@@ -67,7 +64,7 @@ _TORN_NUMBER = re.compile(r"[=<>≤≥]\s*0\.\s+\d")
 
 def _ends_sentence(text: str, stop: int, next_start: int) -> bool:
     """Whether the stop at offset `stop` ends a sentence when the next visible character is at `next_start`."""
-    if text[stop] in "。！？":
+    if text[stop] == "。":
         return True
     if next_start == stop + 1:
         return _joins_sections(text, stop, next_start)

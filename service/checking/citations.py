@@ -69,9 +69,9 @@ def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:
 def numbers_in(text: str) -> tuple[int, ...]:
     """The numbers by which a sentence cites its list of references: "[2, 4–6]" is 2, 4, 5 and 6."""
     numbers: list[int] = []
-    raised = _RAISED.search(text, max(0, len(text) - _LONGEST_MARK))
+    raised = _find_raised(text)
     for listed in (*(match[1] for match in _NUMBERS.finditer(text)), *([raised[1].strip("[]")] if raised else [])):
-        for part in re.split(r"[,;]", listed.translate(_DIGITS)):
+        for part in re.split(r"[,;]", listed):
             ends = [int(one) for one in re.findall(r"\d+", part)]
             first, last = ends[0], ends[-1]
             numbers += range(first, last + 1) if first <= last < first + _MOST_IN_RANGE else ends
@@ -80,8 +80,8 @@ def numbers_in(text: str) -> tuple[int, ...]:
 
 def without_citations(text: str) -> str:
     """The words of a sentence on one line, without its citations and addresses."""
-    if raised := _RAISED.search(text, max(0, len(text) - _LONGEST_MARK)):
-        text = text[: raised.start(1)]
+    if raised := _find_raised(text):
+        text = text[: raised.start(1) - len(raised.string)]
     bare = _ADDRESS.sub(" ", _PMID.sub(" ", _BRACKETS.sub(lambda match: "" if _is_citation(match[0]) else match[0], text)))
     line = " ".join(_DOI.sub(" ", bare).split())
     return re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"[(\[<]\s*[,;.:]*\s*[)\]>]", "", line)).strip()
@@ -95,6 +95,11 @@ def leading_citations(text: str, start: int, end: int) -> int:
         place += text[place : place + 1] in (".", ",", ";")
         place += len(text[place:end]) - len(text[place:end].lstrip())
     return place
+
+
+def _find_raised(text: str) -> re.Match[str] | None:
+    """The numbers of references right after the sentence's full stop, in the last characters of the text."""
+    return _RAISED.search(text[-_LONGEST_MARK:].translate(_DIGITS))
 
 
 def _is_citation(bracket: str) -> bool:

