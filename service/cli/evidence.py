@@ -20,7 +20,10 @@ def evidence(
         str, typer.Argument(metavar="HYPOTHESIS", help="One sentence that the paper may support or contradict.")
     ],
     paper: Annotated[
-        Path, typer.Option("--paper", metavar="FILE", help="A JSON list of sentences, plain text or JATS XML, gzipped or not.")
+        Path,
+        typer.Option(
+            "--paper", metavar="FILE", help="A JSON list of sentences, plain text or JATS XML, gzipped or not; DOCX or PDF."
+        ),
     ],
     k: Annotated[int, typer.Option("-k", help="How many sentences to choose.")] = 5,
     results_only: Annotated[
@@ -39,11 +42,11 @@ def evidence(
 ) -> None:
     """Find the evidence on HYPOTHESIS in one paper. The sentences are chosen together, for and against."""
     with report_errors():
-        from indexes.readers.paper import read_paper
         from nli.evidence import check_count
         from service.grounding.claims import check_hypothesis
+        from service.reading.files import read_paper_file
 
-        article = read_paper(paper, format)
+        article = read_paper_file(paper, format)
         check_hypothesis(hypothesis)
         check_count(article, k)
         from service.configuration.config import load_profile

@@ -29,9 +29,11 @@ from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.cli.commands import app
 from service.configuration.config import Profile, load_profile
 from service.reading.evidence import chat_of
+from service.reading.files import read_paper_file
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 from tests.helpers.chat_server import ChatServer, serving, text
 from tests.helpers.evidence_fakes import finder, reader
+from tests.helpers.texts import docx, pdf
 
 TEXT = """A title that says little
 
@@ -407,3 +409,14 @@ def test_a_damaged_role_model_is_told(tmp_path: Path) -> None:
     (tmp_path / "roles.npz").write_bytes(b"PK")
     with pytest.raises(ModelUnusable, match="reinstall the package"):
         RoleModel.read(tmp_path / "roles.npz")
+
+
+def test_a_paper_may_be_one_of_words_files_or_a_pdf(tmp_path: Path) -> None:
+    word, paper = tmp_path / "a.docx", tmp_path / "a.pdf"
+    word.write_bytes(docx(("Heading 1", "Results"), ("Normal", "Tea reduced fever. Zinc did not.")))
+    paper.write_bytes(pdf([["Results", "Tea reduced fever. Zinc did not."]]))
+    for file in (word, paper):
+        found = read_paper_file(file)
+        assert [(one.text, one.kind) for one in found.sentences if not one.heading] == [
+            ("Tea reduced fever.", "results"), ("Zinc did not.", "results"),
+        ]  # fmt: skip

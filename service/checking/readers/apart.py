@@ -22,7 +22,7 @@ MOST_MEMORY = 1_000_000_000
 _MODULE = "service.checking.readers.apart"
 
 
-def read_apart(kind: Literal["docx", "pdf", "markdown"], raw: bytes, name: str) -> Passage:
+def read_apart(kind: Literal["docx", "pdf", "html", "markdown"], raw: bytes, name: str) -> Passage:
     """The text of a file; raises `BadInput` for one that cannot be read, or not within the limits on time and memory."""
     command = [sys.executable, "-P", "-m", _MODULE]
     path = os.pathsep.join(part or os.getcwd() for part in sys.path)
@@ -77,6 +77,10 @@ def _read(kind: str, raw: bytes, name: str) -> Passage:
         from service.checking.readers.pdf import read_pdf
 
         return read_pdf(raw, name)
+    if kind == "html":
+        from service.checking.readers.html import read_html
+
+        return read_html(raw.decode())
     from service.checking.readers.markdown import read_markdown
 
     return read_markdown(raw.decode())

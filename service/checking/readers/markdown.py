@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from service.checking.readers.passage import BlockKind, Link, Passage, Writing
+from service.checking.readers.raised import Pieces
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -38,19 +39,18 @@ def _kind(tags: Sequence[str]) -> BlockKind:
 
 def _render(tokens: Sequence[Token]) -> tuple[str, tuple[Link, ...]]:
     """The visible text of inline Markdown, and its links."""
-    parts: list[str] = []
-    length, start, address = 0, 0, ""
-    links: list[Link] = []
+    pieces = Pieces()
+    start, address, raised = 0, "", False
     for token in tokens:
         if token.type == "link_open":
-            start, address = length, str(token.attrGet("href") or "")
+            start, address = len(pieces), str(token.attrGet("href") or "")
         elif token.type == "link_close":
-            links.append(Link(start, length, address))
-        words = _words(token)
-        parts.append(words)
-        length += len(words)
-    text = "".join(parts)
-    return text.rstrip(), tuple(links)
+            pieces.link(start, address)
+        elif token.type == "html_inline" and token.content.lower() in ("<sup>", "</sup>"):
+            raised = token.content.lower() == "<sup>"
+        elif words := _words(token):
+            pieces.add(words, raised)
+    return pieces.finish()
 
 
 def _words(token: Token) -> str:

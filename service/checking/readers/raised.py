@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+
+from service.checking.readers.passage import Link
 
 _BASE = re.compile(r"(?<![\d.,])(?:10|\d)$")
 _EXPONENT = re.compile(r"[+−–-]?\d+")
@@ -21,3 +24,42 @@ def write_raised(before: str, raised: str) -> str:
     if _REFERENCES.fullmatch(bare) and _BEFORE_REFERENCE.search(before):
         return f"[{bare}]{behind}"
     return f"^{raised}" if bare[:1].isalpha() and _WORD.search(before) else raised
+
+
+class Pieces:
+    """Characters in their order, some of them superscripts, and the links among them: what a paragraph is put together from."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[str, bool]] = []
+        self._links: list[tuple[int, int, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def add(self, text: str, raised: bool = False) -> None:
+        """Append some characters."""
+        self._pieces.append((text, raised))
+
+    def link(self, start: int, address: str) -> None:
+        """Link the pieces from the one at `start`; without any, a note's mark, the address belongs to the character before."""
+        if address:
+            self._links.append((start, len(self._pieces), address))
+
+    def finish(self) -> tuple[str, tuple[Link, ...]]:
+        """The text without white space around it, and its links."""
+        parts, starts, length, before = [], [], 0, ""
+        for raised, group in groupby(self._pieces, key=lambda piece: piece[1]):
+            texts = [text for text, _ in group]
+            shown = write_raised(before, "".join(texts)) if raised else "".join(texts)
+            place = length
+            for text in texts:
+                starts.append(place)
+                place += 0 if raised else len(text)
+            parts.append(shown)
+            length += len(shown)
+            before = (before + shown)[-20:]
+        starts.append(length)
+        text = "".join(parts)
+        lead = len(text) - len(text.lstrip())
+        spans = ((starts[start] - (start == end) - lead, starts[end] - lead, address) for start, end, address in self._links)
+        return text.strip(), tuple(Link(max(0, start), max(0, end), address) for start, end, address in spans)

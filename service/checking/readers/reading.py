@@ -27,7 +27,19 @@ _ZIP, _PDF = b"PK\x03\x04", b"%PDF-"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MARKDOWN_NAMES, _TABLE_NAMES = (".md", ".markdown"), (".csv", ".tsv")
 # Two of these make a text Markdown: one alone may occur in any text.
-_MARKS = re.compile(r"^#{1,6}[^\S\n]+\S|^[^\S\n]*(?:[-*+]|\d+\.)[^\S\n]+\S|\*\*\S[^*\n]*\*\*|^```|\]\(https?://", re.MULTILINE)
+_MARKS = re.compile(
+    r"^#{1,6}[^\S\n]+\S|^[^\S\n]*(?:[-*+]|\d+\.)[^\S\n]+\S|\*\*\S[^*\n]*\*\*|^```|\]\(https?://|</su[bp]>", re.MULTILINE
+)
+# What a text begins with, or holds, that is none: its marks would become part of its claims.
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)?"
+    r"<(?:!doctype\s+html|(?:html|head|body|main|section|div|p|h[1-6]|[uod]l|table|span|b|i|strong|em)\b[^<>]{0,2000}>)",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML = re.compile(r"\s*<(?:\?xml|!doctype|article|pubmedarticle)", re.IGNORECASE)
+_RTF = re.compile(r"\s*\{\\rtf")
+_LATEX = re.compile(r"\\(?:documentclass|begin|(?:sub){0,2}section\*?|title|emph|text(?:bf|it)|cite[a-z]{0,9})\s?[{\[]")
+_HTML_NAMES, _LATEX_NAMES = (".html", ".htm", ".xhtml"), (".tex", ".ltx")
 _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 
@@ -40,6 +52,15 @@ def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}); name a text, Markdown, DOCX, PDF or CSV file.") from None
     return read_bytes(raw, str(path), format, column)
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file is a PDF or one of Word's, by its first bytes; a file that cannot be read is none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(5).startswith((_PDF, _ZIP))
+    except OSError:
+        return False
 
 
 def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "") -> Passage:
@@ -71,15 +92,31 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
 
 
 def read_text(text: str, format: TextFormat = "auto", name: str = "The text") -> Passage:
-    """The passage of a text; "auto" takes it for Markdown if it has at least two of Markdown's marks.
+    """The passage of a text; "auto" takes it for Markdown if it has at least two of Markdown's marks; HTML is known by its tags.
 
-    Raises `BadInput` for a text that is too long.
+    Raises `BadInput` for a text that is too long, XML, RTF or LaTeX.
     """
     clean = check_length(replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n"), name)
+    if format != "markdown":
+        if _HTML.match(clean) or name.lower().endswith(_HTML_NAMES):
+            from service.checking.readers.apart import read_apart
+
+            return _require_text(read_apart("html", clean.encode(), name), name)
+        _check_plain(clean, name)
     marks = format == "auto" and sum(1 for _ in zip(_MARKS.finditer(clean), range(2), strict=False)) == 2
     if format == "markdown" or marks:
         return _require_text(_read_markdown(clean, name), name)
     return _require_text(_plain(clean), name)
+
+
+def _check_plain(text: str, name: str) -> None:
+    """Raises `BadInput` for a text in a language of marks that is not read."""
+    if _XML.match(text):
+        raise BadInput(f"{name} is XML; give the text as plain text, Markdown, HTML, DOCX or PDF.")
+    if _RTF.match(text):
+        raise BadInput(f"{name} is RTF; save it as .docx or as plain text.")
+    if name.lower().endswith(_LATEX_NAMES) or _LATEX.search(text):
+        raise BadInput(f"{name} is LaTeX; give its PDF, or convert it to plain text, Markdown or DOCX (pandoc does).")
 
 
 def _read_markdown(text: str, name: str) -> Passage:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
 
 from lxml import etree
 
 from service.checking.readers.passage import Link
-from service.checking.readers.raised import write_raised
+from service.checking.readers.raised import Pieces
 
 Element = etree._Element
 _WORD = ("http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main")
@@ -108,8 +107,7 @@ class Line:
     def __init__(self, context: Context) -> None:
         self.boxes: list[Element] = []
         self._context = context
-        self._pieces: list[tuple[str, bool]] = []
-        self._links: list[tuple[int, int, str]] = []
+        self._pieces = Pieces()
         self._starts: list[int] = []
 
     def read(self, element: Element, looks: Looks) -> None:
@@ -131,7 +129,7 @@ class Line:
         elif name == "w:txbxContent":
             self.boxes.append(element)
         elif name in ("w:footnoteReference", "w:endnoteReference"):
-            self._link(len(self._pieces), self._context.notes.get(f"{name[2:-9]} {attribute(element, 'id')}", ""))
+            self._pieces.link(len(self._pieces), self._context.notes.get(f"{name[2:-9]} {attribute(element, 'id')}", ""))
         elif name.startswith("m:"):
             self._calculate(element, name, looks)
         else:
@@ -141,31 +139,17 @@ class Line:
             for child in contents(element):
                 self.read(child, looks)
             if name in ("w:hyperlink", "w:fldSimple"):
-                self._link(start, self._context.addresses.get(attribute(element, "id"), "") + attribute(element, "instr"))
+                self._pieces.link(start, self._context.addresses.get(attribute(element, "id"), "") + attribute(element, "instr"))
 
     def finish(self) -> tuple[str, tuple[Link, ...]]:
         """The text and its links."""
-        text, starts = "", []
-        for raised, group in groupby(self._pieces, key=lambda piece: piece[1]):
-            pieces = [piece for piece, _ in group]
-            starts += [len(text) + sum(map(len, pieces[:place])) * (not raised) for place in range(len(pieces))]
-            text += write_raised(text[-20:], "".join(pieces)) if raised else "".join(pieces)
-        starts.append(len(text))
-        lead = len(text) - len(text.lstrip())
-        # What a note says belongs to the character before its mark, which itself is not read.
-        spans = ((starts[start] - (start == end) - lead, starts[end] - lead, address) for start, end, address in self._links)
-        links = (Link(max(0, start), max(0, end), address) for start, end, address in spans)
-        return text.strip(), tuple(links)
+        return self._pieces.finish()
 
     def _add(self, text: str, looks: Looks) -> None:
         if not text or looks.hidden or any(inside for inside, _ in self._context.codes):
             return
         shown = "".join(_of_symbol(ord(one)) if looks.symbol or "\uf020" <= one <= "\uf0ff" else one for one in text)
-        self._pieces.append((shown, looks.raised))
-
-    def _link(self, start: int, address: str) -> None:
-        if address:
-            self._links.append((start, len(self._pieces), address))
+        self._pieces.add(shown, looks.raised)
 
     def _turn(self, kind: str) -> None:
         """A field begins, its code ends and its result follows, or it ends."""
@@ -178,7 +162,7 @@ class Line:
         elif kind == "separate" and codes:
             codes[-1] = False, codes[-1][1]
         elif kind == "end" and codes:
-            self._link(self._starts.pop() if self._starts else 0, codes.pop()[1])
+            self._pieces.link(self._starts.pop() if self._starts else 0, codes.pop()[1])
 
     def _calculate(self, element: Element, name: str, looks: Looks) -> None:
         """An equation on one line: a power with "^", a fraction with "/", what is in brackets in brackets."""

@@ -235,3 +235,47 @@ def test_a_long_markdown_text_is_read_apart_and_as_a_short_one(monkeypatch: pyte
     monkeypatch.setattr(apart, "MOST_SECONDS", 1)
     with pytest.raises(BadInput, match="takes more than 1 seconds"):
         read_text("\t\n- -" * 40_000, "markdown")
+
+
+@pytest.mark.parametrize(
+    "begin", ["<!DOCTYPE html><html>", '<?xml version="1.0"?>\n<html xmlns="x">', "<!-- a -->\n<div>", "<p>", "<b>"]
+)
+def test_html_is_read_as_it_is_seen(begin: str) -> None:
+    text = (
+        f"{begin}<head><title>Not shown</title><style>p{{color:red}}</style></head><body><h1>Tea</h1><script>alert(1)</script>"
+        "<p>Tea <b>reduces</b>\n fever &lt;5%&nbsp;in <i>adults</i>.<sup>3</sup> See <a href='https://pubmed.ncbi.nlm.nih.gov/17'>it</a>."
+        "<p hidden>Hidden.</p>10<sup>9</sup>/L<ul><li>Entry<li>Other</ul><table><tr><td>Cell</table><!-- no --></body>"
+    )
+    passage = read_text(text)
+    assert shown(passage) == [
+        ("heading", "Tea"), ("paragraph", "Tea reduces fever <5%\xa0in adults.[3] See it."), ("paragraph", "10^9/L"),
+        ("item", "Entry"), ("item", "Other"), ("cell", "Cell"),
+    ]  # fmt: skip
+    (link,) = passage.links
+    assert (passage.text[link.start : link.end], link.address) == ("it", "https://pubmed.ncbi.nlm.nih.gov/17")
+
+
+def test_superscripts_in_markdown_are_told_apart() -> None:
+    text = "**Tea** lowers counts of 10<sup>9</sup>/L in adults.<sup>3</sup> Zinc does not."
+    assert read_text(text).text == "Tea lowers counts of 10^9/L in adults.[3] Zinc does not."
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "told"),
+    [
+        ("{\\rtf1\\ansi Tea {\\b helps}.\\par}", "a.rtf", "is RTF; save it as .docx or as plain text"),
+        ("\\section{One} Tea \\emph{helps}~\\cite{a}.", "a.txt", "is LaTeX; give its PDF"),
+        ("Tea helps.", "a.tex", "is LaTeX; give its PDF"),
+        ("\\documentclass[a]{b}", "The text", "is LaTeX; give its PDF"),
+        ('<?xml version="1.0"?><a>Tea helps.</a>', "a.xml", "is XML; give the text as plain text"),
+        ("<article><p>Tea helps.</p></article>", "a.nxml", "is XML; give the text as plain text"),
+    ],
+)
+def test_marks_of_other_languages_are_told(text: str, name: str, told: str) -> None:
+    with pytest.raises(BadInput, match=rf"^{name} {told}"):
+        read_text(text, "auto", name)
+
+
+def test_a_sign_alone_makes_no_html_or_latex() -> None:
+    for text in ("<5% of adults had fever.", "p <b and 3> 2 held.", "Costs were \\$5 in \\alpha."):
+        assert read_text(text).text == text
