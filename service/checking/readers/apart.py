@@ -16,7 +16,10 @@ from typing import Literal
 from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Block, Link, Passage, check_length
 
-MOST_SECONDS = 60
+MOST_SECONDS = 120
+"""Of processor time; on a busy machine a file may take longer."""
+_PATIENCE = 2
+"""How many times that its process is waited for."""
 MOST_MEMORY = 1_000_000_000
 """Bytes of address space: more than any file within the other limits was measured to need."""
 _MODULE = "service.checking.readers.apart"
@@ -33,7 +36,7 @@ def read_apart(kind: Literal["docx", "pdf", "html", "markdown"], raw: bytes, nam
             input=header + b"\n" + raw,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=MOST_SECONDS,
+            timeout=MOST_SECONDS * _PATIENCE,
             env={**os.environ, "PYTHONPATH": path},
             check=True,
         ).stdout
