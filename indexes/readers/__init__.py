@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from indexes.readers import counterpoint, pubmed, pyserini, scifact
-from indexes.readers.base import foreign, jsonl, source
-from indexes.readers.base.fields import describe_keys
+from indexes.readers.base import foreign, objects, source
+from indexes.readers.base.fields import describe_keys, describe_value
 from indexes.readers.base.marks import is_placeholder, is_retracted
 from indexes.readers.base.records import Deletion, Note, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.base.source import sources
@@ -29,8 +29,8 @@ __all__ = [
 class Format:
     """A kind of source: what it is and what reads it.
 
-    JSON lines are recognised by their `keys`, exports by their beginning (`begins`). `repeats` says what happens to a record
-    whose id came before: it replaces the earlier one, is refused as a mistake, or is counted and left out.
+    JSON is recognised by the `keys` of its objects, an export by its beginning (`begins`). `repeats` says what happens to a
+    record whose id came before: it replaces the earlier one, is refused as a mistake, or is counted and left out.
     """
 
     what: str
@@ -47,12 +47,12 @@ FORMATS: dict[str, Format] = {
     "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
     "nbib": Format("PubMed's export (.nbib)", nbib.read, begins=nbib.is_nbib, repeats="skip"),
     "ris": Format("RIS", ris.read, begins=ris.is_ris, repeats="skip"),
-    "csl": Format("CSL-JSON", csl.read, begins=csl.is_csl, repeats="skip"),
+    "csl": Format("CSL-JSON", csl.read, repeats="skip"),
     "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
     "europepmc": Format("Europe PMC's JSON lines", europepmc.read, europepmc.KEYS, repeats="skip"),
     "csv": Format("CSV", table.read, repeats="skip"),
 }
-CSV, XML = "csv", "pubmed"
+CSL, CSV, XML = "csl", "csv", "pubmed"
 
 # More than the first record, which may be a bad one that the user allows to be skipped.
 _LOOKED_AT = 100
@@ -102,26 +102,26 @@ def detect_format(path: Path, columns: Columns | None = None) -> str:
             return name
     if table.is_table(head, columns or {}):
         return CSV
-    return _detect_json_lines(path)
+    return _detect_json(path)
 
 
-def _detect_json_lines(path: Path) -> str:
+def _detect_json(path: Path) -> str:
+    """The name of a format of JSON, by the keys of the first objects."""
     first = ""
-    for _, line in islice(jsonl.read_lines(path), _LOOKED_AT):
-        try:
-            keys = jsonl.parse_line(line).keys()
-        except RecordError as fault:
-            first = first or str(fault).partition(", ")[2]
+    for _, found in islice(objects.read_objects(path), _LOOKED_AT):
+        if not isinstance(found, dict):
+            first = first or (str(found).partition(", ")[2] if isinstance(found, RecordError) else f"got {describe_value(found)}")
             continue
+        keys = found.keys()
         for name, format in FORMATS.items():
-            if format.keys and format.keys <= keys:
+            if (format.keys and format.keys <= keys) or (name == CSL and csl.is_item(keys)):
                 return name
         first = first or f"got {describe_keys(keys)}"
     formats = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)
     exports = ", ".join(form.what for form in FORMATS.values() if form.begins)
     raise BadInput(
-        f"{path} is in no known format: expected PubMed XML, {exports}, CSV whose first row names a title or an abstract, "
-        f"or JSON lines with the keys {formats}; {first}."
+        f"{path} is in no known format: expected PubMed XML, {exports}, CSL-JSON, CSV whose first row names a title or an "
+        f"abstract, or JSON lines or a JSON list with the keys {formats}; {first or 'got an empty list'}."
     )
 
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from indexes.readers.base import jsonl
 from indexes.readers.base.fields import (
     check_required,
     clean_text,
@@ -18,6 +17,7 @@ from indexes.readers.base.fields import (
     read_id,
     read_text,
 )
+from indexes.readers.base.objects import read_documents
 from indexes.readers.base.records import OnBad, RecordError, raise_bad
 from retrieval.core.values import Author, Document, Section
 
@@ -26,7 +26,7 @@ KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted", "a
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
     """The documents of one file, in its order."""
-    return jsonl.read_documents(path, _make_document, on_bad)
+    return read_documents(path, _make_document, on_bad)
 
 
 def _make_document(record: dict[str, Any]) -> Document:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from indexes.readers.base import jsonl
 from indexes.readers.base.fields import check_required, clean_text, describe_value, read_id
+from indexes.readers.base.objects import read_documents
 from indexes.readers.base.records import OnBad, RecordError, raise_bad
 from retrieval.core.values import Document
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
     """The documents of one file, in its order."""
-    return jsonl.read_documents(path, _make_document, on_bad)
+    return read_documents(path, _make_document, on_bad)
 
 
 def _make_document(record: dict[str, Any]) -> Document:

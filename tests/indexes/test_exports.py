@@ -233,7 +233,8 @@ def test_csl_reads_zotero(tmp_path: Path) -> None:
         (json.dumps(CSL)[:-30], "line 1, column .*expected valid JSON to the end"),
         (json.dumps([*CSL, 7]), "item 3: expected an object, got the number 7"),
         (json.dumps([{"type": "article", "abstract": {}}]), 'item 1: expected text in "abstract", got an object'),
-        (json.dumps([{"type": "article", "author": "Smith"}]), 'item 1: expected a list of names in "author"'),
+        (json.dumps([{"type": "article", "author": 7}]), 'item 1: expected a list of names in "author", got the number 7'),
+        (json.dumps([{"type": "article", "author": [["Smith"]]}]), "item 1: expected names as objects or texts .*, got a list"),
     ],
 )
 def test_csl_faults(tmp_path: Path, text: str, says: str) -> None:

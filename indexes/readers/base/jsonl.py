@@ -1,4 +1,4 @@
-"""JSON lines, one object per line: what the three JSON formats share."""
+"""JSON lines: one object per line."""
 
 from __future__ import annotations
 
@@ -8,27 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexes.readers.base import source
-from indexes.readers.base.records import Omission, OnBad, RecordError
+from indexes.readers.base.records import RecordError
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Document
 
 _Result = TypeVar("_Result")
-_Item = TypeVar("_Item", bound=Document | Omission)
 _decode = json.JSONDecoder().decode
-
-
-def read_documents(path: Path, document: Callable[[dict[str, Any]], _Item], on_bad: OnBad) -> Iterator[_Item]:
-    """Each line of `path`, read by `document`, which raises RecordError if it cannot use the object; blank lines are skipped."""
-    for number, line in read_lines(path):
-        try:
-            record = document(parse_line(line))
-        except RecordError as fault:
-            if _is_cut_off(line):
-                hint = "expected the object to end, reached the end of the file; the file is cut off, so fetch it again."
-                raise BadRecord(path, f"line {number}", hint) from fault
-            on_bad(BadRecord(path, f"line {number}", str(fault)))
-        else:
-            yield record
 
 
 def read_records(path: Path, read: Callable[[dict[str, Any], int], _Result]) -> Iterator[_Result]:
@@ -71,6 +55,6 @@ def parse_line(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _is_cut_off(line: bytes) -> bool:
+def is_cut_off(line: bytes) -> bool:
     """Whether a bad line is the cut-off end of a file rather than a mistake in the middle."""
     return not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")

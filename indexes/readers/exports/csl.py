@@ -1,64 +1,53 @@
-"""CSL-JSON, as Zotero and Better BibTeX for Zotero export it: one list of items; https://docs.citationstyles.org."""
+"""CSL-JSON, as Zotero exports it (https://docs.citationstyles.org), and Crossref's JSON, which is like it: a list of items."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
 from indexes.readers.base.fields import describe_value
+from indexes.readers.base.objects import read_documents
 from indexes.readers.base.records import OnBad, Record, RecordError, raise_bad
-from indexes.readers.base.source import read_text
-from indexes.readers.exports.entry import Fields, clean_prose, make_document
-from retrieval.core.errors import BadInput, BadRecord
+from indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
 from retrieval.core.values import Author
 
-_BEGINS = re.compile(r"\s*\[\s*\{")
-_KEYS = re.compile('"(?:type|container-title|issued|abstract|author)"')
+_KEYS = frozenset({"type", "container-title", "issued", "author", "DOI", "PMID"})
+_RETRACTING = frozenset({"retraction", "withdrawal", "removal"})
 
 
-def is_csl(head: str) -> bool:
-    """Whether a text begins like a list of items with CSL's keys."""
-    return bool(_BEGINS.match(head) and _KEYS.search(head))
+def is_item(keys: Set[str]) -> bool:
+    """Whether an object with these keys is an item of CSL."""
+    return not _KEYS.isdisjoint(keys)
 
 
 def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     """The items of one file, in its order."""
-    try:
-        items = json.loads(read_text(path, on_bad))
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise BadRecord(path, where, f"expected valid JSON to the end, found an error ({error.msg}); export it again.") from None
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} cannot be read as JSON ({error}); export it again.") from None
-    if not isinstance(items, list):
-        raise BadInput(f"{path} is not CSL-JSON: expected one list of items, got {describe_value(items)}; export it again.")
-    for number, item in enumerate(items, 1):
-        try:
-            record = make_document(_read_fields(item))
-        except RecordError as fault:
-            on_bad(BadRecord(path, f"item {number}", str(fault)))
-        else:
-            yield record
+    return read_documents(path, lambda item: make_document(_read_fields(item)), on_bad)
 
 
-def _read_fields(item: object) -> Fields:
-    if not isinstance(item, dict):
-        raise RecordError(f"expected an object, got {describe_value(item)}")
+def _read_fields(item: dict[str, Any]) -> Fields:
+    # Programs write some keys in other cases, or take them from other formats.
+    item = {key.lower(): value for key, value in item.items()}
     return Fields(
         title=_read_text(item, "title"),
         abstract=_read_text(item, "abstract"),
-        journal=_read_text(item, "container-title"),
-        date=_read_date(item.get("issued")),
-        authors=_read_authors(item.get("author")),
+        journal=_read_text(item, "container-title") or _read_text(item, "journal"),
+        date=_read_date(item.get("issued")) or _read_text(item, "year"),
+        authors=_read_authors(item.get("author") or item.get("authors")),
         types=[_read_type(item)],
-        pmid=_read_text(item, "PMID"),
-        doi=_read_text(item, "DOI"),
-        pmcid=_read_text(item, "PMCID"),
-        ids=[_read_text(item, "note"), _read_text(item, "URL"), _read_text(item, "id")],
+        pmid=_read_text(item, "pmid"),
+        doi=_read_text(item, "doi"),
+        pmcid=_read_text(item, "pmcid"),
+        ids=[_read_text(item, "note"), _read_text(item, "url"), _read_text(item, "id")],
+        retracted=item.get("retracted") is True or _is_retracted(item.get("updated-by")),
     )
+
+
+def _is_retracted(updates: object) -> bool:
+    """Whether Crossref knows of a retraction."""
+    kinds = [one.get("type") for one in updates if isinstance(one, dict)] if isinstance(updates, list) else []
+    return any(kind in _RETRACTING for kind in kinds if isinstance(kind, str))
 
 
 def _read_text(item: dict[str, Any], key: str) -> str:
@@ -90,17 +79,24 @@ def _read_date(date: object) -> str:
 
 
 def _read_authors(authors: object) -> list[Author]:
-    if authors is None:
-        return []
-    if not isinstance(authors, list) or not all(isinstance(one, dict) for one in authors):
+    if isinstance(authors, str):
+        authors = authors.split(";")
+    elif isinstance(authors, dict):
+        authors = [authors]
+    elif not isinstance(authors, list | None):
         raise RecordError(f'expected a list of names in "author", got {describe_value(authors)}')
-    return [_read_author(one) for one in authors]
+    return [_read_author(one) for one in authors or []]
 
 
-def _read_author(name: dict[str, Any]) -> Author:
+def _read_author(name: object) -> Author:
+    if isinstance(name, str):
+        return parse_author(name)
+    if not isinstance(name, dict):
+        raise RecordError(f'expected names as objects or texts in the list "author", got {describe_value(name)}')
+
     def part(*keys: str) -> str:
         return clean_prose(" ".join(_read_text(name, key) for key in keys))
 
-    if not name.get("family"):
-        return Author(part("literal") or part("given"))
+    if not part("family"):
+        return Author(part("literal") or part("name") or part("given"))
     return Author(part("dropping-particle", "non-dropping-particle", "family"), part("given"), part("suffix"))
