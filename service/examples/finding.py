@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 
 from retrieval.core.values import Claim, Document, Grounding
 from service.balance.weighing import Placed, place_papers
 from service.examples.statements import Statement
 from service.grounding.ground import Grounder
 
-SAMPLED, GROUNDED, KEPT = 1000, 12, 3
-"""The most documents to look at, statements to ground, and examples to keep."""
+SAMPLED, GROUNDED, KEPT, SECONDS = 1000, 12, 3, 40
+"""The most documents to look at, statements to ground, examples to keep, and seconds after which no other statement is begun."""
 SURE = 0.9
 """The least probability, for its side, of a paper that an example shows."""
 
@@ -27,12 +28,14 @@ class Example:
 
 
 def find_examples(grounder: Grounder, statements: Iterable[Statement]) -> tuple[Example, ...]:
-    """The statements that are sure, those with the most papers first; always the same ones.
+    """The statements that are sure, those with the most papers first; the same ones each time, unless time runs out.
 
     That papers stand on both sides counts for nothing: where few papers contradict a finding, a preference for contradictions
     would choose the judge's mistakes.
     """
-    grounded = ((one, grounder.ground(Claim(one.claim))) for one in islice(statements, GROUNDED))
+    start = time.monotonic()
+    in_time = takewhile(lambda _: time.monotonic() - start < SECONDS, islice(statements, GROUNDED))
+    grounded = ((one, grounder.ground(Claim(one.claim))) for one in in_time)
     sure = [Example(one, grounding, papers) for one, grounding in grounded if (papers := _find_sure(one, grounding))]
     return tuple(sorted(sure, key=lambda one: -len(one.papers))[:KEPT])
 

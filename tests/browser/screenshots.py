@@ -23,7 +23,7 @@ def main(index: Path) -> None:
     """The claim's page at three widths, an answer's and a paper's."""
     app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: assemble_answerer_beside(grounder, ANSWERS))
     with serving(app) as (address, _server), chromium() as browser:
-        for width, height in [(390, 1600), (820, 1500), (1440, 1300)]:
+        for width, height in [(390, 1500), (820, 1500), (1440, 1300)]:
             _shoot(browser, f"{address}/{CLAIM}", width, height, f"page-{width}.png")
         _shoot(browser, f"{address}/{QUESTION}", 1440, 1300, "page-answer-1440.png")
         _shoot(browser, f"{address}/{QUESTION}", 390, 1180, "page-answer-390.png")
