@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import unescape
 from typing import Literal
-from urllib.parse import unquote
 
+from indexes.readers.base.fields import DOI, clean_doi
 from nli.text.sentences import REFERENCES
 from retrieval.store.documents import Documents
 from retrieval.store.rows import Entry
@@ -23,7 +22,6 @@ _PMID = re.compile(
 )
 _AGAIN, _ID = re.compile(_NAMED, re.IGNORECASE), re.compile(r"[\w-]*\d")
 _PUBMED = re.compile(r"pubmed\.ncbi\.nlm\.nih\.gov/(\d{1,9})|ncbi\.nlm\.nih\.gov/pubmed/(\d{1,9})", re.IGNORECASE)
-_DOI = re.compile(r"\b10\.\d{4,9}(?:/|%2F)(?:[^\s\"<>“”]|<[^\s<>\"]{1,40}>)+", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://(?:[^\s<>]|<[^\s<>]{1,40}>)+|\bdoi:\s{0,3}\S+", re.IGNORECASE)
 _NUMBERS = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*\]")
 _RAISED = re.compile(rf"[.?!]['\"”’)\]]*({REFERENCES})\s*$")
@@ -61,7 +59,7 @@ def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:
             ids = _ID.findall(_AGAIN.sub(" ", match[1]))
             at += [(match.start() + order, CitedPaper("pmid", one)) for order, one in enumerate(ids)]
         at += [(match.start(), CitedPaper("pmid", match[1] or match[2])) for match in _PUBMED.finditer(piece)]
-        at += [(match.start(), CitedPaper("doi", _trim(match[0]))) for match in _DOI.finditer(piece)]
+        at += [(match.start(), CitedPaper("doi", doi)) for match in DOI.finditer(piece) if (doi := clean_doi(match[0]))]
         citations += [one for _, one in sorted(at, key=lambda pair: pair[0])]
     return tuple(dict.fromkeys(citations))
 
@@ -83,7 +81,7 @@ def without_citations(text: str) -> str:
     if raised := _find_raised(text):
         text = text[: raised.start(1) - len(raised.string)]
     bare = _ADDRESS.sub(" ", _PMID.sub(" ", _BRACKETS.sub(lambda match: "" if _is_citation(match[0]) else match[0], text)))
-    line = " ".join(_DOI.sub(" ", bare).split())
+    line = " ".join(DOI.sub(" ", bare).split())
     return re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"[(\[<]\s*[,;.:]*\s*[)\]>]", "", line)).strip()
 
 
@@ -105,11 +103,3 @@ def _find_raised(text: str) -> re.Match[str] | None:
 def _is_citation(bracket: str) -> bool:
     """Whether a pair of brackets holds numbers of references, authors with years, or what names a paper."""
     return bool(_NUMBERS.fullmatch(bracket) or _HOLDS.search(bracket) or _AUTHORS.fullmatch(bracket))
-
-
-def _trim(doi: str) -> str:
-    """A DOI as it is registered, without the punctuation after it; a closing bracket is part of it if it was opened in it."""
-    doi = unquote(unescape(doi))
-    while doi and (doi[-1] in ".,;:'’”" or (doi[-1] in ")]" and doi.count(doi[-1]) > doi.count("(" if doi[-1] == ")" else "["))):
-        doi = doi[:-1]
-    return doi.lower()

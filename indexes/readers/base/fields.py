@@ -15,8 +15,10 @@ from retrieval.core.values import Section
 # Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # In angle brackets, only what serials had before 2000: "…18:15<1111::AID-SIM001>3.0.CO;2-2".
-DOI = re.compile(r"\b10\.[0-9]{4,9}(?:\.[0-9]{1,9})*/(?:[^\s\"<>“”]|<[^\s\"<>/:]{0,40}:[^\s\"<>/]{0,60}>)+")
-_PERCENT = re.compile("%[0-9a-f]{2}", re.IGNORECASE)
+DOI = re.compile(
+    r"\b10\.[0-9]{4,9}(?:\.[0-9]{1,9}){0,3}(?:/|%2F)(?:[^\s\"<>“”]|<[^\s\"<>/:]{0,40}:[^\s\"<>/]{0,60}>){1,500}", re.IGNORECASE
+)
+"""A DOI in a text, perhaps as an address (%2F) or HTML (&lt;) has its characters; `clean_doi` makes of it what is registered."""
 _PMCID = re.compile(r"\bPMC[0-9]{1,10}\b", re.IGNORECASE)
 _PMID = re.compile(
     r"\b(?:PMID|PubMed ?ID|MEDLINE(?=:))\s*[:#=-]?\s*([0-9]{1,9})(?![0-9])|\b([0-9]{1,9})(?:\.0)?\s*\[(?:PMID|PubMed)\b[^\]]*\]|"
@@ -26,7 +28,7 @@ _PMID = re.compile(
 _GROUPED = re.compile(r"[0-9]{1,3}(?:([,. '’])[0-9]{3})(?:\1[0-9]{3})*")
 # What a line that only names a paper's ids may consist of.
 _ID = re.compile(
-    rf"https?://\S+|{_PMID.pattern}|(?:\bPMC(?:ID)?\s*:?\s*)?\bPMC[0-9]+(?:\.[0-9]+)?|(?:\bdoi\s*:?\s*)?{DOI.pattern}|\[[^\]]*\]",
+    rf"https?://\S+|{_PMID.pattern}|(?:\bPMC(?:ID)?\s*:?\s*)?\bPMC[0-9]+(?:\.[0-9]+)?|(?:\bdoi\s*:?\s*)?{DOI.pattern}|\[[^\]\[]*\]",
     re.IGNORECASE,
 )
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -38,20 +40,18 @@ def replace_surrogates(text: str) -> str:
 
 
 def find_doi(text: str) -> str:
-    """The first DOI in `text`, in lower case, since DOIs ignore case; "" if there is none.
-
-    Read through what addresses (%2F) and HTML (&lt;) make of its characters.
-    """
-    if "&" in text:
-        text = html.unescape(text)
-    if _PERCENT.search(text):
-        text = unquote(text)
+    """The first DOI in `text`, in lower case, since DOIs ignore case; "" if there is none."""
     match = DOI.search(text)
-    return trim_doi(match.group()) if match and match.group().isprintable() else ""
+    return clean_doi(match.group()) if match else ""
 
 
-def trim_doi(doi: str) -> str:
-    """A DOI in lower case without the punctuation after it; a closing bracket is part of it if it was opened in it."""
+def clean_doi(found: str) -> str:
+    """What `DOI` found, as registered and in lower case, without the punctuation after it; "" if it holds unprintable characters.
+
+    A closing bracket is part of a DOI if it was opened in it.
+    """
+    match = DOI.match(unquote(html.unescape(found)))
+    doi = match.group() if match and match.group().isprintable() else ""
     while doi and (doi[-1] in ".,;:'’”" or (doi[-1] in ")]}" and doi.count(doi[-1]) > doi.count("([{"[")]}".index(doi[-1])]))):
         doi = doi[:-1]
     return doi.lower()
