@@ -13,17 +13,14 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from indexes.readers.base import kinds
+from indexes.readers.exports.latex import SIGNS
 from retrieval.core.values import Author, Document
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
 
-# `<`, `>` and braces have commands of their own: BibTeX counts even a brace behind a backslash.
-_LATEX = {
-    "\\": r"{\textbackslash}", "{": r"{\textbraceleft}", "}": r"{\textbraceright}", "<": r"{\textless}", ">": r"{\textgreater}",
-    "^": r"{\textasciicircum}", "~": r"{\textasciitilde}", "`": r"{\textasciigrave}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "%": r"\%", "_": r"\_",
-}  # fmt: skip
+# Signs have commands of their own: BibTeX counts even a brace behind a backslash.
+_LATEX = {sign: rf"{{\{name}}}" for name, sign in SIGNS.items()} | {sign: rf"\{sign}" for sign in "$&#%_"}
 _KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
 RETRACTED = "Retracted publication"
 """What a reference says about a retracted paper."""

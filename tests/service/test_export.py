@@ -7,19 +7,22 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
 import rispy
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 from typer.testing import CliRunner
 
 from indexes.readers import detect_format, read
+from indexes.readers.exports.entry import clean_prose
+from indexes.readers.exports.latex import SIGNS
 from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, RemovedSentence
 from retrieval.core.values import Author, BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index
@@ -34,16 +37,10 @@ HOSTILE = (
 PLAIN = Document("11", "Zeta lowers pressure.", "Zeta is good.", 2001, "Journal of Zeta")
 WILD = Document("demo/x 1", HOSTILE, "One.\nER  - \r\nTY  - BOOK\u2028TI  - two", journal="J & K", retracted=True)
 
-# The names of characters in text, which pylatexenc writes and does not read.
-NAMES = {
-    "textbraceleft": "{", "textbraceright": "}", "textless": "<", "textgreater": ">", "textbackslash": "\\",
-    "textasciicircum": "^", "textasciitilde": "~", "textasciigrave": "`",
-}  # fmt: skip
-
 
 def read_bibtex(text: str) -> list[dict[str, str]]:
     context = get_default_latex_context_db()
-    macros = [MacroTextSpec(name, simplify_repl=lambda node, one=sign: one) for name, sign in NAMES.items()]
+    macros = [MacroTextSpec(name, simplify_repl=lambda node, one=sign: one) for name, sign in SIGNS.items()]
     context.add_context_category("names", prepend=True, macros=macros)
     decoder = LatexNodes2Text(latex_context=context)
     library = parse_string(text, append_middleware=[LatexDecodingMiddleware(decoder=decoder)])
@@ -169,6 +166,36 @@ def test_any_title_survives_both(title: str) -> None:
     document = Document("1", kept, "x")
     assert rispy.loads(ris([document]))[0].get("title", "") == kept
     assert read_bibtex(bibtex([document]))[0].get("title", "") == kept
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=30), min_size=4, max_size=4))
+@example([HOSTILE, "ER  - TY  - JOUR", "AB - p <0.05 & 50% of $5 \\textless", "{J} & K"])
+@example(["a--b ''c'' ``d``", "$5 and $6", "1 < 2 > 0, ~3 ^4 a_b \\", "@article{x, y}"])
+def test_what_we_export_comes_back_identical(texts: list[str]) -> None:
+    """Through our own readers, but for tags and entities, which they take out of any text."""
+    title, abstract, journal, family = (unicodedata.normalize("NFC", f"Zinc {text}") for text in texts)
+    document = replace(
+        FULL,
+        title=clean_prose(title),
+        abstract=clean_prose(abstract),
+        journal=f"Journal of {clean_prose(journal)}",
+        doi="10.1002/(sici)1097(19990815)18:15<1111::aid-sim1>3.0.co;2-2",
+        authors=(Author(clean_prose(family).replace(",", ""), "Jo"),),
+    )
+    for write in (ris, bibtex):
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "library")
+            path.write_text(write([document, replace(document, pmid="9")]), "utf-8")
+            first, second = read(path)
+        assert isinstance(first, Document)
+        same = ("pmid", "title", "abstract", "year", "journal", "doi", "pmcid", "retracted")
+        assert [getattr(first, one) for one in same] == [clean(getattr(document, one)) for one in same]
+        assert second.pmid == "9"
+
+
+def clean(value: object) -> object:
+    return clean_prose(value) if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize(
