@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_UNPACK = "name the files inside it; unpack it and try again"
+_UNPACK = "unpack it and name the files inside it"
 _EXPORT = "export the papers as RIS or BibTeX, or from PubMed (Save, Format: PubMed)"
 _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"BZh", "a bzip2 archive", _UNPACK),

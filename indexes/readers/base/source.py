@@ -196,7 +196,8 @@ def _decode_lines(
     if not is_utf8:
         on_bad(Note(path, "all lines", f"read as {encoding.upper()}"))
     elif other:
-        hint = f"not UTF-8 and read as Windows-1252, as were {len(other):,} lines in all; check names and signs there"
+        lines = "line that is" if len(other) == 1 else "lines that are"
+        hint = f"the first of {len(other):,} {lines} not UTF-8, read as Windows-1252 instead; check names and signs there"
         on_bad(Note(path, f"line {other[0]}", hint))
 
 

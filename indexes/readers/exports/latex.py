@@ -7,6 +7,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from indexes.readers.base.raised import write_raised
+
 if TYPE_CHECKING:
     from pylatexenc.latex2text import LatexNodes2Text
 
@@ -62,5 +64,8 @@ def _converter() -> LatexNodes2Text:
 
 def _keep_unknown(node: Any) -> str:
     """An unknown command as it stands; before a group it is one of layout, as in `\\ce{H2O}`, and only the group is text."""
-    rest = node.parsing_state.s[node.pos + node.len :]
+    text = node.parsing_state.s
+    rest = text[node.pos + node.len :]
+    if node.macroname == "textsuperscript" and write_raised(text[: node.pos], rest.lstrip("{ ")).startswith("^"):
+        return "^"
     return "" if rest.startswith("{") and not rest.startswith("{}") else node.latex_verbatim()

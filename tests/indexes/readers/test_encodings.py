@@ -125,7 +125,7 @@ def make_workbook() -> bytes:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: pack_zip(["a.ris"]), "is a zip archive: expected a file of documents; name the files inside it; unpack it"),
+        (lambda: pack_zip(["a.ris"]), "is a zip archive: expected a file of documents; unpack it and name the files inside it"),
         (lambda: pack_zip(["[Content_Types].xml", "word/document.xml"]), "is a Word document"),
         (make_workbook, r"is an Excel workbook: .*save the sheet as CSV \(UTF-8\)"),
         (lambda: bz2.compress(RIS.encode()), "is a bzip2 archive"),

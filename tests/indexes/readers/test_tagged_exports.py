@@ -143,6 +143,7 @@ def test_nbib_lines_without_a_tag_or_an_indent_belong_to_the_text(tmp_path: Path
         (r"\ce{H2O} and \textsubscript{2}", "H2O and 2"),
         (r"costs $5 and $6, 50% of $7", "costs $5 and $6, 50% of $7"),
         (r"$\alpha$-blockers, 10$^{9}$/L", "α-blockers, 10^9/L"),
+        (r"10\textsuperscript{9}/L, CD4\textsuperscript{+}, m\textsuperscript{2}", "10^9/L, CD4+, m2"),
         (r"Zo{\"e} M\"uller {\ss} {\O}", "Zoë Müller ß Ø"),
         (r"a\\% b", r"a % b"),
         ("1--2 ``x''", "1–2 “x”"),
