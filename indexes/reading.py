@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -12,6 +13,8 @@ from tqdm import tqdm
 
 from indexes.lucene_writer import LuceneWriter
 from indexes.readers import FORMATS, Columns, Deletion, Omission, Record, SkipBad, read
+from indexes.readers.exports.entry import make_id
+from indexes.readers.exports.papers import Paper, is_same
 from indexes.writer import Change
 from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadRecord
@@ -34,8 +37,8 @@ class Target(Protocol):
     def written_now(self, pmids: Sequence[str], source: int, end: int) -> set[str]:
         """Those documents that this build or update has written before it reaches record `end` of a source."""
 
-    def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
-        """The ids of the documents that have one of these DOIs, by the DOI."""
+    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
+        """The documents that have one of these DOIs."""
 
     def write(
         self,
@@ -83,7 +86,7 @@ class SourceReading:
             repeats = list(_find_repeats(usable, self._find_written(usable)))
             self._tell(repeats)
         left_out = {number for number, _ in repeats}
-        records = [record for number, record in usable if number not in left_out]
+        records = [record for number, record in usable if number not in left_out or self._is_news(record)]
         change = self._store.write(records, self._number, self.seen, repeats, newest=self._repeats == "replace")
         if self._lucene:
             self._lucene.remove(change.removed)
@@ -98,6 +101,10 @@ class SourceReading:
         """How many documents were written or deleted."""
         return self.added + self.revised + self.deleted
 
+    def _is_news(self, record: Document | Deletion) -> bool:
+        """Whether a record that repeats a paper stands all the same: it says that the paper was retracted."""
+        return self._repeats == "skip" and isinstance(record, Document) and record.retracted
+
     def _find_written(self, usable: _Numbered) -> set[str]:
         return self._store.written_now([record.pmid for _, record in usable], self._number, self.seen)
 
@@ -110,15 +117,24 @@ class SourceReading:
                 self._skip(BadRecord(self._path, where, "this id is repeated; every id must be unique"))
 
     def _join_by_doi(self, records: _Numbered) -> _Numbered:
-        """The records, each under the id its paper already has: one export gives a paper's PMID, another only its DOI."""
-        ids = self._store.ids_by_doi([record.doi for _, record in records if isinstance(record, Document)])
+        """The records, each under the id its paper already has: one export gives a paper's PMID, another only its DOI.
+
+        Papers of a supplement may share a DOI: one with another title is another paper, with an id of its own.
+        """
+        known: dict[str, list[Paper]] = defaultdict(list)
+        for paper in self._store.find_by_doi([record.doi for _, record in records if isinstance(record, Document)]):
+            known[paper.doi].append(paper)
         results: list[tuple[int, Document | Deletion]] = []
         for number, record in records:
             if isinstance(record, Document) and record.doi:
-                pmid = ids.setdefault(record.doi, record.pmid)
+                paper = Paper(record.pmid, record.doi, record.title, record.abstract)
+                same = next((one.pmid for one in known[record.doi] if is_same(one, paper)), "")
                 # Two PMIDs with one DOI are two separate PubMed records.
-                if not (pmid.isdigit() and record.pmid.isdigit()):
-                    record = replace(record, pmid=pmid)
+                if same and not (same.isdigit() and record.pmid.isdigit()):
+                    record = replace(record, pmid=same)
+                elif not same and not record.pmid.isdigit() and record.pmid in {one.pmid for one in known[record.doi]}:
+                    record = replace(record, pmid=make_id(record.title, record.abstract, str(record.year or "")))
+                known[record.doi].append(replace(paper, pmid=record.pmid))
             results.append((number, record))
         return results
 

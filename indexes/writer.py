@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.readers.base.records import Deletion
+from indexes.readers.exports.papers import Paper
 from nli.text.cues import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
@@ -145,11 +146,12 @@ class StoreWriter:
         versions = self._find_held("written", pmids)
         return {pmid for pmid in versions if versions[pmid] == self.version}
 
-    def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
-        """The ids of the documents that have one of these DOIs, by the DOI."""
+    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
+        """The documents that have one of these DOIs."""
         values = [doi for doi in dois if doi]
         marks = ",".join("?" * len(values))
-        return dict(self._db.execute(f"SELECT doi, pmid FROM documents WHERE doi != '' AND doi IN ({marks})", values))
+        rows = self._db.execute(f"SELECT pmid, doi, title, abstract FROM documents WHERE doi != '' AND doi IN ({marks})", values)
+        return [Paper(*row) for row in rows]
 
     def write(
         self,

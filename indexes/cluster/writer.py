@@ -9,6 +9,7 @@ from indexes.cluster.bulk import Action, BulkSender, delete_action, index_action
 from indexes.cluster.patience import insist
 from indexes.cluster.progress import Progress, WriteLock
 from indexes.readers.base.records import Deletion
+from indexes.readers.exports.papers import Paper
 from indexes.writer import Change, annotate, settle
 from nli.text.cues import load_cue_list
 from retrieval.cluster.address import Address
@@ -62,18 +63,19 @@ class ClusterWriter:
         sources = insist(lambda: self._find_held(pmids))
         return {pmid for pmid, one in sources.items() if one["written"] == self.progress.version and one["order"] != order}
 
-    def ids_by_doi(self, dois: Iterable[str]) -> dict[str, str]:
-        """The ids of the documents that have one of these DOIs, by the DOI."""
+    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
+        """The documents that have one of these DOIs."""
         values = sorted({doi for doi in dois if doi})
         if not values:
-            return {}
+            return []
         self.settle()
+        fields = ["pmid", "doi", "title", "abstract"]
         with translate_faults(self.address):
             client = connect(self.address)
             client.indices.refresh(index=self.name)
-            body = {"query": {"terms": {"doi": values}}, "size": 10_000, "_source": ["pmid", "doi"], "sort": ["pmid"]}
+            body = {"query": {"terms": {"doi": values}}, "size": 10_000, "_source": fields, "sort": ["pmid"]}
             hits = client.search(index=self.name, body=body)["hits"]["hits"]
-        return {hit["_source"]["doi"]: hit["_source"]["pmid"] for hit in reversed(hits)}
+        return [Paper(*(hit["_source"][name] for name in fields)) for hit in hits]
 
     def write(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, find_pmid, is_only_ids, read_pmid
 from indexes.readers.base.kinds import find_kind
-from indexes.readers.base.marks import is_retracted
+from indexes.readers.base.marks import is_retracted, strip_mark
 from indexes.readers.base.raised import mark_raised
 from indexes.readers.base.records import Omission
 from retrieval.core.values import Author, Document, Notice
@@ -55,7 +55,7 @@ def make_document(fields: Fields) -> Document | Omission:
     doi = find_doi(fields.doi) or next(filter(None, map(find_doi, ids)), "")
     pmcid = find_pmcid(fields.pmcid) or next(filter(None, map(find_pmcid, ids)), "")
     pmid = read_pmid(fields.pmid) or next(filter(None, map(find_pmid, ids)), "")
-    document_id = pmid or doi or pmcid or _make_id(title, abstract, year.group() if year else "")
+    document_id = pmid or doi or pmcid or make_id(title, abstract, year.group() if year else "")
     if not abstract:
         return Omission(document_id)
     types = tuple(dict.fromkeys(filter(None, (find_kind(name) or clean_text(name) for name in fields.types))))
@@ -75,9 +75,9 @@ def make_document(fields: Fields) -> Document | Omission:
     )
 
 
-def _make_id(title: str, abstract: str, year: str) -> str:
+def make_id(title: str, abstract: str, year: str) -> str:
     """An id for a paper that has none: the same for the same title and year, whichever program exported it."""
-    words = "".join(one for one in (title or abstract).casefold() if one.isalnum())
+    words = "".join(one for one in (strip_mark(title) or abstract).casefold() if one.isalnum())
     return f"ref-{hashlib.sha256(f'{words} {year}'.encode()).hexdigest()[:12]}"
 
 
