@@ -49,7 +49,7 @@ def test_exports_are_read_in_windows_1252_and_utf_16_with_a_note(tmp_path: Path,
 def test_the_note_names_the_first_line_and_counts_them(tmp_path: Path) -> None:
     _, [note] = read_all(write(tmp_path, RIS.encode("cp1252")))
     assert str(note).endswith(
-        "library, line 2: not UTF-8 and read as Windows-1252, as were 3 lines in all; check names and signs there"
+        "library, line 2: the first of 3 lines that are not UTF-8, read as Windows-1252 instead; check names and signs there"
     )
 
 
