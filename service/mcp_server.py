@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from service.checking.schemas import MOST_TEXT_CLAIMS, CheckedText
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.ground import Grounder
 from service.http.requests import faults
+from service.http.requests.surrogates import repair_json
 from service.http.schemas import DocumentOut, SearchResponse
 from service.reading.evidence import make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
@@ -79,13 +79,10 @@ class _Repaired(TextIOWrapper):
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         """The next line; a lone surrogate in it is a replacement character, as any other broken character."""
         line = super().readline(size)
-        if "\\ud" not in line.lower():
-            return line
         try:
-            text = json.dumps(json.loads(line), ensure_ascii=False)
+            return repair_json(line.removesuffix("\n")) + "\n" if line else line
         except (ValueError, RecursionError):
             return line
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") + "\n"
 
 
 def _take_input() -> _Repaired:

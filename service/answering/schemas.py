@@ -16,14 +16,13 @@ from service.answering.events import KeptSentences, Stage
 from service.grounding.schemas import EvidenceOut, VerdictOut
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.provenance import Provenance
-from service.schemas.values import Figure, OfValue, Rounded
+from service.schemas.values import Figure, OfValue, Rounded, Sent
 
 
-class AnswerRequest(BaseModel):
+class AnswerRequest(Sent):
     """A question to answer."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {

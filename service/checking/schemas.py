@@ -14,6 +14,7 @@ from service.checking.verdicts import VERDICTS, TextVerdict
 from service.grounding.schemas import CheckedOut, EvidenceOut
 from service.schemas.papers import SentenceOut
 from service.schemas.provenance import Provenance
+from service.schemas.values import Sent
 
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100
@@ -24,11 +25,10 @@ MOST_NAME = 255
 CitedStatus = Literal["bears it out", "contradicts it", "does not say it", "not judged", "not in the index"]
 
 
-class TextRequest(BaseModel):
+class TextRequest(Sent):
     """A text to check, given directly or as a file."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {

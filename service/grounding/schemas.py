@@ -11,18 +11,18 @@ from nli.text.subjects import Subjects, find_subjects
 from retrieval.core.values import Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from service.balance.schemas import BalanceOut, DesignOut
 from service.balance.weighing import Place, find_place, weigh_balance
+from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.reasons import directions
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.provenance import Provenance
-from service.schemas.values import OfValue, Rounded
+from service.schemas.values import OfValue, Rounded, Sent
 
 
-class GroundRequest(BaseModel):
+class GroundRequest(Sent):
     """A claim to ground."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {
@@ -37,7 +37,10 @@ class GroundRequest(BaseModel):
     claim: str = Field(description="One sentence that can be true or false.")
     question: str = Field("", description="The question that the claim answers; its words are added to the search.")
     known_pmids: list[str | int] = Field(
-        default_factory=list, description="Documents already known to support the claim; never returned as support."
+        default_factory=list,
+        max_length=MAX_KNOWN,
+        fail_fast=True,
+        description="Documents already known to support the claim; never returned as support.",
     )
 
 

@@ -12,6 +12,7 @@ from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut,
 from service.grounding.claims import check_topic
 from service.http.requests import problems
 from service.http.requests.access import admit_request
+from service.http.requests.bodies import JsonRoute
 from service.http.requests.parts import Parts, note, parts_of, remember
 from service.http.requests.responses import FormatQuery, describe_events, describe_formats, write_response
 from service.http.requests.streams import Event, Tell, stream_events
@@ -19,7 +20,7 @@ from service.http.requests.working import run_answer
 from service.memory.history import entry_of_question
 from service.operating.work import Job, while_there
 
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 _answer_responses = describe_formats(AnswerResponse, "answer") | problems.responses(*problems.OF_WORK, 502)
 

@@ -13,6 +13,7 @@ from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundRequest
 from service.http.requests import faults, problems
 from service.http.requests.access import AccessControl, admit_request
+from service.http.requests.bodies import JsonRoute
 from service.http.requests.parts import note, parts_of, remember
 from service.http.requests.responses import FormatQuery, describe_events, describe_formats, write_json, write_response
 from service.http.requests.streams import Event, Tell, stream_events
@@ -23,7 +24,7 @@ from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 from service.typed.schemas import TypedGroundResponse
 
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 _grounding = describe_formats(TypedGroundResponse, "ground") | problems.responses(*problems.OF_WORK)
 

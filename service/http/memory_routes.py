@@ -13,6 +13,7 @@ from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundResponse
 from service.http.requests import problems
 from service.http.requests.access import admit_request, bearer_key, header_key, holder_of, require_key
+from service.http.requests.bodies import JsonRoute
 from service.http.requests.parts import Parts, note, parts_of
 from service.http.requests.responses import write_json
 from service.http.requests.working import run_grounding
@@ -36,7 +37,9 @@ from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
 from service.schemas.provenance import Provenance
 
-router = APIRouter(dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503))
+router = APIRouter(
+    route_class=JsonRoute, dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503)
+)
 feed_router = APIRouter(responses=problems.responses(401, 404, 422, 500, 503))
 
 NOTHING = "This service remembers nothing: its operator turned that off, or its folder cannot be written."

@@ -11,6 +11,7 @@ from service.grounding.claims import check_hypothesis, check_query
 from service.http.reference import examples
 from service.http.requests import problems
 from service.http.requests.access import admit_request
+from service.http.requests.bodies import JsonRoute
 from service.http.requests.parts import note, parts_of
 from service.http.requests.responses import write_json
 from service.http.schemas import MOST_HITS, Cursor, DocumentOut, SearchResponse
@@ -20,7 +21,7 @@ from service.typed.grounding import check_written, look_at
 from service.typed.schemas import TypedOut, TypedRequest
 from service.typed.search import search_words
 
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 _evidence_found: dict[int | str, dict[str, Any]] = {
     200: {"model": EvidenceResponse, "content": {"application/json": {"example": examples.example("evidence")}}},

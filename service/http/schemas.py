@@ -15,7 +15,7 @@ from retrieval.store.rows import Entry
 from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
-from service.schemas.values import Problem, Rounded
+from service.schemas.values import Problem, Rounded, Sent
 from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100
@@ -31,11 +31,10 @@ Unread = Annotated[GroundRequest, WrapValidator(_keep_value)]
 """A request kept as it came but described by the name of what it should be, so that a generated client has one class for both."""
 
 
-class BatchRequest(BaseModel):
+class BatchRequest(Sent):
     """Claims to ground; each is validated separately, so an invalid claim does not affect the others."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {

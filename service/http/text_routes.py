@@ -17,6 +17,7 @@ from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedT
 from service.http.reference import examples
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, admit_request
+from service.http.requests.bodies import JsonRoute
 from service.http.requests.parts import Parts, note, parts_of
 from service.http.requests.responses import describe_events, write_json
 from service.http.requests.streams import Event, Tell, stream_events
@@ -27,7 +28,7 @@ from service.operating.work import Job, while_there
 PATHS = ("/v1/text", "/v1/text/stream")
 """The paths that take files."""
 
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
 _FAULTS = problems.responses(*problems.OF_WORK)
 _FORMATS: dict[str, Any] = {

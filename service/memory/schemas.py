@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from service.grounding.claims import MAX_CHARACTERS
 from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse
 from service.schemas.provenance import Provenance
-from service.schemas.values import Rounded
+from service.schemas.values import Rounded, Sent
 
 MOST_NOTE = 1000
 Kind = Literal["first contradiction", "new contradiction", "support retracted"]
@@ -137,11 +137,10 @@ class AlertList(BaseModel):
     alerts: list[AlertOut]
 
 
-class FeedbackRequest(BaseModel):
+class FeedbackRequest(Sent):
     """What a reader says about one result: the side that the paper is really on."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {

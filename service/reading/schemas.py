@@ -14,14 +14,13 @@ from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
 from service.reading.conclusion import conclude
 from service.reading.evidence import How, PaperEvidence
-from service.schemas.values import OfValue
+from service.schemas.values import OfValue, Sent
 
 
-class EvidenceRequest(BaseModel):
+class EvidenceRequest(Sent):
     """A hypothesis and one paper: its sentences, its plain text, or its JATS XML."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {
@@ -38,7 +37,9 @@ class EvidenceRequest(BaseModel):
     )
 
     hypothesis: str = Field(description="One sentence that the paper may support or contradict.")
-    sentences: list[str] | None = Field(None, description="The paper's sentences in order, including any headings.")
+    sentences: list[str] | None = Field(
+        None, fail_fast=True, description="The paper's sentences in order, including any headings."
+    )
     text: str | None = Field(None, description="The paper as plain text, each heading on its own line.")
     jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
     k: int = Field(5, description="How many sentences to choose.")

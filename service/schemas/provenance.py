@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from retrieval.index import Index
 from service.configuration.models import Models
@@ -32,12 +32,22 @@ class Service(Protocol):
         """The configuration of what it does."""
 
 
+_MOST_MODELS = 100
+
+
+def _check_few(models: object) -> object:
+    """Refuse too many at once, since a body may hold tens of thousands of wrong ones and each would be described."""
+    if isinstance(models, dict) and len(models) > _MOST_MODELS:
+        raise ValueError(f"has {len(models):,} models but may have at most {_MOST_MODELS}")
+    return models
+
+
 class Provenance(BaseModel):
     """The configuration, models and index behind the response."""
 
     config: str
     profile: str
-    models: dict[str, str]
+    models: Annotated[dict[str, str], BeforeValidator(_check_few)]
     index: str
     documents: int
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
 """A score or a probability as it is shown."""
 Figure = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 """A count, a sum of weights or a certainty as it is shown."""
+
+
+class Sent(BaseModel):
+    """The body of a request: unknown fields are refused, but only the first is looked at, however many there are."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_unknown_field(cls, data: Any) -> Any:
+        known = cls.model_fields
+        if not isinstance(data, dict) or len(data) <= len(known) + 1:
+            return data
+        unknown = next(name for name in data if name not in known)
+        return {name: value for name, value in data.items() if name in known or name == unknown}
 
 
 class OfValue(BaseModel):

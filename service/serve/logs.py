@@ -12,6 +12,9 @@ from typing import Any
 from service.http.requests import problems
 from service.operating.settings import Settings
 
+_FRAMES = 30
+"""The innermost frames that are logged; endless recursion has a thousand."""
+
 
 class JsonLines(logging.Formatter):
     """One JSON object per record, ASCII only. Exceptions are logged by type and frames only: their text may quote a claim."""
@@ -37,7 +40,8 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
             fields["exception"] = type(error).__name__
-            fields["frames"] = [f"{one.filename}:{one.lineno} {one.name}" for one in traceback.extract_tb(error.__traceback__)]
+            frames = traceback.extract_tb(error.__traceback__, -_FRAMES)
+            fields["frames"] = [f"{one.filename}:{one.lineno} {one.name}" for one in frames]
             if self._with_texts:
                 fields["text"] = str(error)
         return fields

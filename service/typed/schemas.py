@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
 from service.schemas.papers import SentenceOut, facts_of
-from service.schemas.values import OfValue
+from service.schemas.values import OfValue, Sent
 from service.typed.suggest import Suggestion
 from service.typed.typed import Kind, Typed
 
@@ -26,12 +26,10 @@ _OFFERS: dict[Kind, tuple[Offer, ...]] = {
 }
 
 
-class TypedRequest(BaseModel):
+class TypedRequest(Sent):
     """Whatever was typed where a claim was expected."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"text": "Does beta-carotene prevent lung cancer?"}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Does beta-carotene prevent lung cancer?"}]})
 
     text: str = Field(description="A claim, a question, keywords, a PMID or DOI, or a text.")
 

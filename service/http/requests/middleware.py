@@ -108,9 +108,10 @@ class OuterMiddleware:
             return
         except (_TooLarge, _TooSlow) as error:
             fault = error.status_code, error.detail, error.headers
-        except Exception:
+        except Exception as error:
             _log.exception("a request failed")
-            fault = 500, problems.FAILED, None
+            failure = problems.problem_of_failure(error)
+            fault = failure.status, failure.detail, None
         if not sender.status:
             await problems.response(*fault)(scope, receive, sender)
 

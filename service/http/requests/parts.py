@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from asyncio import Lock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from fastapi import Request
@@ -29,6 +30,7 @@ class Parts:
     tokens: TokenMeter
     log_claims: bool = False
     memory: Memory | None = None
+    reading_body: Lock = field(default_factory=Lock)
 
 
 def parts_of(request: Request) -> Parts:

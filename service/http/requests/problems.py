@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
@@ -19,7 +20,6 @@ from service.operating.work import Gone
 from service.schemas.values import Problem
 
 MEDIA_TYPE = "application/problem+json"
-FAILED = "The request could not be answered; see the service's log."
 CLIENT_LEFT = 499
 """No client ever sees this status; only the log and the metrics do."""
 
@@ -71,6 +71,18 @@ def problem(status: int, detail: str) -> Problem:
 def problem_of(error: CounterpointError) -> Problem:
     """The problem for one of our own errors."""
     return problem(error.status, str(error))
+
+
+def problem_of_failure(error: BaseException) -> Problem:
+    """The problem for an error that nobody foresaw, after it was logged."""
+    status = 500
+    if isinstance(error, MemoryError):
+        status = 503
+    elif isinstance(error, RecursionError):
+        status = 422
+    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        status = 507
+    return problem(status, faults.explain_failure(error))
 
 
 def response(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

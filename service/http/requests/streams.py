@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from retrieval.core.errors import CounterpointError
 from service.http.requests import problems
 from service.operating.work import Gone, Job, Workers
+from service.schemas.values import Problem
 
 _log = logging.getLogger("counterpoint")
 
@@ -82,7 +83,19 @@ async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers
                 yield format_sse_event(comment="ping")
         finally:
             getter.cancel()
-    yield _encode_event(_last(job))
+    yield _encode_last(job)
+
+
+def _encode_last(job: Job[Event]) -> bytes:
+    try:
+        return _encode_event(_last(job))
+    except Exception as error:  # the result cannot be written as JSON
+        return _encode_event(("error", _log_failure(error)))
+
+
+def _log_failure(error: BaseException) -> Problem:
+    _log.error("a stream's work failed", exc_info=error)
+    return problems.problem_of_failure(error)
 
 
 def _last(job: Job[Event]) -> Event:
@@ -93,8 +106,7 @@ def _last(job: Job[Event]) -> Event:
         return job.result.result()
     if isinstance(error, CounterpointError):
         return "error", problems.problem_of(error)
-    _log.error("a stream's work failed", exc_info=error)
-    return "error", problems.problem(500, problems.FAILED)
+    return "error", _log_failure(error)
 
 
 def _encode_event(event: Event) -> bytes:

@@ -1,0 +1,218 @@
+"""Bodies made to hurt: each is answered in its own time, none with a 5xx, and /health does not wait for them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from service.answering.schemas import AnswerRequest
+from service.checking.schemas import TextRequest
+from service.grounding.schemas import GroundRequest
+from service.http.requests.surrogates import repair_json
+from service.http.schemas import BatchRequest
+from service.memory.schemas import FeedbackRequest, SaveRequest
+from service.reading.schemas import EvidenceRequest
+from service.typed.schemas import TypedRequest
+
+REQUESTS: dict[str, type[BaseModel]] = {
+    "/v1/ground": GroundRequest, "/v1/ground/batch": BatchRequest, "/v1/ground/stream": GroundRequest,
+    "/v1/answer": AnswerRequest, "/v1/evidence": EvidenceRequest, "/v1/text": TextRequest, "/v1/typed": TypedRequest,
+    "/v1/saved": SaveRequest, "/v1/feedback": FeedbackRequest,
+}  # fmt: skip
+_Test = TypeVar("_Test")
+LONE = "\ud800"
+MANY = 100_000
+FEEDBACK = {"claim": "zeta", "pmid": "1", "sentence": "", "shown": "support", "right": "support"}
+PROVENANCE = {"config": "a", "profile": "b", "models": {"c": "d"}, "index": "e", "documents": 1}
+SURROGATES: list[tuple[str, Any]] = [
+    ("/v1/ground", {"claim": f"zeta {LONE} pressure", "question": LONE, "known_pmids": [LONE]}),
+    ("/v1/ground", {"claim": "zeta", LONE: 1}),
+    ("/v1/ground", LONE),
+    ("/v1/ground/batch", {"claims": [{"claim": LONE}, {LONE: "x"}, LONE, 3, {"claim": "zeta", "question": LONE}]}),
+    ("/v1/answer", {"question": f"Does omega {LONE} help?", "narrative": LONE, "topic": LONE, "id": LONE}),
+    ("/v1/evidence", {"hypothesis": f"{LONE} x", "sentences": [f"{LONE} b.", "c."], "k": 1}),
+    ("/v1/evidence", {"hypothesis": "x", "text": f"Zeta {LONE} lowers. And more.", "k": 1}),
+    ("/v1/evidence", {"hypothesis": "x", "jats": f"<article>{LONE}</article>"}),
+    ("/v1/text", {"text": f"Zeta {LONE} lowers pressure."}),
+    ("/v1/text", {"file": "WmV0YSBsb3dlcnMu", "name": f"{LONE}.txt"}),
+    ("/v1/text", {"file": LONE, "name": "a.txt"}),
+    ("/v1/typed", {"text": f"Zeta {LONE} lowers pressure."}),
+    ("/v1/saved", {"claim": f"zeta {LONE}", "note": LONE}),
+    ("/v1/feedback", FEEDBACK | {"comment": LONE, "provenance": PROVENANCE | {"index": LONE, "models": {LONE: LONE}}}),
+    ("/v1/feedback", FEEDBACK | {"shown": LONE, "pmid": LONE}),
+]
+HOSTILE: dict[str, bytes] = {
+    "nested arrays": b"[" * MANY,
+    "nested objects": b'{"claim":' * MANY,
+    "arrays in a field": b'{"claim":"zeta","known_pmids":[' + b"[]," * MANY + b"[]]}",
+    "numbers in a field": b'{"claim":"zeta","known_pmids":[' + b"1," * MANY + b"1]}",
+    "numbers as sentences": b'{"hypothesis":"zeta","sentences":[' + b"1," * MANY + b"1]}",
+    "unknown fields": b"{" + b",".join(b'"f%d":1' % i for i in range(MANY // 2)) + b"}",
+    "a long unknown field": json.dumps({"k" * 900_000: 1}).encode(),
+    "models of a provenance": json.dumps(
+        FEEDBACK | {"provenance": PROVENANCE | {"models": {str(i): i for i in range(MANY // 2)}}}
+    ).encode(),
+    "a number of 900,000 digits": b'{"claim":' + b"9" * 900_000 + b"}",
+    "a number of 4,300 digits": b'{"claim":"zeta","known_pmids":[' + b"9" * 4_300 + b"]}",
+    "a fraction of 900,000 digits": b'{"claim":0.' + b"9" * 900_000 + b"}",
+    "infinity": b'{"claim":1e400}',
+    "no number": b'{"hypothesis":"zeta","text":"zeta","k":NaN}',
+    "UTF-16": '{"claim":"zeta"}'.encode("utf-16"),
+    "Latin-1": '{"claim":"zäta"}'.encode("latin-1"),
+    "surrogates in UTF-8": b'{"claim":"\xed\xa0\x80"}',
+    "zeros": bytes(1000),
+    "gzip": gzip.compress(b'{"claim":"zeta"}'),
+    "newlines": json.dumps({"claim": "\n" * 400_000, "text": "\n" * 190_000}).encode(),
+    "long claims": json.dumps({"claims": [{"claim": "x " * 4_000}] * 100}).encode(),
+    "nothing but blanks": b" " * 900_000,
+    "a text": json.dumps("x" * 900_000).encode(),
+    "null": b"null",
+}
+
+
+def _slow(test: _Test) -> _Test:
+    """Starting a service takes long."""
+    return cast(_Test, pytest.mark.slow(pytest.mark.timeout(400)(test)))
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service in a process of its own, so that the client's work takes nothing from it."""
+    place = tmp_path_factory.mktemp("hostile")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = (
+        "import sys; from pathlib import Path; import uvicorn; from service.operating.settings import Settings\n"
+        "from tests.helpers.fakes import make_index; from tests.helpers.served import over_fakes\n"
+        "document = {'pmid': '1', 'title': 'One', 'abstract': 'Zeta is not against pressure.'}\n"
+        "folder = make_index(Path(sys.argv[1]), [document]).folder\n"
+        "app = over_fakes(folder, Settings(state=sys.argv[1] + '/memory', body_seconds=5))\n"
+        "uvicorn.run(app, port=int(sys.argv[2]), log_config=None, access_log=False)\n"
+    )
+    server = subprocess.Popen([sys.executable, "-c", program, str(place), str(port)], stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 240
+        while time.monotonic() < deadline:
+            with suppress(httpx.HTTPError):
+                if httpx.get(f"{url}/health", timeout=5).status_code == 200:
+                    break
+            time.sleep(0.1)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+@_slow
+@pytest.mark.parametrize(("path", "body"), SURROGATES)
+def test_a_lone_surrogate_is_read_as_a_broken_character_or_refused(url: str, path: str, body: Any) -> None:
+    sent = httpx.post(f"{url}{path}", content=json.dumps(body), headers={"Content-Type": "application/json"}, timeout=60)
+    assert sent.status_code in (200, 404, 422), sent.text
+    assert sent.content.decode("utf-8")
+
+
+def test_only_lone_surrogates_are_replaced() -> None:
+    assert repair_json(r'{"a": "\ud83d\ude00 \\ud800 \uD800 \udc00\ud800 x"}') == '{"a": "😀 \\\\ud800 � �� x"}'
+    assert repair_json('{"a": "\\u00e9"}') == '{"a": "\\u00e9"}'
+
+
+@_slow
+@pytest.mark.parametrize("path", REQUESTS)
+def test_no_hostile_body_is_answered_with_a_5xx(url: str, path: str) -> None:
+    for name, body in HOSTILE.items():
+        sent = httpx.post(f"{url}{path}", content=body, headers={"Content-Type": "application/json"}, timeout=60)
+        assert sent.status_code < 500, (name, sent.text[:300])
+        if "json" in sent.headers["content-type"] and sent.status_code >= 400:
+            assert len(sent.json()["detail"]) < 400, name
+
+
+@pytest.mark.parametrize("model", {*REQUESTS.values()})
+def test_however_much_is_wrong_little_of_it_is_described(model: type[BaseModel]) -> None:
+    wrong: dict[str, Any] = {name: [[]] * 2_000 for name in model.model_fields} | {str(i): 1 for i in range(2_000)}
+    with pytest.raises(ValidationError) as fault:
+        model.model_validate(wrong)
+    assert fault.value.error_count() < 20 + len(model.model_fields)
+    few = {name: {"models": dict.fromkeys(map(str, range(2_000)), 1)} for name in model.model_fields}
+    with pytest.raises(ValidationError) as fault:
+        model.model_validate(few)
+    assert fault.value.error_count() < 20 + len(model.model_fields)
+
+
+@_slow
+def test_health_waits_for_none_of_64_clients_who_send_them(url: str) -> None:
+    waits, stop = list[float](), threading.Event()
+
+    def ask_health() -> None:
+        with httpx.Client(timeout=60) as client:
+            while not stop.wait(0.1):
+                began = time.monotonic()
+                assert client.get(f"{url}/health").status_code == 200
+                waits.append(time.monotonic() - began)
+
+    def send(number: int) -> list[int]:
+        bodies = list(HOSTILE.values())
+        paths = list(REQUESTS)
+        told = []
+        with httpx.Client(timeout=100) as client:
+            for turn in range(3):
+                body, path = bodies[(number + turn * 7) % len(bodies)], paths[(number + turn) % len(paths)]
+                sent = client.post(f"{url}{path}", content=body, headers={"Content-Type": "application/json"})
+                told.append(sent.status_code)
+        return told
+
+    asking = threading.Thread(target=ask_health)
+    asking.start()
+    with ThreadPoolExecutor(64) as pool, _SlowBodies(url):
+        statuses = {status for told in pool.map(send, range(64)) for status in told}
+    stop.set()
+    asking.join()
+    assert statuses <= {200, 400, 404, 408, 413, 422, 503}
+    print(f"/health was asked {len(waits)} times; the longest wait was {max(waits):.2f} s.")
+    assert max(waits) < 3
+
+
+class _SlowBodies:
+    """Connections whose bodies do not end: a length that is never reached, chunks without an end."""
+
+    def __init__(self, url: str) -> None:
+        place = urlsplit(url)
+        self._address = place.hostname or "", place.port or 0
+
+    def __enter__(self) -> None:
+        self._open = [socket.create_connection(self._address, timeout=30) for _ in range(16)]
+        for number, one in enumerate(self._open):
+            length = "transfer-encoding: chunked" if number % 2 else "content-length: 500"
+            one.sendall(f"POST /v1/ground HTTP/1.1\r\nhost: [::1]\r\ncontent-type: application/json\r\n{length}\r\n\r\n".encode())
+            one.sendall(b"1\r\n{\r\n" if number % 2 else b"{")
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._open:
+            assert one.recv(4096).startswith(b"HTTP/1.1 408")
+            one.close()
+
+
+@_slow
+def test_chunks_without_an_end_are_cut_off_at_the_limit(url: str) -> None:
+    place = urlsplit(url)
+    with socket.create_connection((place.hostname or "", place.port or 0), timeout=30) as client:
+        client.sendall(b"POST /v1/ground HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
+        with suppress(OSError):  # it has answered and hung up
+            for _ in range(400):
+                client.sendall(b"2000\r\n" + b" " * 8192 + b"\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 413")
