@@ -62,7 +62,7 @@ def _split(path: Path, on_bad: OnBad) -> Iterator[tuple[str, list[str]]]:
         hint = "expected `ER  - ` at the end of the record, reached the end of the file; it is cut off, so export it again."
         raise BadRecord(path, f"the record in line {began}", hint)
     if not number:
-        raise BadInput(f"{path} holds no RIS record: expected records that begin with `TY  - `; export it again.")
+        raise BadInput(f"{path} holds no RIS record: expected lines that begin with `TY  - ` and no indent; export it again.")
 
 
 def _begins_with_tag(line: str) -> bool:

@@ -308,3 +308,8 @@ def test_any_text_is_read_or_refused_in_one_sentence(text: str, start: str) -> N
         count_out(start + text)
     except BadInput as error:
         assert "\n" not in str(error)
+
+
+def test_ris_with_an_indent_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="holds no RIS record: expected lines that begin with `TY  - ` and no indent"):
+        read_all(tmp_path, "  TY  - JOUR\n  AB  - Zinc helped.\n  ER  - \n")
