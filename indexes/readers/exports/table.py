@@ -70,6 +70,10 @@ def read(path: Path, on_bad: OnBad = raise_bad, columns: Columns | None = None) 
     """The rows of one file, in its order; one without a column for the abstract is refused, and `columns` says which it is."""
     header = _find_header(read_text_lines(path, lambda _: None), columns or {})
     places = _find_places(path, header.names, columns or {})
+    return _read_documents(path, header, places, on_bad)
+
+
+def _read_documents(path: Path, header: _Header, places: dict[str, int], on_bad: OnBad) -> Iterator[Record]:
     unread: list[tuple[str, str]] = []
 
     def make(row: list[str]) -> Record:
