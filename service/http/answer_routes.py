@@ -22,10 +22,10 @@ from service.operating.work import Job, while_there
 
 router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
-_answer_responses = describe_formats(AnswerResponse, "answer") | problems.responses(*problems.OF_WORK, 502)
+_answer_responses = describe_formats(AnswerResponse) | problems.responses(*problems.OF_WORK, 502)
 
 
-@router.post("/answer", name="answer_alias", response_model=AnswerResponse, responses=_answer_responses)
+@router.post("/answer", name="answer_alias", deprecated=True, response_model=AnswerResponse, responses=_answer_responses)
 @router.post("/v1/answer", response_model=AnswerResponse, responses=_answer_responses)
 async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "json") -> Response:
     """A short answer to a question, each sentence with checked citations, and the papers that contradict it."""
@@ -51,7 +51,7 @@ _answer_stream: dict[str, Any] = {
 }
 
 
-@router.post("/answer/stream", name="answer_stream_alias", **_answer_stream)
+@router.post("/answer/stream", name="answer_stream_alias", deprecated=True, **_answer_stream)
 @router.post("/v1/answer/stream", **_answer_stream)
 async def answer_stream(body: AnswerRequest, request: Request) -> Response:
     """Like /v1/answer, but as server-sent events: "stage", "sentence", "removed", and finally "answer" or "error"."""

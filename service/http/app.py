@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -22,6 +23,7 @@ from service.grounding.schemas import GroundRequest
 from service.http import answer_routes, claim_routes, example_routes, memory_routes, paper_routes, text_routes
 from service.http.page import files
 from service.http.reference import docs_page
+from service.http.reference.examples import add_examples
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, require_key
 from service.http.requests.middleware import OuterMiddleware
@@ -57,6 +59,12 @@ _BODIES: dict[str, type[BaseModel]] = {
 """The model of a request's body, by the last matching part of the path."""
 
 
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """The API's description, with examples."""
+        return add_examples(super().openapi())
+
+
 def create_app(
     load: Callable[[], Grounder],
     load_answerer: Callable[[Grounder], Answerer] | None = None,
@@ -90,7 +98,7 @@ def create_app(
         await asyncio.to_thread(workers.close)
         await asyncio.to_thread(live.close)
 
-    app = FastAPI(
+    app = _App(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
         # FastAPI's own pages load their scripts from other sites; here nothing is fetched from another machine (docs_page).
         docs_url=None, redoc_url=None,

@@ -26,10 +26,10 @@ from service.typed.schemas import TypedGroundResponse
 
 router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
-_grounding = describe_formats(TypedGroundResponse, "ground") | problems.responses(*problems.OF_WORK)
+_grounding = describe_formats(TypedGroundResponse) | problems.responses(*problems.OF_WORK)
 
 
-@router.post("/ground", name="ground_alias", response_model=TypedGroundResponse, responses=_grounding)
+@router.post("/ground", name="ground_alias", deprecated=True, response_model=TypedGroundResponse, responses=_grounding)
 @router.post("/v1/ground", response_model=TypedGroundResponse, responses=_grounding)
 async def ground(body: GroundRequest, request: Request, format: FormatQuery = "json") -> Response:
     """The documents that contradict a claim, and those that support it, each with its exact sentence."""

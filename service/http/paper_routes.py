@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 
 from service.grounding.claims import check_hypothesis, check_query
-from service.http.reference import examples
 from service.http.requests import problems
 from service.http.requests.access import admit_request
 from service.http.requests.bodies import JsonRoute
@@ -23,13 +22,8 @@ from service.typed.search import search_words
 
 router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
-_evidence_found: dict[int | str, dict[str, Any]] = {
-    200: {"model": EvidenceResponse, "content": {"application/json": {"example": examples.example("evidence")}}},
-    **problems.responses(*problems.OF_WORK, 502),
-}
 
-
-@router.post("/v1/evidence", response_model=EvidenceResponse, responses=_evidence_found)
+@router.post("/v1/evidence", response_model=EvidenceResponse, responses=problems.responses(*problems.OF_WORK, 502))
 async def evidence(body: EvidenceRequest, request: Request) -> Response:
     """The sentences of one paper that together carry the most evidence for or against a hypothesis."""
     parts = parts_of(request)

@@ -14,7 +14,6 @@ from service.checking.check import Checker, Reading
 from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, export_text
 from service.checking.request import read_request
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
-from service.http.reference import examples
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, admit_request
 from service.http.requests.bodies import JsonRoute
@@ -32,8 +31,7 @@ router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)],
 
 _FAULTS = problems.responses(*problems.OF_WORK)
 _FORMATS: dict[str, Any] = {
-    "application/json": {"example": examples.example("text")},
-    **{media.partition(";")[0]: {"schema": {"type": "string"}} for name, media in MEDIA_TYPES.items() if name != "json"},
+    media.partition(";")[0]: {"schema": {"type": "string"}} for name, media in MEDIA_TYPES.items() if name != "json"
 }
 _RESULT: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "content": _FORMATS}}
 

@@ -1,7 +1,7 @@
 """Regenerates the examples of the API's description: `python -m service.serve.examples INDEX` (`make examples`).
 
-INDEX is that of the demo corpus. Each file is the service's response, with its own models, to the example in the request's
-schema; run this when the form of a response, the demo corpus or the shipped models change.
+INDEX is that of the demo corpus. Each file is the service's response, with its own models, to the example in the call's
+description; run this when the form of a response, the demo corpus or the shipped models change.
 """
 
 from __future__ import annotations
@@ -10,40 +10,58 @@ import json
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from fastapi.testclient import TestClient
-from pydantic import BaseModel
 
-from service.answering.schemas import AnswerRequest
 from service.assembly import assemble, assemble_answerer_beside
-from service.checking.schemas import TextRequest
 from service.configuration.defaults import ANSWERS, CONFIG, PROFILE
-from service.grounding.schemas import GroundRequest
 from service.http.app import create_app
 from service.operating.settings import Settings
-from service.reading.schemas import EvidenceRequest
 
 EXAMPLES = Path(__file__).parents[1] / "http" / "examples"
-REQUESTS: dict[str, type[BaseModel]] = {
-    "ground": GroundRequest, "answer": AnswerRequest, "evidence": EvidenceRequest, "text": TextRequest,
-}  # fmt: skip
-"""The names of the files and of the routes under /v1, each with its request."""
+CALLS = (
+    "health", "searched_index", "ground", "ground_batch", "answer", "evidence", "text", "typed", "document", "search",
+    "save_claim", "list_saved", "read_saved", "give_feedback", "list_feedback", "list_history", "read_history",
+)  # fmt: skip
+"""The calls in an order in which each finds what it reads; each has a file of this name."""
 
 
 def main(index: Path) -> None:
-    """Send each route its request's own example and write the response into `EXAMPLES`."""
-    app = create_app(
-        lambda: assemble(index, CONFIG, PROFILE),
-        lambda grounder: assemble_answerer_beside(grounder, ANSWERS),
-        Settings(state="off"),
-    )
-    with TestClient(app, base_url="http://localhost") as client:
-        _wait(client)
-        for name, request in REQUESTS.items():
-            answer = client.post(f"/v1/{name}", json=request.model_json_schema()["examples"][0]).raise_for_status()
-            text = json.dumps(answer.json(), indent=1, ensure_ascii=False)
-            (EXAMPLES / f"{name}.json").write_text(f"{text}\n", "utf-8")
-            print(f"Wrote {EXAMPLES / name}.json.")
+    """Make every call with the examples of its own description and write the response into `EXAMPLES`."""
+    with TemporaryDirectory() as memory:
+        app = create_app(
+            lambda: assemble(index, CONFIG, PROFILE),
+            lambda grounder: assemble_answerer_beside(grounder, ANSWERS),
+            Settings(state=memory),
+        )
+        with TestClient(app, base_url="http://localhost") as client:
+            _wait(client)
+            id = ""
+            for name in CALLS:
+                answer = _call(client, app.openapi(), name, id)
+                if listed := answer.get("saved") or answer.get("entries"):
+                    id = listed[0]["id"]
+                text = json.dumps(answer, indent=1, ensure_ascii=False)
+                (EXAMPLES / f"{name}.json").write_text(f"{text}\n", "utf-8")
+                print(f"Wrote {EXAMPLES / name}.json.")
+
+
+def _call(client: TestClient, document: dict[str, Any], name: str, id: str) -> dict[str, Any]:
+    """The response to the example of a call; `id` is that of the entry listed last."""
+    calls = ((path, method, one) for path, item in document["paths"].items() for method, one in item.items())
+    path, method, call = next(one for one in calls if one[2]["operationId"] == name)
+    examples = {one["name"]: (one["schema"].get("examples") or [None])[0] for one in call.get("parameters", ())}
+    query = {
+        one["name"]: examples[one["name"]] for one in call.get("parameters", ()) if one["in"] == "query" and one.get("required")
+    }
+    body = call.get("requestBody")
+    shape = body and document["components"]["schemas"][body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]]
+    json_body = shape["examples"][0] if shape else None
+    response = client.request(method, path.format_map(examples | {"id": id}), params=query, json=json_body)
+    answer: dict[str, Any] = response.raise_for_status().json()
+    return answer
 
 
 def _wait(client: TestClient) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from service.http.reference.examples import ALIAS
+
+PROBLEM = "application/problem+json"
 Kind = tuple[tuple[str, str], ...]
 """The kind of a value in words, as pieces of (text, the name of the shape it refers to or "")."""
 
-_ALIAS = "_alias"
 _WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
 _BOUNDS = {
     "minimum": "at least {}", "maximum": "at most {}", "minItems": "at least {} entries", "maxItems": "at most {} entries",
@@ -31,7 +33,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call; `others` are its older paths, `key` says whether it may need an API key."""
+    """One call; `others` are its older paths, `key` says whether it may need a key, `errors` are the statuses of problems."""
 
     name: str
     method: str
@@ -42,7 +44,9 @@ class Call:
     parameters: tuple[Field, ...]
     body: tuple[Field, ...]
     answers: tuple[Field, ...]
+    errors: tuple[str, ...]
     example: str
+    response: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +63,25 @@ def calls(document: Mapping[str, Any]) -> list[Call]:
     every = [(path, method, operation) for path, item in document["paths"].items() for method, operation in item.items()]
     aliases: dict[str, list[str]] = {}
     for path, _, operation in every:
-        if operation["operationId"].endswith(_ALIAS):
-            aliases.setdefault(operation["operationId"].removesuffix(_ALIAS), []).append(path)
+        if operation["operationId"].endswith(ALIAS):
+            aliases.setdefault(operation["operationId"].removesuffix(ALIAS), []).append(path)
     return [
         _call(document, path, method, operation, aliases.get(operation["operationId"], ()))
         for path, method, operation in every
-        if not operation["operationId"].endswith(_ALIAS)
+        if not operation["operationId"].endswith(ALIAS)
     ]
+
+
+def errors(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Every status that is answered with a problem, with its description."""
+    found = {
+        status: one["description"]
+        for item in document["paths"].values()
+        for operation in item.values()
+        for status, one in operation["responses"].items()
+        if PROBLEM in one.get("content", {})
+    }
+    return sorted(found.items())
 
 
 def shapes(document: Mapping[str, Any]) -> list[Shape]:
@@ -107,12 +123,17 @@ def _call(document: Mapping[str, Any], path: str, method: str, operation: Mappin
             one["description"].replace("Successful Response", "the result"),
         )
         for status, one in sorted(operation["responses"].items())
+        if PROBLEM not in one.get("content", {})
     ]
+    problems = sorted(status for status, one in operation["responses"].items() if PROBLEM in one.get("content", {}))
+    response = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("example")
     return Call(
         name=operation["operationId"], method=method.upper(), path=path, about=operation.get("description", ""),
         others=tuple(others),
         key=bool(operation.get("security")), parameters=tuple(parameters), body=_fields(body), answers=tuple(answers),
+        errors=tuple(problems),
         example=_example(path, operation.get("parameters", ()), body),
+        response=json.dumps(response, ensure_ascii=False, indent=2) if response is not None else "",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from service.http.reference.described import calls, shapes
+from service.http.reference.described import calls, errors, shapes
 from service.output.templates import load_templates
 
 POLICY = "; ".join(
@@ -57,6 +57,7 @@ def render_page(document: dict[str, Any]) -> bytes:
             version=info["version"],
             about=info["description"],
             calls=calls(document),
+            errors=errors(document),
             shapes=shapes(document),
         )
         .lstrip()

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from retrieval.core.answers import Answer
 from retrieval.core.values import Grounding
-from service.http.reference import examples
 from service.output.export import Format, export_text
 from service.schemas.values import Problem
 
@@ -26,10 +25,9 @@ FormatQuery = Annotated[
 _ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
 
 
-def describe_formats(model: type[BaseModel], name: str) -> dict[int | str, dict[str, Any]]:
-    """Describe the response for the API's description: a real example as JSON, and the text formats."""
-    content: dict[str, Any] = {"application/json": {"example": examples.example(name)}}
-    content |= {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
+def describe_formats(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Describe the response for the API's description: JSON, and the text formats."""
+    content = {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
     return {200: {"model": model, "content": content}}
 
 

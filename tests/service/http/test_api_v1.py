@@ -17,16 +17,18 @@ from hypothesis import strategies as st
 from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadConfig, IndexUnusable
 from retrieval.index import Index
-from service.answering.schemas import AnswerResponse
+from service.answering.schemas import AnswerRequest, AnswerResponse
+from service.checking.schemas import TextRequest
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
+from service.grounding.schemas import GroundRequest
 from service.http.app import create_app
 from service.http.reference.examples import example
 from service.operating.settings import Settings
 from service.operating.work import Gone
 from service.reading import evidence
-from service.reading.schemas import EvidenceResponse
-from service.serve.examples import EXAMPLES, REQUESTS
+from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.serve.examples import CALLS, EXAMPLES
 from service.typed.schemas import TypedGroundResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder
@@ -296,12 +298,13 @@ def test_the_examples_of_the_description_are_answers_of_this_version() -> None:
 
 
 def test_the_examples_answer_what_the_requests_show() -> None:
-    asked = {name: request.model_json_schema()["examples"][0] for name, request in REQUESTS.items()}
+    requests = {"ground": GroundRequest, "answer": AnswerRequest, "evidence": EvidenceRequest, "text": TextRequest}
+    asked = {name: request.model_json_schema()["examples"][0] for name, request in requests.items()}
     assert example("ground")["claim"]["text"] == asked["ground"]["claim"]
     assert example("answer")["topic"]["question"] == asked["answer"]["question"]
     assert example("evidence")["hypothesis"] == asked["evidence"]["hypothesis"]
     assert example("text")["text"] == asked["text"]["text"]
-    assert {f"{name}.json" for name in asked} == {one.name for one in EXAMPLES.iterdir()}
+    assert {f"{name}.json" for name in CALLS} == {one.name for one in EXAMPLES.iterdir()}
 
 
 def test_the_description_names_every_call_with_its_problems(client: TestClient) -> None:

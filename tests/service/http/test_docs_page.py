@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -11,8 +13,9 @@ from fastapi.testclient import TestClient
 
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.http.reference.described import calls, kind_of
+from service.http.reference.described import calls, errors, kind_of
 from service.http.reference.docs_page import render_page
+from service.serve.examples import CALLS
 
 
 def _never_loaded() -> Grounder:
@@ -81,6 +84,33 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
     assert found["document"].example.endswith("/v1/documents/demo-glucose-leuven-2001")
     assert found["ground_stream"].answers[0].kind[-1][0].endswith("with the events stage, grounding, error")
     assert (found["ground"].key, found["health"].key) == (True, False)
+
+
+def test_the_older_addresses_are_deprecated_in_the_description(client: TestClient) -> None:
+    calls = {path: one for path, item in client.get("/openapi.json").json()["paths"].items() for one in item.values()}
+    assert {path for path, one in calls.items() if one.get("deprecated")} == {"/ground", "/answer", "/answer/stream"}
+
+
+def test_examples_of_responses_are_shown_and_fit_their_descriptions(client: TestClient, page: str) -> None:
+    document = client.get("/openapi.json").json()
+    found = {one.name: one for one in calls(document) if one.response}
+    assert set(found) == set(CALLS) and {"ground", "search", "health", "list_history"} < set(found)
+    for name, call in found.items():
+        assert escape(call.response, quote=False) in page.replace("&#34;", '"').replace("&#39;", "'"), name
+        shape = document["components"]["schemas"][call.answers[0].kind[0][1]]
+        assert set(json.loads(call.response)) == set(shape["properties"]), f"`make examples` after a change of {name}"
+
+
+def test_each_error_is_described_once(client: TestClient, page: str) -> None:
+    document = client.get("/openapi.json").json()
+    known = dict(errors(document))
+    assert {"400", "401", "422", "503"} < set(known)
+    for status, about in known.items():
+        assert page.count(f'<th scope="row">{status}</th><td>{about}</td>') == page.count(f"<td>{about}</td>") == 1
+    ground = next(one for one in calls(document) if one.name == "ground")
+    assert ground.errors == ("400", "401", "408", "413", "422", "429", "500", "503") and [one.name for one in ground.answers] == [
+        "200"
+    ]
 
 
 def test_what_a_value_is_is_told_in_words() -> None:
