@@ -60,7 +60,8 @@ def _store(index: Path) -> Documents:
 def _list_faults(faults: list[str], run: Path) -> None:
     """Print the faults of a run and, if there are any, exit with code 1."""
     for fault in faults:
-        typer.echo(fault)
+        # What a run file has wrong may be half a character.
+        typer.echo(fault.encode("utf-8", "backslashreplace").decode())
     if faults:
         print_note(f"{len(faults)} faults in {run}.")
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval.store.documents import Documents
+from service.trec.records import is_whole
 
 MAX_CITATIONS = 3
 
@@ -58,7 +59,7 @@ def citation_faults(place: str, name: str, pmids: Sequence[str], store: Document
         yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"
     for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):
         yield f"{place}: {name} repeats {pmid}"
-    index_pmids = store.holds(pmids)
+    index_pmids = store.holds([pmid for pmid in pmids if is_whole(pmid)])
     for pmid in dict.fromkeys(pmids):
         if pmid not in index_pmids:
             yield f"{place}: {name} contains {pmid}, which is not in the index"

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from retrieval.core.errors import BadInput, BadRecord
+
+_MOST_DIGITS = 400
+"""Python reads longer numbers slowly, and not at all beyond 4,300 digits."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def read_json_or_lines(path: Path) -> list[Any]:
@@ -16,31 +22,50 @@ def read_json_or_lines(path: Path) -> list[Any]:
     Raises `BadInput` for a file that cannot be read as either.
     """
     try:
-        text = path.read_text("utf-8")
+        # A byte order mark, which Windows writes, is no part of the text.
+        text = path.read_text("utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}); give the path of an existing file.") from None
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not UTF-8 text; expected a JSON file.") from None
     if not text.strip():
         raise BadInput(f"{path} is empty; expected a JSON file.")
+    load = partial(json.loads, parse_int=partial(_read_whole_number, path))
     try:
-        data = json.loads(text)
+        data = load(text)
         return data if isinstance(data, list) else [data]
     except json.JSONDecodeError as error:
         list_error = error
     except RecursionError:
-        raise BadInput(f"{path} is nested too deeply to be read; expected a JSON file of records.") from None
+        raise _nested_too_deeply(path) from None
     records = []
     # Not splitlines(): a text may contain a Unicode line separator.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                records.append(json.loads(line))
+                records.append(load(line))
+            except RecursionError:
+                raise _nested_too_deeply(f"{path}, line {number}") from None
             except json.JSONDecodeError:
                 # For a list that breaks off, report the fault of the list and not that of its first line.
                 where = f"line {list_error.lineno}: {list_error.msg}" if text.lstrip()[0] == "[" else f"line {number} is not JSON"
                 raise BadInput(f"{path}, {where}; expected one JSON list or one JSON object per line.") from None
     return records
+
+
+def _read_whole_number(path: Path, digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise BadInput(f"{path} contains the number {digits[:9]}… of {len(digits):,} digits; expected ids, which are shorter.")
+    return int(digits)
+
+
+def _nested_too_deeply(place: Path | str) -> BadInput:
+    return BadInput(f"{place} is nested too deeply to be read; expected a JSON file of records.")
+
+
+def write_line(record: Any) -> str:
+    """A record as one line of JSON; a lone surrogate, which JSON can encode and UTF-8 cannot, is escaped as it came."""
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 def kind(value: Any) -> str:
@@ -65,6 +90,20 @@ def refuse_unknown(path: Path, place: str, record: dict[str, Any], names: Sequen
 def is_id(value: Any) -> bool:
     """Whether a value can be an id: a text or a number."""
     return isinstance(value, int | str) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text has no lone surrogate, which JSON can encode and neither a file nor a database can hold."""
+    return not _SURROGATE.search(text)
+
+
+def read_id(path: Path, place: str, name: str, value: Any) -> str:
+    """An id, which is a text or a whole number; raises `BadRecord` for anything else."""
+    if not is_id(value):
+        raise BadRecord(path, place, f"{name} should be a text or number, not {kind(value)}")
+    if not is_whole(str(value)):
+        raise BadRecord(path, place, f"{name} {value!r} contains half of a character, which no file can hold; correct it")
+    return str(value).strip()
 
 
 def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None:

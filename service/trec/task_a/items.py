@@ -9,7 +9,7 @@ from typing import Any
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Claim
 from service.grounding.claims import check_claim
-from service.trec.records import is_id, is_id_list, keys, kind, read_json_or_lines, refuse_repeats, refuse_unknown
+from service.trec.records import is_id_list, keys, kind, read_id, read_json_or_lines, refuse_repeats, refuse_unknown
 
 _ITEM = ("meta_data", "metadata", "answer")
 _METADATA = ("qa_id", "question")
@@ -33,7 +33,7 @@ class Item:
     answer: tuple[AnswerSentence, ...]
 
     def claims(self) -> list[Claim]:
-        """Each sentence as a claim; raises `BadInput` for one that cannot be searched for."""
+        """Each sentence as a claim."""
         return [
             check_claim(sentence.text, self.question, sentence.existing, id=f"{self.qa_id}.{number}")
             for number, sentence in enumerate(self.answer, 1)
@@ -52,8 +52,6 @@ def read_items(path: Path) -> list[Item]:
     if not items:
         raise BadInput(f"{path} contains no items; Task A reads a list of items with meta_data and answer.")
     refuse_repeats(path, "item", "qa_id", (item.qa_id for item in items))
-    for item in items:
-        item.claims()
     return items
 
 
@@ -67,20 +65,19 @@ def _item(path: Path, number: int, record: Any) -> Item:
         raise BadRecord(path, place, f"meta_data (or metadata) with qa_id and question is missing; the record has {keys(record)}")
     refuse_unknown(path, f"{place}, meta_data", metadata, _METADATA)
     qa_id = metadata.get("qa_id")
-    if not is_id(qa_id):
-        raise BadRecord(path, place, f"meta_data.qa_id should be a text or number, not {kind(qa_id)}")
-    place = f"item {number} (qa_id {qa_id})"
+    own_id = read_id(path, place, "meta_data.qa_id", qa_id)
+    place = f"item {number} (qa_id {own_id})"
     question = metadata.get("question")
     if not isinstance(question, str):
         raise BadRecord(path, place, f"meta_data.question should be a text, not {kind(question)}")
     answer = record.get("answer")
     if not isinstance(answer, list):
         raise BadRecord(path, place, f"answer should be a list of sentences, not {kind(answer)}")
-    sentences = tuple(_sentence(path, f"{place}, sentence {i}", sentence) for i, sentence in enumerate(answer, 1))
-    return Item(str(qa_id), question, sentences)
+    sentences = tuple(_sentence(path, f"{place}, sentence {i}", question, sentence) for i, sentence in enumerate(answer, 1))
+    return Item(own_id, question, sentences)
 
 
-def _sentence(path: Path, place: str, record: Any) -> AnswerSentence:
+def _sentence(path: Path, place: str, question: str, record: Any) -> AnswerSentence:
     if isinstance(record, dict):
         refuse_unknown(path, place, record, _SENTENCE)
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
@@ -92,4 +89,8 @@ def _sentence(path: Path, place: str, record: Any) -> AnswerSentence:
         citations = []
     if not is_id_list(citations):
         raise BadRecord(path, place, f"existing_supported_citations should be a list of PMIDs or null, not {kind(citations)}")
+    try:
+        check_claim(record["text"], question, citations)
+    except BadInput as error:
+        raise BadRecord(path, place, str(error)) from None
     return AnswerSentence(record["text"], tuple(citations))

@@ -11,7 +11,7 @@ from typing import Any
 from retrieval.core.values import Evidence
 from service.grounding.ground import Grounder
 from service.trec.journal import RUN, Job, facts_of_service, journal, shared_facts, work
-from service.trec.records import track_id
+from service.trec.records import track_id, write_line
 from service.trec.shards import Shard, own_part
 from service.trec.task_a.items import Item
 
@@ -66,7 +66,7 @@ def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
             }
         )
     metadata = {"team_id": team, "run_id": run_id, "qa_id": item.qa_id, "question": item.question}
-    return json.dumps({"metadata": metadata, "answer": answer}, ensure_ascii=False)
+    return write_line({"metadata": metadata, "answer": answer})
 
 
 def _citations(evidence: Sequence[Evidence]) -> list[int | str]:

@@ -13,7 +13,7 @@ from retrieval.core.values import Topic
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.trec.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
-from service.trec.records import track_id
+from service.trec.records import track_id, write_line
 from service.trec.shards import Shard, own_part
 
 _ACTION, _UNIT = "answering", "topics"
@@ -64,7 +64,7 @@ def run(
                 f"{last_fault.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
         records = [json.loads(run_journal.records[topic.id]) for topic in topics]
-        lines = [json.dumps(_in_run(record, team, run_id), ensure_ascii=False) for record in records]
+        lines = [write_line(_in_run(record, team, run_id)) for record in records]
         run_journal.publish({RUN: _text(lines), ANSWERS: _text([run_journal.records[topic.id] for topic in topics])})
     return TaskBRunReport(
         topics=len(records),

@@ -8,7 +8,7 @@ from typing import Any
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
 from service.grounding.claims import check_topic
-from service.trec.records import is_id, keys, kind, read_json_or_lines, refuse_repeats
+from service.trec.records import keys, kind, read_id, read_json_or_lines, refuse_repeats
 
 _FIELDS = ("question", "topic", "narrative")
 _EXPECTATION = "Task B reads a list of topics with id, topic, question and narrative"
@@ -38,9 +38,8 @@ def _topic(path: Path, number: int, record: Any) -> Topic:
         raise BadRecord(path, place, f"expected an object, not {kind(record)}")
     if "id" not in record:
         raise BadRecord(path, place, f"an id is missing; the record has {keys(record)}")
-    if not is_id(record["id"]):
-        raise BadRecord(path, place, f"id should be a text or number, not {kind(record['id'])}")
-    place = f"topic {number} (id {record['id']})"
+    own_id = read_id(path, place, "id", record["id"])
+    place = f"topic {number} (id {own_id})"
     if "question" not in record:
         raise BadRecord(path, place, f"a question is missing; the record has {keys(record)}")
     fields = {name: record[name] for name in _FIELDS if name in record}
@@ -48,6 +47,6 @@ def _topic(path: Path, number: int, record: Any) -> Topic:
         if not isinstance(value, str):
             raise BadRecord(path, place, f"{name} should be a text, not {kind(value)}")
     try:
-        return check_topic(**fields, id=str(record["id"]).strip())
+        return check_topic(**fields, id=own_id)
     except BadInput as error:
         raise BadRecord(path, place, str(error)) from None

@@ -94,7 +94,22 @@ def test_json_lines_are_read_too(tmp_path: Path) -> None:
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answers": []}]', "the key 'answers' is unknown; expected meta_data"),
         ('[{"meta_data": {"qa_id": "1", "query": "q"}, "answer": []}]', "the key 'query' is unknown; expected qa_id, question"),
         (json.dumps([ITEMS[0], ITEMS[0]]), "is repeated"),
-        (json.dumps([{**ITEMS[1], "answer": [{"text": "a " * 50_000}]}]), "99,999 characters"),
+        (
+            json.dumps([ITEMS[0], {**ITEMS[1], "answer": [{"text": "a"}, {"text": "a " * 50_000}]}]),
+            "item 2 (qa_id 8), sentence 2: The claim has 99,999 characters",
+        ),
+        (
+            json.dumps([{"meta_data": {"qa_id": "5", "question": "q" * 2001}, "answer": [{"text": "t"}]}]),
+            "item 1 (qa_id 5), sentence 1",
+        ),
+        (
+            '[{"meta_data": {"qa_id": ' + "9" * 5000 + ', "question": "q"}, "answer": []}]',
+            "the number 999999999… of 5,000 digits",
+        ),
+        ('{"a": 1}\n{"b": ' + "7" * 4999 + "}", "of 4,999 digits"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": 1}\n' + '{"b":' * 100_000, "line 2 is nested too deeply"),
+        ('[{"meta_data": {"qa_id": "\\ud800", "question": "q"}, "answer": []}]', "contains half of a character"),
     ],
 )
 def test_a_wrong_input_is_told_in_one_sentence(tmp_path: Path, text: str, told: str) -> None:
@@ -104,6 +119,35 @@ def test_a_wrong_input_is_told_in_one_sentence(tmp_path: Path, text: str, told: 
         read_items(path)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "input.json"
+    path.write_text(json.dumps(ITEMS), "utf-8-sig")
+    assert len(read_items(path)) == 2
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in ITEMS), "utf-8-sig")
+    assert len(read_items(path)) == 2
+
+
+def test_half_a_character_is_written_as_it_came(index: Index, tmp_path: Path) -> None:
+    text = "Zeta lowers \udc42\ud83d pressure\u2028 of 😀."
+    path, out = tmp_path / "input.json", tmp_path / "run.jsonl"
+    path.write_text(json.dumps([{"meta_data": {"qa_id": 1, "question": "Why \ud800?"}, "answer": [{"text": text}]}]))
+    make_run(make_grounder(index)[0], path, out)
+    (line,) = out.read_text("utf-8").rstrip("\n").split("\n")
+    assert json.loads(line)["answer"][0]["text"] == text
+    assert check(out, read_items(path), index.store) == []
+
+
+def test_half_a_character_and_long_numbers_in_a_run_are_told(index: Index, input_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    make_run(make_grounder(index)[0], input_file, out)
+    first, second = out.read_text().splitlines()
+    out.write_text(f"{first.replace('[13]', chr(91) + chr(34) + chr(92) + 'ud800' + chr(34) + chr(93))}\n{second}\n")
+    assert any("which is not in the index" in fault for fault in check(out, read_items(input_file), index.store))
+    out.write_text(first.replace("[13]", f"[{'8' * 5000}]"))
+    with pytest.raises(BadInput, match="5,000 digits"):
+        check(out, read_items(input_file), index.store)
 
 
 def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, input_file: Path, tmp_path: Path) -> None:
