@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from retrieval.core.errors import BadInput
 from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse
@@ -51,6 +52,8 @@ class Counterpoint:
         self, url: str = "http://127.0.0.1:8000", key: str = "", timeout: float = 330.0, http: httpx.Client | None = None
     ) -> None:
         self._http = http or httpx.Client(base_url=url, timeout=timeout)
+        if not key.isascii():
+            raise BadInput("The API key has a letter beyond ASCII, which no header carries; give the key as the service has it.")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def __enter__(self) -> Counterpoint:

@@ -267,6 +267,10 @@ class Chat:
                     raise BadConfig(
                         f"The model {self.model} needs a key: set {self._key_env}, or give base_url for a server of your own."
                     )
+                if not key.isascii():
+                    raise BadConfig(
+                        f"The key in {self._key_env} has a letter beyond ASCII, which no header carries; set it anew."
+                    )
                 self._client = OpenAI(api_key=key, base_url=self.base_url, timeout=self._timeout, max_retries=self._retries)
             return self._client
 

@@ -34,6 +34,7 @@ PREFIX = "COUNTERPOINT_"
 FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
 Origin = Literal["command line", "environment", "file", "default"]
 
+_SENDABLE = re.compile(r"[!-~]+")
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _SECONDS = Field(gt=0, le=86_400)
 
@@ -129,6 +130,8 @@ class Settings(BaseSettings):
                 raise ValueError(f"the key of {name!r} begins with sha256:, so 64 lower-case hexadecimal digits should follow")
             if len(text) < 16:
                 raise ValueError(f"the key of {name!r} is shorter than 16 characters")
+            if not _SENDABLE.fullmatch(text):
+                raise ValueError(f"the key of {name!r} has a space or a letter beyond ASCII, which no header can carry")
         return keys
 
     @field_validator("rate")

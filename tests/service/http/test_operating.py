@@ -40,7 +40,7 @@ from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes, serving
 
-CLAIM = {"claim": "zeta pressure"}
+CLAIM = {"claim": "zeta changes pressure"}
 KEY = "a-key-that-is-long-enough"
 FULL = Path("/dev/full")
 DOCUMENTS = [
@@ -186,6 +186,8 @@ def test_no_key_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         ("- 1", "should be a YAML mapping"),
         ("{", "should be a YAML mapping"),
         ("keys: {a: short}", "shorter than 16"),
+        ("keys: {a: schlüsselschlüssel}", "the key of 'a' has a space or a letter beyond ASCII"),
+        ("keys: {a: key with blanks inside}", "the key of 'a' has a space"),
     ],
 )
 def test_a_wrong_settings_file_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
