@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from generation.sentences.labels import drop_label
 from nli.text.reporting import is_report
 from nli.text.roles import ROLES, load_role_model
 from service.checking.citations import without_citations
-from service.grounding.claims import MAX_CHARACTERS
+from service.checking.verbs import FEW, is_statement
+from service.grounding.claims import MAX_CHARACTERS, drop_lead
 
 Reason = Literal[
     "heading", "question", "short", "long", "citation", "references", "text", "aim", "method", "research", "advice", "opinion",
@@ -31,25 +31,20 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUESTION = re.compile(r"[?？؟][\"'”’»)\]\s]*$")
 _STOP = re.compile(r"[.!…:;][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"(?:how|why|what|when|where|who|which)\b", re.IGNORECASE)
-_COMPOUND = re.compile(r"\b\w+(?:-\w+)+")
-_ALSO_NOUNS = frozenset("causes benefits benefit harms harm works work help release limits results protein carriers".split())
-"""Verbs that are nouns at the end of a list of keywords: "smoking lung cancer causes"."""
-_LEAD = re.compile(r"^[*•–-]\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
     reasons: tuple[tuple[Reason, re.Pattern[str]], ...]
     pronouns: re.Pattern[str]
-    fronts: re.Pattern[str]
     verbs: re.Pattern[str]
 
 
 def claim_in(sentence: str, section: str = "other", given: bool = False, whole: bool = True) -> tuple[str, Reason | None]:
     """The claim of a sentence and None, or "" and the reason why it makes none.
 
-    `section` is the role of its section in a paper. A sentence `given` as a claim is refused only if it cannot be searched for.
-    `whole` says that it is in running text: a list entry or table cell needs a verb to be a sentence.
+    `section` is the role of its section in a paper. A sentence `given` as a claim is refused only if it cannot be searched
+    for, or is only keywords. `whole` says that it is in running text: a list entry or table cell needs a verb to be a sentence.
     """
     patterns = _patterns()
     bare = without_citations(sentence)
@@ -59,14 +54,14 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
     if len(bare) > MAX_CHARACTERS:
         return "", "long"
     if given:
-        return bare, None
+        return (bare, None) if is_statement(drop_lead(bare)) or _QUESTION.search(bare) else ("", "fragment")
     if _QUESTION.search(bare):
         return "", "question"
     if len(words) < _FEWEST:
         return "", "short"
     if _ASKS.match(bare) and not _STOP.search(bare):
         return "", "heading"
-    claim = _drop_front(drop_label(_LEAD.sub("", bare)), patterns.fronts)
+    claim = drop_lead(bare)
     for reason, pattern in patterns.reasons:
         if pattern.search(claim) or pattern.search(bare):
             return "", reason
@@ -74,29 +69,13 @@ def claim_in(sentence: str, section: str = "other", given: bool = False, whole: 
         return "", "method"
     if patterns.pronouns.search(claim):
         return "", "pronoun"
-    if not (whole and _STOP.search(bare)) and not patterns.verbs.search(claim):
+    if not is_statement(claim) or not (
+        len(claim.split()) <= FEW or (whole and _STOP.search(bare)) or patterns.verbs.search(claim)
+    ):
         return "", "fragment"
     if len(_WORD.findall(claim)) < _FEWEST or bare.endswith(":"):
         return "", "fragment"
     return claim, None
-
-
-def find_verb(text: str) -> str:
-    """A verb that makes a few words a statement ("aspirin reduces fever"), or "".
-
-    Neither the first word counts ("reduced mortality with statins"), nor part of a compound ("antibiotic-associated").
-    """
-    bare = _COMPOUND.sub(" ", text)
-    _, _, behind = bare.strip().partition(" ")
-    verbs, several = [match[0] for match in _patterns().verbs.finditer(behind)], " " in behind.strip()
-    return next((one for one in verbs if not (several and one.lower() in _ALSO_NOUNS and behind.rstrip().endswith(one))), "")
-
-
-def _drop_front(text: str, fronts: re.Pattern[str]) -> str:
-    """The text without any introductory words before its claim; its first letter is a capital."""
-    while (match := fronts.match(text)) and match.end() < len(text):
-        text = text[match.end() :].lstrip(" ,;:")
-    return text[:1].upper() + text[1:]
 
 
 def _is_method(claim: str, section: str) -> bool:
@@ -116,7 +95,6 @@ def _patterns() -> _Patterns:
     return _Patterns(
         tuple((reason, compile_any(data["reasons"][reason])) for reason in REASONS if reason in data["reasons"]),
         _compact(data["pronouns"]),
-        compile_any(data["fronts"]),
         _compact(data["verbs"]),
     )
 

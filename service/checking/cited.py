@@ -7,6 +7,7 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
 from service.checking.citations import CitedPaper, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
+from service.grounding.claims import state_claim
 from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
 from service.grounding.request import Request
@@ -28,7 +29,7 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     details = {"title": facts["title"], "year": facts["year"], "journal": facts["journal"], "retracted": facts["retracted"]}
     if grounder.config.contradict.judge is None or not len(entry) or not has_findings(entry.document):
         return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
-    request = Request(Claim(claim), "contradict", grounder.index, grounder.config, grounder.models)
+    request = Request(Claim(state_claim(claim)), "contradict", grounder.index, grounder.config, grounder.models)
     decision = decide_alone(request, entry)
     verdict = decision.verdict
     side = verdict.leaning if verdict.label == "neutral" else verdict.label

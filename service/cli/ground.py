@@ -88,7 +88,6 @@ def list_notes(classification: TypedOut) -> Iterator[str]:
     """List what the reader should know about the input: that it is not a claim, and suggestions for words not in the index."""
     alternatives = {
         "question": "`counterpoint answer` answers questions.",
-        "keywords": "`counterpoint search` lists the documents that hold them.",
         "text": "`counterpoint check` takes a text.",
     }
     if classification.kind != "claim":

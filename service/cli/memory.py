@@ -127,9 +127,11 @@ def saved_add(
     """Ground CLAIM and save it with the result; `counterpoint watch run` grounds it again when the index has changed."""
     with report_errors():
         from service.grounding.claims import check_claim
+        from service.typed.typed import refuse_keywords
 
         check_sentence(claim, "saved add", index)
         statement, memory = check_claim(claim, question, known.split(",")), read_memory()
+        refuse_keywords(statement.text)
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse
         from service.schemas.provenance import Provenance

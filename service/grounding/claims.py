@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
+from generation.sentences.labels import drop_label
+from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Topic
+from retrieval.core.word_list import read_word_list
 
 MAX_CHARACTERS = 2000
 MAX_KNOWN = 1000
+_FRONTS = Path(__file__).with_name("fronts.txt")
+_BULLET = re.compile(r"^[*•–-]\s+")
+_QUOTED = re.compile(r"[\"“«]([^\"“”«»]*)[\"”»][.!]?")
+_END = re.compile(r"[\s.!…]*$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
 
 
@@ -23,6 +32,27 @@ def check_claim(text: str, question: str = "", known_pmids: Iterable[str | int] 
         raise BadInput(f"{len(pmids):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")
     claim = _check(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
     return Claim(text=claim, question=_check(question, "question"), known_pmids=pmids, id=id)
+
+
+def state_claim(text: str) -> str:
+    """What a claim states, as it is searched for and read, however it was typed.
+
+    It has no quotation marks around it and no words that lead to it, begins with a capital, ends with a stop, is not all in
+    capitals, and has one form of characters.
+    """
+    line = " ".join(unify_characters(text).split())
+    stated = drop_lead(_QUOTED.sub(r"\1", line) if _QUOTED.fullmatch(line) else line)
+    if stated.isupper() and " " in stated:
+        stated = stated.lower()
+    return _start_with_capital(stated if stated.endswith("?") else f"{_END.sub('', stated)}.")
+
+
+def drop_lead(text: str) -> str:
+    """A sentence without a label, a bullet and any introductory words before what it says; its first letter is a capital."""
+    text = drop_label(_BULLET.sub("", text))
+    while (match := _load_fronts().match(text)) and match.end() < len(text):
+        text = text[match.end() :].lstrip(" ,;:")
+    return _start_with_capital(text)
 
 
 def check_hypothesis(text: str) -> str:
@@ -53,3 +83,12 @@ def _check(text: str, what: str, required: str = "") -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def _start_with_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+@cache
+def _load_fronts() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in read_word_list(_FRONTS)), re.IGNORECASE)

@@ -6,12 +6,14 @@ A branch is data (service.configuration.config.Branch): retrieve → drop known 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from retrieval.core.values import Claim, Evidence, Grounding, Stance
 from retrieval.index import Index
 from service.configuration.config import Branch, GroundingConfig
 from service.configuration.models import Models
 from service.grounding import rules
+from service.grounding.claims import state_claim
 from service.grounding.judging import decide_documents, judge_texts
 from service.grounding.ranking import find, rank
 from service.grounding.request import Only, OnStage, Request, tell_nobody
@@ -42,7 +44,7 @@ class Grounder:
         """
         # Both sides read much the same: the models cache their results while this claim is grounded.
         models, tell = self.models.with_caches(), on_stage or tell_nobody
-        request = Request(claim, "contradict", self.index, self.config, models, tell, only=only)
+        request = Request(_state(claim), "contradict", self.index, self.config, models, tell, only=only)
         against = run(request)
         against_pmids, close = _pmids(against.evidence), _pmids(against.uncertain)
         for_it = run(request.turn(without=against_pmids, close=close))
@@ -62,7 +64,12 @@ class Grounder:
         self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset(), tell: OnStage = tell_nobody
     ) -> Side:
         """One side of a claim alone, without the documents in `without`."""
-        return run(Request(claim, stance, self.index, self.config, self.models, tell, without))
+        return run(Request(_state(claim), stance, self.index, self.config, self.models, tell, without))
+
+
+def _state(claim: Claim) -> Claim:
+    """The claim as it is searched for and read; the result shows it as it was typed."""
+    return replace(claim, text=state_claim(claim.text))
 
 
 def adapt(index: Index, config: GroundingConfig, models: Models) -> tuple[GroundingConfig, Models]:

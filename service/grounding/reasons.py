@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nli.decision.select import get_probability
 from nli.wording.opposites import find_opposed, find_other_numbers, list_opposites
 from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
+from service.grounding.claims import state_claim
 
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
@@ -31,7 +32,7 @@ def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[D
         return ()
     return tuple(
         Direction(word, sentence.text[start:end], sentence.start + start, sentence.start + end)
-        for word, start, end in find_opposed(claim, sentence.text)
+        for word, start, end in find_opposed(state_claim(claim), sentence.text)
     )
 
 

@@ -36,6 +36,7 @@ from service.memory.schemas import (
 from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
 from service.schemas.provenance import Provenance
+from service.typed.typed import refuse_keywords
 
 router = APIRouter(
     route_class=JsonRoute, dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503)
@@ -101,6 +102,7 @@ async def save_claim(body: SaveRequest, request: Request) -> Response:
     memory = _memory(request)
     parts.live.ready()
     claim = check_claim(body.claim, body.question, body.known_pmids)
+    refuse_keywords(claim.text)
     note(request, parts, claim=claim.text)
 
     def work(job: Job[Response]) -> Response:

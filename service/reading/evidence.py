@@ -15,7 +15,7 @@ from retrieval.runtime.chat import Chat
 from service.configuration.config import Profile
 from service.configuration.kinds import ChatGeneratorOptions
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
-from service.grounding.claims import check_hypothesis
+from service.grounding.claims import check_hypothesis, state_claim
 
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names of the models in a profile."""
@@ -84,7 +84,7 @@ class EvidenceFinder:
         check_count(paper, k)
         chat = self._chat() if how != "embedded" else None
         reranker, judge, encoder = self._models
-        reading = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder).read(statement, paper)
+        reading = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder).read(state_claim(statement), paper)
         models = self.reader.name
         if chat is None or how == "embedded":
             sentences = choose_sentences(paper, reading, k, results_only)

@@ -8,15 +8,15 @@ from dataclasses import replace
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
 from retrieval.index import Index
-from service.checking.checkable import find_verb
+from service.checking.verbs import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
 from service.schemas.papers import SentenceOut
 from service.schemas.provenance import Provenance
 from service.typed.paper import find_finding, open_paper
 from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
-from service.typed.suggest import find_missing, suggest_words
-from service.typed.typed import Typed, read_typed
+from service.typed.suggest import find_missing, knows_words, suggest_words
+from service.typed.typed import Typed, read_typed, say_no_claim
 
 Ground = Callable[[Claim], Grounding]
 
@@ -32,7 +32,7 @@ def check_written(text: str) -> str:
 
 def look_at(index: Index, text: str) -> TypedOut:
     """What the input is taken for on an index; raises `BadInput` for a paper that the index does not hold."""
-    typed = read_typed(text, index.store)
+    typed = read_typed(text, index.store, lambda line: knows_words(index, line))
     if typed.cited:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
         finding = find_finding(entry)
@@ -41,7 +41,7 @@ def look_at(index: Index, text: str) -> TypedOut:
     if not _is_short(typed):
         return TypedOut.of(typed, typed.claim)
     verb = find_verb(typed.text)
-    missing = tuple(word for word in find_missing(index, typed.text) if word != verb)
+    missing = tuple(word for word in find_missing(index, typed.text) if word.lower() != verb)
     return TypedOut.of(typed, typed.claim, suggestions=suggest_words(index, typed.text), missing=missing)
 
 
@@ -49,7 +49,7 @@ def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None)
     """Both sides of what was typed as a claim, with what it was taken for; and the grounding behind the response.
 
     `ground` replaces the grounder's own method, for callers that time or watch it. Raises `BadInput` for a paper that the index
-    does not hold, or that has no abstract.
+    does not hold, or that has no abstract, and for keywords.
     """
     typed = look_at(grounder.index, claim.text)
     statement = _mean(claim, typed)
@@ -61,7 +61,10 @@ def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None)
 
 
 def _mean(claim: Claim, typed: TypedOut) -> Claim:
-    """The claim that is meant."""
+    """The claim that is meant; raises `BadInput` for keywords."""
+    if typed.kind == "keywords":
+        hints = [f"no document contains “{one.word}”: did you mean “{one.instead}”?" for one in typed.suggestions]
+        raise BadInput(" ".join([say_no_claim(typed.text), *(f"{hint[0].upper()}{hint[1:]}" for hint in hints)]))
     if typed.paper:
         if not typed.claim:
             raise BadInput(f"{typed.paper.pmid} has no abstract in this index, so there is nothing to check; type a claim.")

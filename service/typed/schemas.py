@@ -19,7 +19,7 @@ MOST_TYPED = 200_000
 _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "claim": ("ground",),
     "question": ("answer", "ground"),
-    "keywords": ("search", "ground"),
+    "keywords": ("search",),
     "paper": ("ground",),
     "text": ("text",),
     "language": ("ground",),
@@ -84,7 +84,7 @@ class TypedOut(BaseModel):
             detail=describe(typed, claim, document),
             text=typed.text,
             claim=claim,
-            offers=[one for one in _OFFERS[typed.kind] if one != "ground" or claim or typed.kind == "keywords"],
+            offers=[one for one in _OFFERS[typed.kind] if one != "ground" or claim],
             language=typed.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
             suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
@@ -107,7 +107,7 @@ def describe(typed: Typed, claim: str, document: Document | None) -> str:
             alternative = f", or check the claim “{claim}”" if claim != typed.text else ""
             return f"This is a question. It can be answered{alternative}."
         case "keywords":
-            return "These are keywords. A claim is one sentence that can be true or false; keywords can be searched for."
+            return "These are keywords, which have no verdict. A claim is one sentence with a verb that can be true or false."
         case "text":
             return f"This is a text of {typed.sentences} sentences. Check a text gives a verdict on each of its claims."
         case "language":

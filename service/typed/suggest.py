@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
+from retrieval.core.characters import unify_characters
 from retrieval.index import Index
 from retrieval.words.forms import unify_text
 from retrieval.words.lexical import load_shipped_rarity, locate_term, split_terms
@@ -21,6 +22,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST, _LONG = 5, 8
 """The fewest letters of a word that is checked, and of one in which two letters may be wrong."""
 _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 3
+_FEW_WORDS = 5
+"""Of more words, a language is guessed well enough from its letters."""
 _RARE = 8.0
 """From this weight (retrieval.words.lexical), a word does not occur in PubMed's usual texts. The table is hashed, so one
 misspelling in ten passes for a word that does."""
@@ -47,11 +50,18 @@ def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
 
 def find_missing(index: Index, text: str) -> tuple[str, ...]:
     """The words of a text that no document contains, in either spelling."""
-    words = [word for word in dict.fromkeys(_WORD.findall(text)) if len(word) > 1][:_MOST_WORDS]
+    words = [word for word in dict.fromkeys(_WORD.findall(unify_characters(text))) if len(word) > 1][:_MOST_WORDS]
     forms = [(word, (word.lower(), (low := unify_text(word.lower())), *list_british_forms(low))) for word in words]
     stems = index.vocabulary.stem([form for _, spellings in forms for form in spellings])
     counts = iter(index.vocabulary.count_documents(stems))
     return tuple(word for word, spellings in forms if not sum([next(counts) for _ in spellings]))
+
+
+def knows_words(index: Index, text: str) -> bool:
+    """Whether a few words are English for all that the index shows: each is in a document, or much like a word that is."""
+    if len(_WORD.findall(text)) > _FEW_WORDS:
+        return False
+    return {*find_missing(index, text)} <= {one.word for one in suggest_words(index, text)}
 
 
 def _is_word(word: str) -> bool:

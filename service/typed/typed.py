@@ -6,15 +6,17 @@ No input is refused because of its kind: a wrong guess costs a click, not an ans
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from generation.leads.question import parse_question
 from nli.text.sentences import sentence_spans
+from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
-from service.checking.checkable import find_verb
 from service.checking.citations import CitedPaper, cited_in, without_citations
-from service.grounding.claims import MAX_CHARACTERS
+from service.checking.verbs import is_statement
+from service.grounding.claims import MAX_CHARACTERS, drop_lead
 from service.typed.language import find_language
 
 Kind = Literal["claim", "question", "keywords", "paper", "text", "language"]
@@ -27,8 +29,7 @@ _DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|sho
 _INVERSION = re.compile(rf"^(?:{_DO}(?:n['’]t)?|cannot)\s+\w", re.IGNORECASE)
 _WH = re.compile(rf"^(?:what|which|who|whom|whose|why|how|when|where)(?:\s+[\w-]+){{0,3}}?\s+{_DO}\b", re.IGNORECASE)
 _SUBORDINATE = re.compile(r"^(?:when|where|how)\b[^,]*,", re.IGNORECASE)
-_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b|\[\w[\w /]*\]")
-_LONGEST_KEYWORDS = 8
+_OPERATOR = re.compile(r"\b(?:AND|OR)\b|\[\w[\w /]*\]")
 _FEWEST_SENTENCES, _LONGER_THAN_CLAIM = 3, 300
 
 
@@ -48,15 +49,23 @@ class Typed:
     sentences: int = 1
 
 
-def read_typed(raw: str, store: Documents | None = None) -> Typed:
-    """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
+def _never(_text: str) -> bool:
+    """Leave a language as it was guessed."""
+    return False
+
+
+def read_typed(raw: str, store: Documents | None = None, is_english: Callable[[str], bool] = _never) -> Typed:
+    """What was typed; with a `store`, a single word that is a document's id is taken for that document.
+
+    `is_english` is asked about a text that seems to be in another language, and has the last word.
+    """
     text = " ".join(raw.split())
     too_long = len(text) > MAX_CHARACTERS
     if not too_long and (citation := _name_paper(text, store)):
         return Typed("paper", text, cited=citation)
     count = len(sentence_spans(raw, 0, len(raw))) if len(text) > _LONGER_THAN_CLAIM else 1
     language = find_language(text)
-    if language:
+    if language and not is_english(text):
         return Typed("language", text, text, language=language, sentences=count)
     if too_long or count >= _FEWEST_SENTENCES:
         return Typed("text", text, sentences=count)
@@ -65,6 +74,20 @@ def read_typed(raw: str, store: Documents | None = None) -> Typed:
     if _is_keywords(text):
         return Typed("keywords", text)
     return Typed("claim", text, text)
+
+
+def refuse_keywords(text: str) -> None:
+    """Raise `BadInput` for keywords, which have no verdict."""
+    if read_typed(text).kind == "keywords":
+        raise BadInput(say_no_claim(text))
+
+
+def say_no_claim(text: str) -> str:
+    """Why keywords have no verdict, and what to do, in one sentence."""
+    return (
+        f"“{text[:200]}” is no claim but keywords, so there is no verdict; write one sentence that can be true or false, with a "
+        "verb such as “reduces”, “does” or “is”, or search for the words."
+    )
 
 
 def _name_paper(text: str, store: Documents | None) -> CitedPaper | None:
@@ -94,8 +117,5 @@ def _state(question: str) -> str:
 
 
 def _is_keywords(text: str) -> bool:
-    """Whether a text is a few words without a verb, or has search operators."""
-    if _OPERATOR.search(text) and not _STOP.search(text):
-        return True
-    words = text.split()
-    return len(words) <= _LONGEST_KEYWORDS and not _STOP.search(text) and not find_verb(text)
+    """Whether a text has no verb that states something, or has search operators."""
+    return bool(_OPERATOR.search(text) and not text.isupper()) or not is_statement(drop_lead(text))

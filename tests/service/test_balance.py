@@ -98,7 +98,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def test_every_paper_that_was_read_has_one_place(index: Index) -> None:
-    found = make_reading_grounder(index).ground(Claim("zeta pressure"))
+    found = make_reading_grounder(index).ground(Claim("zeta changes pressure"))
     placed = place_papers(found)
     pmids = [one.evidence.document.pmid for one in placed]
     assert len(pmids) == len(set(pmids)) == found.checked["contradict"].read == 5
@@ -112,7 +112,7 @@ def test_every_paper_that_was_read_has_one_place(index: Index) -> None:
 
 
 def test_a_side_filled_by_rank_alone_counts_for_no_side(index: Index) -> None:
-    found = make_grounder(index, "bm25")[0].ground(Claim("zeta pressure"))
+    found = make_grounder(index, "bm25")[0].ground(Claim("zeta changes pressure"))
     balance = weigh_balance(found)
     assert (balance.leans, balance.papers.total) == ("unjudged", 0)
     assert balance.unjudged == len(found.supporting) + len(found.contradicting)

@@ -50,7 +50,7 @@ def test_the_version_is_told() -> None:
 
 @pytest.mark.usefixtures("with_fakes")
 def test_ground_shows_contradictions_first_with_their_cues_marked(index: Index) -> None:
-    result = call("ground", "zeta pressure", "--index", index.folder)
+    result = call("ground", "zeta changes pressure", "--index", index.folder)
     assert result.exit_code == 0
     contradicting, supporting = result.output.index("Contradicting: 1"), result.output.index("Supporting: 1")
     assert contradicting < supporting
@@ -61,7 +61,7 @@ def test_ground_shows_contradictions_first_with_their_cues_marked(index: Index) 
 
 def test_a_verdict_on_the_whole_paper_is_printed_with_one_number(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_reading_grounder(Index(folder)))
-    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).stdout.split())
+    output = " ".join(call("ground", "zeta changes pressure", "--index", index.folder).stdout.split())
     assert "80% likely that the paper contradicts the claim; “not” negates “against pressure” (judged by word-reader@1)" in output
     assert "70% likely that the paper supports the claim (judged by word-reader@1)" in output
     assert "score" not in output
@@ -72,13 +72,13 @@ def test_a_verdict_on_the_whole_paper_is_printed_with_one_number(index: Index, m
 
 @pytest.mark.usefixtures("with_fakes")
 def test_a_verdict_on_a_sentence_is_printed_beside_the_score(index: Index) -> None:
-    output = " ".join(call("ground", "zeta pressure", "--index", index.folder).output.split())
+    output = " ".join(call("ground", "zeta changes pressure", "--index", index.folder).output.split())
     assert "score 0.800 (word-judge@1); 80% likely that the sentence contradicts the claim" in output
 
 
 @pytest.mark.usefixtures("with_fakes")
 def test_ground_json_is_the_apis(index: Index) -> None:
-    result = call("ground", "zeta pressure", "--index", index.folder, "--json", "--known", "2,1")
+    result = call("ground", "zeta changes pressure", "--index", index.folder, "--json", "--known", "2,1")
     body = json.loads(result.stdout)
     assert body["claim"]["known_pmids"] == ["2", "1"]
     assert [one["pmid"] for one in body["contradicting"]] == ["1"]

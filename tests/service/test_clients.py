@@ -55,16 +55,16 @@ def counterpoint(url: str) -> Iterator[Counterpoint]:
 
 
 def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
-    found = counterpoint.ground("zeta pressure")
+    found = counterpoint.ground("zeta changes pressure")
     assert [one.pmid for one in found.contradicting] == ["1"]
     assert found.contradicting[0].sentence and found.contradicting[0].sentence.text == "Zeta is not against pressure."
-    assert counterpoint.ground("zeta pressure", known_pmids=["a/b"]).supporting == []
+    assert counterpoint.ground("zeta changes pressure", known_pmids=["a/b"]).supporting == []
     assert counterpoint.answer("Does omega lower blood sugar?").documents[0].pmid == "101"
     assert counterpoint.document("1").sentences[0].text == "Zeta is not against pressure."
     checked = counterpoint.text("Does it help? Zeta lowers pressure (PMID 1).").sentences
     assert [one.reason for one in checked] == ["question", None] and checked[1].result
     assert checked[1].result.cited[0].status == "contradicts it"
-    results = counterpoint.ground_all(["zeta pressure", ""]).results
+    results = counterpoint.ground_all(["zeta changes pressure", ""]).results
     assert [one.status for one in results] == [200, 422]
     assert results[1].problem and "empty" in results[1].problem.detail
 
@@ -90,9 +90,9 @@ def test_every_fault_is_the_same_exception(counterpoint: Counterpoint, url: str)
         counterpoint.document("nobody")
     assert fault.value.status == 404
     with Counterpoint(url) as without, pytest.raises(CounterpointProblem, match="API key"):
-        without.ground("zeta")
+        without.ground("zeta works")
     with Counterpoint("http://127.0.0.1:9") as nowhere, pytest.raises(CounterpointProblem, match="did not answer") as fault:
-        nowhere.ground("zeta")
+        nowhere.ground("zeta works")
     assert fault.value.status == 0
 
 
@@ -157,7 +157,7 @@ def test_a_generated_client_is_told_what_is_wrong(generated: str, url: str) -> N
     with_key = package.AuthenticatedClient(base_url=url, token=KEY)
     nobody = document.sync_detailed("nobody", client=with_key)
     assert nobody.status_code == 404 and type(nobody.parsed) is models.Problem
-    refused = ground.sync(client=package.Client(base_url=url), body=models.GroundRequest(claim="zeta"))
+    refused = ground.sync(client=package.Client(base_url=url), body=models.GroundRequest(claim="zeta works"))
     assert type(refused) is models.Problem and "API key" in refused.detail
 
 
@@ -174,7 +174,7 @@ def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
 
 
 def test_a_language_model_can_ground_and_ask(folder: Path) -> None:
-    found = call(folder, "ground", {"claim": "zeta pressure"})
+    found = call(folder, "ground", {"claim": "zeta changes pressure"})
     assert not found.is_error
     assert [one["pmid"] for one in found.structured_content["contradicting"]] == ["1"]
     assert json.loads(found.content[0].text) == found.structured_content
@@ -187,7 +187,7 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
     question, claim = checked.structured_content["sentences"]
     assert question["reason"] == "question"
     assert claim["result"]["cited"][0]["status"] == "contradicts it"
-    assert call(folder, "search", {"query": "zeta pressure"}).structured_content["hits"][0]["pmid"] in ("1", "a/b")
+    assert call(folder, "search", {"query": "zeta changes pressure"}).structured_content["hits"][0]["pmid"] in ("1", "a/b")
     assert call(folder, "document", {"pmid": "101"}).structured_content["title"] == "Best"
     assert call(folder, "document", {"pmid": "nothing"}).is_error
     assert call(folder, "check_text", {"text": " "}).is_error

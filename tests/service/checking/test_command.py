@@ -78,7 +78,7 @@ def test_a_column_of_claims_keeps_its_rows(tmp_path: Path, index: Index) -> None
 
 
 def test_a_list_of_claims_a_line_each(tmp_path: Path, index: Index) -> None:
-    result = call("-", "--lines", "--index", index.folder, "--json", given="zeta pressure\nomega sugar\n")
+    result = call("-", "--lines", "--index", index.folder, "--json", given="zeta changes pressure\nomega lowers sugar\n")
     assert [one["row"] for one in json.loads(result.stdout)["sentences"]] == [1, 2]
 
 

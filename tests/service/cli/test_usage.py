@@ -73,7 +73,7 @@ def test_an_index_in_the_environment_is_used(demo_folder: Path) -> None:
         ("ground Zeta lowers pressure", "counterpoint ground 'Zeta lowers pressure' --index INDEX"),
         ("ground --index i Zeta lowers pressure --json", "counterpoint ground 'Zeta lowers pressure' --index i --json"),
         ("answer Does zeta work --index i", "counterpoint answer 'Does zeta work' --index i"),
-        ("search zeta pressure --index i -n 5", "counterpoint search 'zeta pressure' --index i -n 5"),
+        ("search zeta changes pressure --index i -n 5", "counterpoint search 'zeta changes pressure' --index i -n 5"),
         ("saved add Zeta works --index i", "counterpoint saved add 'Zeta works' --index i"),
         ("check Zeta works --index i --lines", "counterpoint ground 'Zeta works' --index i"),
         ("evidence Zeta works --paper p.xml -k 2", "counterpoint evidence 'Zeta works' --paper p.xml -k 2"),

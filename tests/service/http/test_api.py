@@ -41,7 +41,7 @@ def client(index: Index) -> Iterator[TestClient]:
 
 
 def test_ground_answers_with_both_sides(client: TestClient) -> None:
-    body = client.post("/ground", json={"claim": "zeta pressure"}).json()
+    body = client.post("/ground", json={"claim": "zeta changes pressure"}).json()
     assert [one["pmid"] for one in body["contradicting"]] == ["1"]
     assert [one["pmid"] for one in body["supporting"]] == ["2"]
     against = body["contradicting"][0]
@@ -61,13 +61,13 @@ def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(i
     folder = index.folder
     with TestClient(create_app(lambda: make_reading_grounder(Index(folder)))) as reading:
         wait_until_ready(reading)
-        body = reading.post("/ground", json={"claim": "zeta pressure"}).json()
+        body = reading.post("/ground", json={"claim": "zeta changes pressure"}).json()
     (against,), (for_it,) = body["contradicting"], body["supporting"]
     assert (against["verdict"]["of"], against["verdict"]["label"]) == ("document", "contradict")
     assert against["score"] == against["verdict"]["contradict"]
     assert for_it["score"] == for_it["verdict"]["support"]
     assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
-    judged_alone = client.post("/ground", json={"claim": "zeta pressure"}).json()
+    judged_alone = client.post("/ground", json={"claim": "zeta changes pressure"}).json()
     assert {one["verdict"]["of"] for one in judged_alone["contradicting"]} == {"sentence"}
     described = client.get("/openapi.json").json()["components"]["schemas"]["VerdictOut"]["properties"]["of"]
     assert described["enum"] == ["sentence", "document"]
@@ -132,7 +132,7 @@ def test_a_body_that_is_not_json_is_told(client: TestClient) -> None:
 
 
 def test_requests_at_once_get_their_own_answers(client: TestClient) -> None:
-    claims = ["zeta pressure", "filler number 3", "filler number 11"] * 10
+    claims = ["zeta changes pressure", "filler has number 3", "filler has number 11"] * 10
     alone = [client.post("/ground", json={"claim": claim}).json() for claim in claims[:3]]
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda claim: client.post("/ground", json={"claim": claim}).json(), claims))
@@ -156,7 +156,7 @@ def test_health_is_not_ready_while_loading_and_ready_after(index: Index) -> None
     with TestClient(create_app(slow)) as client:
         health = client.get("/health")
         assert (health.status_code, health.json()["status"]) == (503, "loading")
-        answer = client.post("/ground", json={"claim": "zeta"})
+        answer = client.post("/ground", json={"claim": "zeta works"})
         assert answer.status_code == 503
         assert "still loading" in answer.json()["error"]
         gate.set()
@@ -172,7 +172,7 @@ def test_a_service_that_cannot_load_says_why() -> None:
         deadline = time.monotonic() + 10
         while "nowhere" not in client.get("/health").json()["status"]:
             assert time.monotonic() < deadline
-        response = client.post("/ground", json={"claim": "zeta"})
+        response = client.post("/ground", json={"claim": "zeta works"})
         assert (response.status_code, response.json()["error"]) == (503, "There is no index at nowhere.")
 
 

@@ -35,7 +35,7 @@ from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until_ready
 
-CLAIM = {"claim": "zeta pressure"}
+CLAIM = {"claim": "zeta changes pressure"}
 TURNED = "😀 It was long ago. Omicron increased swelling, not against 𝛼 pain but with it, and increased it again."
 ROUTES = ["/v1/ground", "/v1/ground/batch", "/v1/ground/stream", "/v1/answer", "/v1/answer/stream", "/v1/evidence"]
 LIBRARY = re.compile("Input should|Field required|JSON decode|Extra inputs|valid (string|integer)|after validation|GroundRequest")
@@ -112,7 +112,7 @@ def test_the_old_names_answer_as_v1_does(client: TestClient, path: str) -> None:
 
 
 def test_a_batch_keeps_its_order_and_one_bad_claim_loses_no_other(client: TestClient) -> None:
-    claims = [CLAIM, {"claim": ""}, {"claim": 3}, "x", {"clam": "y"}, None, {"claim": "filler number 3"}]
+    claims = [CLAIM, {"claim": ""}, {"claim": 3}, "x", {"clam": "y"}, None, {"claim": "filler has number 3"}]
     results = client.post("/v1/ground/batch", json={"claims": claims}).json()["results"]
     assert [one["index"] for one in results] == list(range(7))
     assert [one["status"] for one in results] == [200, 422, 422, 422, 422, 422, 200]
@@ -131,6 +131,16 @@ def test_a_batch_has_1_to_100_claims(client: TestClient, claims: object) -> None
     assert "known fields: claims)" in problem(client.post("/v1/ground/batch", json={"claim": "x"}), 422)["detail"]
 
 
+def test_keywords_get_no_verdict(client: TestClient) -> None:
+    for body in ({"claim": "zeta pressure"}, {"claim": "Zeta pressure."}, {"claim": "Finally, zeta pressure."}):
+        one = client.post("/v1/ground", json=body)
+        (many,) = client.post("/v1/ground/batch", json={"claims": [body]}).json()["results"]
+        assert one.status_code == many["status"] == 422
+        assert "no claim but keywords" in one.json()["detail"] and "no claim but keywords" in many["problem"]["detail"]
+    typed = client.post("/v1/typed", json={"text": "zeta pressure"}).json()
+    assert typed["kind"] == "keywords" and typed["offers"] == ["search"]
+
+
 def test_a_fault_of_the_index_in_a_batch_is_told_for_its_claim(
     client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,10 +152,10 @@ def test_a_fault_of_the_index_in_a_batch_is_told_for_its_claim(
         return whole(self, claim, on_stage)
 
     monkeypatch.setattr(Grounder, "ground", broken)
-    results = client.post("/v1/ground/batch", json={"claims": [{"claim": "filler"}, CLAIM]}).json()["results"]
+    results = client.post("/v1/ground/batch", json={"claims": [{"claim": "filler works"}, CLAIM]}).json()["results"]
     assert [one["status"] for one in results] == [503, 200]
-    assert problem(client.post("/v1/ground", json={"claim": "filler"}), 503)["detail"] == "The store is damaged."
-    assert events(client, "/v1/ground/stream", {"claim": "filler"})[-1][1]["detail"] == "The store is damaged."
+    assert problem(client.post("/v1/ground", json={"claim": "filler works"}), 503)["detail"] == "The store is damaged."
+    assert events(client, "/v1/ground/stream", {"claim": "filler works"})[-1][1]["detail"] == "The store is damaged."
 
 
 def test_what_nobody_foresaw_is_a_problem_that_tells_nothing_of_the_inside(

@@ -23,7 +23,7 @@ from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.ready import wait_until_ready
 
-CLAIM = "zeta pressure"
+CLAIM = "zeta changes pressure"
 DOCUMENTS = [
     {"pmid": "1", "title": "One", "abstract": "Zeta is for pressure."},
     {"pmid": "2", "title": "Two", "abstract": "Zeta and pressure were measured."},
@@ -71,13 +71,13 @@ def test_what_is_asked_goes_into_the_history_once(client: TestClient) -> None:
     assert [(one["pmid"], one["stance"]) for one in entry["papers"]] == [("1", "support")]
     assert entry["changed"] == []
     made = entry["provenance"]
-    assert entry["link"].startswith("#claim=zeta%20pressure&question=Zeta%20pressure%3F&known=2&config=counterpoint")
+    assert entry["link"].startswith("#claim=zeta%20changes%20pressure&question=Zeta%20pressure%3F&known=2&config=counterpoint")
     assert f"&index={made['index']}&model=" in entry["link"]
 
 
 def test_the_history_comes_in_pages_and_can_be_deleted(client: TestClient) -> None:
     for number in range(3):
-        client.post("/v1/ground", json={"claim": f"zeta pressure {number}"})
+        client.post("/v1/ground", json={"claim": f"zeta changes pressure {number}"})
     with Counterpoint(http=cast(Any, client)) as counterpoint:
         assert [one.text[-1] for one in counterpoint.history(page=2)] == ["2", "1", "0"]
         first = next(counterpoint.history())

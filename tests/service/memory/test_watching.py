@@ -26,7 +26,7 @@ from service.schemas.provenance import Provenance
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index, make_reading_grounder
 
-CLAIM = "zeta pressure"
+CLAIM = "zeta changes pressure"
 SUPPORTS = {"pmid": "1", "title": "One", "abstract": "Zeta is for pressure."}
 NEUTRAL = {"pmid": "2", "title": "Two", "abstract": "Zeta and pressure were measured."}
 AGAINST = {"pmid": "3", "title": "Three", "abstract": "Zeta is against pressure."}

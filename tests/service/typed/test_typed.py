@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import pytest
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.index import Index
+from service.grounding.claims import state_claim
 from service.typed.grounding import ground_typed, look_at
 from service.typed.language import find_language
 from service.typed.paper import find_paper
 from service.typed.suggest import suggest_words
-from service.typed.typed import read_typed
+from service.typed.typed import read_typed, refuse_keywords
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 OTHER = Path(__file__).with_name("other_languages.tsv")
@@ -44,6 +46,75 @@ TEXT = (
 )  # fmt: skip
 def test_what_was_typed_is_told(text: str, kind: str) -> None:
     assert read_typed(text).kind == kind
+
+
+CLAIMS = (
+    "COVID-19 causes anosmia", "Statins cause myopathy", "GLP-1 agonists lower HbA1c", "Zinc shortens colds",
+    "IL-6 drives inflammation", "Steroids thin the skin", "Warfarin interacts with grapefruit", "Masks stop transmission",
+    "Mitochondria play a role in ageing", "miR-21 up-regulates PTEN", "Honey soothes coughs", "TNF-alpha rises after sepsis",
+    "Clozapine results in weight gain", "Vitamin D does NOT prevent fractures", "Statins work", "SARS-CoV-2 infects neurons",
+)  # fmt: skip
+KEYWORDS = (
+    "lung cancer", "lung cancer causes", "statin side effects", "exercise induced asthma",
+    "treatment of sepsis with reduced doses", "breast cancer screening benefits and harms", "niacin AND statins",
+    "COVID-19 anosmia", "drug use in pregnancy", "aspirin", "cancer causes", "statin trial results",
+    "low-dose aspirin and colorectal cancer", "how to prevent stroke by",
+    "vitamin D supplementation older adults hip injuries trial meta-analysis 2020",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [str, str.lower, str.upper, "{}.".format, "Finally, {}.".format, "In conclusion, {}".format])
+def test_neither_capitals_a_stop_nor_a_lead_make_a_claim_of_keywords(change: Callable[[str], str]) -> None:
+    assert [text for text in CLAIMS if read_typed(change(text)).kind != "claim"] == []
+    kinds = {text: read_typed(change(text)).kind for text in KEYWORDS if "AND" not in text or not change(text).isupper()}
+    assert {text: kind for text, kind in kinds.items() if kind not in ("keywords", "question")} == {}
+
+
+def test_keywords_get_no_verdict(demo_index: Index) -> None:
+    for text in ("lung cancer", "Lung cancer.", "Taken together, lung cancer risk."):
+        with pytest.raises(BadInput, match="no claim but keywords, so there is no verdict"):
+            ground_typed(make_reading_grounder(demo_index), Claim(text))
+        with pytest.raises(BadInput, match="no verdict"):
+            refuse_keywords(text)
+    with pytest.raises(BadInput, match="contains “cnacer”: did you mean “cancer”"):
+        ground_typed(make_reading_grounder(demo_index), Claim("lung cnacer"))
+
+
+def test_a_spelling_is_offered_before_a_language_is_guessed(demo_index: Index) -> None:
+    assert find_language("beta-carotene lung cancer")
+    for text in ("beta-carotene lung cancer", "beta-carotene lung cnacer"):
+        assert look_at(demo_index, text).kind == "keywords"
+    assert [one.instead for one in look_at(demo_index, "beta-carotene lung cnacer").suggestions] == ["cancer"]
+    others = [line.split("\t")[1] for line in OTHER.read_text("utf-8").splitlines()]
+    guessed = [text for text in others if find_language(text)]
+    assert [text for text in guessed if look_at(demo_index, text).kind != "language"] == []
+
+
+def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> None:
+    grounder = make_reading_grounder(demo_index)
+
+    def list_found(text: str) -> list[tuple[str, str, str]]:
+        response, _ = ground_typed(grounder, Claim(text))
+        assert response.claim.text == text
+        lists = [*response.contradicting, *response.supporting, *response.uncertain, *response.more]
+        return [(one.pmid, one.place, one.sentence.text if one.sentence else "") for one in lists]
+
+    claim = "Beta-carotene reduces the risk of lung cancer"
+    first = list_found(claim)
+    assert first
+    ways = (
+        f"{claim}.", claim.lower(), claim.upper(), f"Finally, {claim.lower()}.", f"In conclusion, {claim}.", f"“{claim}.”",
+        f"Taken together, these findings suggest that {claim.lower()}.", f"CONCLUSION: {claim}!", f"- {claim}",
+        f"Overall: {claim} …",
+    )  # fmt: skip
+    assert [way for way in ways if list_found(way) != first] == []
+
+
+@pytest.mark.parametrize(
+    "claim", ["Overall survival rises.", "In short children it works.", "OR of death was 2.1.", "First doses help."]
+)
+def test_what_only_looks_like_a_lead_stays(claim: str) -> None:
+    assert state_claim(claim) == claim
 
 
 def test_a_question_is_turned_into_its_claim() -> None:

@@ -20,7 +20,7 @@ from service.operating.settings import Settings, load_settings, show_settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import over_fakes, serving
 
-CLAIM = {"claim": "zeta pressure"}
+CLAIM = {"claim": "zeta changes pressure"}
 EVIL = "http://evil.example"
 
 
@@ -106,7 +106,7 @@ def test_a_page_of_another_site_can_neither_post_nor_delete(url: str) -> None:
         {"Origin": EVIL, "Content-Type": "application/x-www-form-urlencoded"},
     ):
         for method, path in (("POST", "/v1/ground"), ("DELETE", "/v1/memory"), ("DELETE", "/v1/history"), ("POST", "/ground")):
-            refused = httpx.request(method, f"{url}{path}", headers=headers, content=b'{"claim": "zeta"}')
+            refused = httpx.request(method, f"{url}{path}", headers=headers, content=b'{"claim": "zeta works"}')
             assert refused.status_code == 403 and "another site" in refused.json()["detail"], (method, headers)
     assert httpx.get(f"{url}/v1/history").json()["entries"] == kept
     # Reading needs no protection here: the browser gives the response to no other site's page.
@@ -115,7 +115,7 @@ def test_a_page_of_another_site_can_neither_post_nor_delete(url: str) -> None:
 
 def test_a_text_that_says_it_is_no_json_is_not_read(url: str) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
-        sent = httpx.post(f"{url}/v1/ground", content=b'{"claim": "zeta"}', headers={"Content-Type": kind})
+        sent = httpx.post(f"{url}/v1/ground", content=b'{"claim": "zeta works"}', headers={"Content-Type": kind})
         assert sent.status_code == 422, kind
 
 
