@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -41,4 +42,10 @@ class JsonRoute(APIRoute):
 
 def _read(body: bytes) -> Any:
     text = body.decode(json.detect_encoding(body))
-    return json.loads(repair_json(text))
+    # There is no garbage in what is being read, but Python would look for it over and over: 0.31 s for 340,000 empty lists
+    # in place of 0.02.
+    gc.disable()
+    try:
+        return json.loads(repair_json(text))
+    finally:
+        gc.enable()

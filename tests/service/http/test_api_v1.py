@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadConfig, IndexUnusable
@@ -308,7 +309,12 @@ def test_the_examples_of_the_description_are_answers_of_this_version() -> None:
 
 
 def test_the_examples_answer_what_the_requests_show() -> None:
-    requests = {"ground": GroundRequest, "answer": AnswerRequest, "evidence": EvidenceRequest, "text": TextRequest}
+    requests: dict[str, type[BaseModel]] = {
+        "ground": GroundRequest,
+        "answer": AnswerRequest,
+        "evidence": EvidenceRequest,
+        "text": TextRequest,
+    }
     asked = {name: request.model_json_schema()["examples"][0] for name, request in requests.items()}
     assert example("ground")["claim"]["text"] == asked["ground"]["claim"]
     assert example("answer")["topic"]["question"] == asked["answer"]["question"]
