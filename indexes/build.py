@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from indexes import plan
-from indexes.guard import LOCK, hold_lock, report_interrupt
+from indexes.guard import LOCK, make_folder, report_interrupt
 from indexes.lucene_writer import LuceneWriter
 from indexes.readers import CSV, Columns, check_columns, detect_format, sources
 from indexes.reading import BATCH
@@ -64,25 +64,20 @@ def build(
     if alone:
         expect_sources(files)
     advice = "what was read so far is saved, and the same command resumes from there"
-    with report_interrupt("the index", advice), translate_write_errors("the index", out.parent, GO_ON):
-        root.mkdir(parents=True, exist_ok=True)
-        with hold_lock(root):
-            old = _read_version(root)
-            data = root / name_data(old + 1)
-            store = _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns))
-            try:
-                shutil.rmtree(data / LUCENE, ignore_errors=True)
-                report = fill_index(
-                    store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns, description=description
-                )
-            finally:
-                store.close()
+    with report_interrupt("the index", advice), translate_write_errors("the index", out.parent, GO_ON), make_folder(root):
+        old = _read_version(root)
+        data = root / name_data(old + 1)
+        with _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns)) as store:
+            shutil.rmtree(data / LUCENE, ignore_errors=True)
+            report = fill_index(
+                store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns, description=description
+            )
             report.manifest.write(root)
-            if root == target:
-                drop_others(root, keep=(name_data(old), data.name))
-            else:
-                (root / LOCK).unlink()
-                os.rename(root, target)
+        if root == target:
+            drop_others(root, keep=(name_data(old), data.name))
+        else:
+            (root / LOCK).unlink()
+            os.rename(root, target)
     return report
 
 
@@ -187,14 +182,41 @@ def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
     return total
 
 
-def _open_or_restart(data: Path, version: int, fingerprint: str) -> StoreWriter:
-    """The unfinished store of an earlier attempt at the same build, else an empty one."""
+@contextmanager
+def _open_or_restart(data: Path, version: int, fingerprint: str) -> Iterator[StoreWriter]:
+    """The unfinished store of an earlier attempt at the same build, else an empty one; after a failure it is kept if it holds
+    documents, so that the same build resumes with them."""
+    worth_keeping = False
+    try:
+        store = _find_store(data, version, fingerprint) or _make_store(data, version, fingerprint)
+        try:
+            yield store
+        except BaseException as error:
+            worth_keeping = store.holds_documents()
+            if worth_keeping and isinstance(error, BadInput):
+                error.args = (
+                    f"{str(error).rstrip('.')}; what was read before is kept, and a build of the same files goes on there.",
+                )
+            raise
+        finally:
+            store.close()
+    except BaseException:
+        if not worth_keeping:
+            shutil.rmtree(data, ignore_errors=True)
+        raise
+
+
+def _find_store(data: Path, version: int, fingerprint: str) -> StoreWriter | None:
     if (data / STORE).exists():
         with suppress(Exception):
             store = StoreWriter(data / STORE, version)
             if store.plan() == fingerprint:
                 return store
             store.close()
+    return None
+
+
+def _make_store(data: Path, version: int, fingerprint: str) -> StoreWriter:
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir()
     store = StoreWriter(data / STORE, version)

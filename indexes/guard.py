@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from retrieval.core.errors import BadInput, Interrupted
@@ -26,6 +26,27 @@ def hold_lock(folder: Path) -> Iterator[None]:
         raise BadInput(f"Another build or update is running in {folder}; wait until it is done.") from None
     with lock:
         yield
+
+
+@contextmanager
+def make_folder(folder: Path) -> Iterator[None]:
+    """Make a folder, with those above it, and hold its lock; after a failure, those that are new and hold nothing are removed."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with hold_lock(folder):
+            try:
+                yield
+            except BaseException:
+                if [one.name for one in folder.iterdir()] == [LOCK]:
+                    (folder / LOCK).unlink()
+                    folder.rmdir()
+                raise
+    except BaseException:
+        for one in missing:
+            with suppress(OSError):
+                one.rmdir()
+        raise
 
 
 @contextmanager

@@ -132,6 +132,13 @@ class StoreWriter:
         """Record what this store is being built from, so that only the same build resumes it."""
         self._db.execute("INSERT INTO plan VALUES (?)", (fingerprint,))
 
+    def holds_documents(self) -> bool:
+        """Whether any document is in this file, also if that cannot be told; not once it is finished."""
+        try:
+            return self._db.execute("SELECT 1 FROM main.documents LIMIT 1").fetchone() is not None
+        except sqlite3.Error as error:
+            return not isinstance(error, sqlite3.ProgrammingError)
+
     def records_done(self, source: int) -> int:
         """How many records of the `source`-th file are already in."""
         row = self._db.execute("SELECT records FROM progress WHERE source = ?", (source,)).fetchone()

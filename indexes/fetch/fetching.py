@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from indexes.fetch.source import Expired, Search, Source
-from indexes.guard import hold_lock, report_interrupt
+from indexes.guard import make_folder, report_interrupt
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import write_atomically
 
@@ -40,19 +40,17 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
     if not query.strip():
         raise BadInput("The query is empty; write what you would type into the search box of PubMed.")
     advice = "what was fetched so far is saved, and the same command resumes from there"
-    with report_interrupt("the fetch", advice), translate_write_errors("the papers", folder, GO_ON):
-        folder.mkdir(parents=True, exist_ok=True)
-        with hold_lock(folder):
-            for _ in range(_TIMES_FORGOTTEN):
-                search = _resume(folder, source, query, most, say) or _begin(folder, source, query, most, say)
-                try:
-                    _fetch_parts(folder, source, search)
-                except Expired:
-                    say(f"{source.name} no longer has this search, so it is run again.")
-                    _clear(folder)
-                else:
-                    return search
-            raise BadInput(f"{source.name} forgot the search {_TIMES_FORGOTTEN} times; try again later.")
+    with report_interrupt("the fetch", advice), translate_write_errors("the papers", folder, GO_ON), make_folder(folder):
+        for _ in range(_TIMES_FORGOTTEN):
+            search = _resume(folder, source, query, most, say) or _begin(folder, source, query, most, say)
+            try:
+                _fetch_parts(folder, source, search)
+            except Expired:
+                say(f"{source.name} no longer has this search, so it is run again.")
+                _clear(folder)
+            else:
+                return search
+        raise BadInput(f"{source.name} forgot the search {_TIMES_FORGOTTEN} times; try again later.")
 
 
 def mark_built(folder: Path, search: Search) -> None:

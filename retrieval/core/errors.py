@@ -97,8 +97,9 @@ def translate_write_errors(what: str, where: Path, hint: str = AGAIN) -> Iterato
     except Exception as error:
         if _is_full(error):
             raise OutOfSpace(f"The disk under {where} is full while writing {what}; {hint}.") from error
-        if isinstance(error, (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)):
-            raise BadInput(f"Cannot write {what} at {where}: {error.strerror}; choose a writable location.") from error
+        # A connection or a lock is no file.
+        if isinstance(error, OSError) and not isinstance(error, (ConnectionError, TimeoutError, BlockingIOError)):
+            raise BadInput(f"Cannot write {what} at {where}: {error.strerror or error}; choose a writable location.") from error
         if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
             raise BadInput(f"Cannot write {what} at {where}: it is read-only; choose a writable location.") from error
         raise

@@ -121,7 +121,8 @@ class Manifest:
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # Short, so that every name that a file may have can be written.
+    temporary = path.with_name(f".{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)

@@ -53,7 +53,8 @@ def check_target(out: Path, overwrite: bool) -> None:
     if out.exists() and not overwrite:
         raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it when all is done.")
     if not out.parent.is_dir():
-        raise BadInput(f"The folder {out.parent} does not exist; create it first.")
+        state = "is a file" if out.parent.exists() else "does not exist"
+        raise BadInput(f"The folder {out.parent} {state}; create it first.")
 
 
 def beside(out: Path, name: str) -> Path:

@@ -31,6 +31,8 @@ _ID = re.compile(
     rf"https?://\S+|{_PMID.pattern}|(?:\bPMC(?:ID)?\s*:?\s*)?\bPMC[0-9]+(?:\.[0-9]+)?|(?:\bdoi\s*:?\s*)?{DOI.pattern}|\[[^\]\[]*\]",
     re.IGNORECASE,
 )
+LONGEST_ID = 500
+"""Characters in an id: OpenSearch refuses one of over 512 bytes, and Lucene one of over 32,766."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -128,12 +130,14 @@ def describe_keys(record: Iterable[str]) -> str:
 def read_id(value: object, key: str) -> str:
     """A document's id as text: from a JSON string or integer, never blank, one word, so that it fits a TREC run."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+        value = str(value)
     if not isinstance(value, str) or not value.strip():
         raise RecordError(f'expected an id, text or whole number, in "{key}", got {describe_value(value)}')
     word = value.strip()
     if " " in word or not word.isprintable():
         raise RecordError(f'expected an id without blanks or control characters in "{key}", got {describe_value(value)}')
+    if len(word) > LONGEST_ID:
+        raise RecordError(f'expected an id of at most {LONGEST_ID} characters in "{key}", got one of {len(word):,}')
     return word
 
 

@@ -1,0 +1,171 @@
+"""What a build or fetch that fails leaves behind: nothing, or what the same command resumes with; and one sentence."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes import guard, reading, writer
+from indexes.build import build
+from indexes.fetch.fetching import fetch_papers
+from indexes.fetch.pubmed import PubMed
+from indexes.update import merge, update
+from retrieval.core.errors import BadInput, CounterpointError, OutOfSpace, translate_write_errors
+from retrieval.store.manifest import read_manifest, write_atomically
+
+GOOD = {"pmid": "1", "title": "Plums", "abstract": "Plums eased it."}
+
+
+def write(folder: Path, *records: dict[str, Any], name: str = "a.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return path
+
+
+def list_all(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("out", ["out", "new/folder/out"])
+@pytest.mark.parametrize(
+    "records",
+    [[GOOD, {"pmid": "2"}], [GOOD, GOOD], [GOOD | {"pmid": "x" * 40_000}]],
+    ids=["a bad record", "a repeated id", "an id that is too long"],
+)
+def test_a_build_that_fails_leaves_nothing(tmp_path: Path, out: str, records: list[dict[str, Any]]) -> None:
+    source = write(tmp_path, *records)
+    before = list_all(tmp_path)
+    with pytest.raises(CounterpointError):
+        build([source], tmp_path / out)
+    assert list_all(tmp_path) == before
+
+
+def test_an_export_without_abstracts_leaves_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "a.ris"
+    source.write_text("TY  - JOUR\nTI  - A\nER  - \n")
+    with pytest.raises(BadInput, match="None of the 1 records"):
+        build([source], tmp_path / "out")
+    assert list_all(tmp_path) == {"a.ris"}
+
+
+def test_documents_that_were_read_before_a_bad_record_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "BATCH", 2)
+    source = write(tmp_path, *(GOOD | {"pmid": str(n)} for n in range(5)), {"pmid": "x"})
+    with pytest.raises(BadInput, match=r"line 6: .*; what was read before is kept, and .* goes on there\.$"):
+        build([source], tmp_path / "out")
+    written: list[int] = []
+    inner = writer.StoreWriter.write
+
+    def count(self: writer.StoreWriter, records: Any, *args: Any, **named: Any) -> writer.Change:
+        written.append(len(records))
+        return inner(self, records, *args, **named)
+
+    monkeypatch.setattr(writer.StoreWriter, "write", count)
+    assert build([source], tmp_path / "out", skip_bad=1).manifest.counts.documents == 5
+    assert written == [1]
+    assert {path.name for path in tmp_path.iterdir()} == {"a.jsonl", "out"}
+
+
+def test_a_failed_overwrite_leaves_the_index_as_it_was(tmp_path: Path) -> None:
+    build([write(tmp_path, GOOD)], tmp_path / "out")
+    before = list_all(tmp_path)
+    with pytest.raises(BadInput):
+        build([write(tmp_path, GOOD, {"pmid": "2"})], tmp_path / "out", overwrite=True)
+    assert list_all(tmp_path) - {"out/.lock"} == before
+    with pytest.raises(BadInput):
+        update(tmp_path / "out", [write(tmp_path, GOOD, {"pmid": "2"})])
+    assert list_all(tmp_path) - {"out/.lock"} == before
+    assert read_manifest(tmp_path / "out").version == 1
+
+
+def test_a_build_beside_a_running_one_takes_nothing_from_it(tmp_path: Path) -> None:
+    source = write(tmp_path, GOOD)
+    with guard.make_folder(tmp_path / ".out.building"):
+        with pytest.raises(BadInput, match="Another build or update is running"):
+            build([source], tmp_path / "out")
+        assert (tmp_path / ".out.building" / guard.LOCK).exists()
+
+
+NUMBERS = [errno.EROFS, errno.ENAMETOOLONG, errno.EIO, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTDIR]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("act", ["build", "update", "merge", "fetch"])
+def test_every_error_of_a_folder_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str, number: int) -> None:
+    source, out = write(tmp_path, GOOD), tmp_path / "index"
+    build([source], out)
+    before = list_all(tmp_path)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    acts: dict[str, Callable[[], object]] = {
+        "build": lambda: build([source], tmp_path / "other"),
+        "update": lambda: update(out, [source]),
+        "merge": lambda: merge(out),
+        "fetch": lambda: fetch_papers(PubMed("http://127.0.0.1:9"), "zinc", tmp_path / "papers", 5, lambda _: None),
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "mkdir", fail)
+        patch.setattr(os, "link", fail)
+        with pytest.raises(BadInput, match=f"^Cannot write .*{os.strerror(number)}; choose a writable location"):
+            acts[act]()
+    assert list_all(tmp_path) - {"index/.lock"} == before
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 250, "é" * 200])
+def test_a_name_that_is_too_long_is_one_sentence(tmp_path: Path, name: str) -> None:
+    source = write(tmp_path, GOOD)
+    for act in (
+        lambda: build([source], tmp_path / "new" / name),
+        lambda: fetch_papers(PubMed("http://127.0.0.1:9"), "zinc", tmp_path / "new" / f"{name}.papers", 5, lambda _: None),
+    ):
+        with translate_write_errors("it", tmp_path), pytest.raises((BadInput, OSError), match="File name too long"):
+            act()
+    assert list_all(tmp_path) == {"a.jsonl"}
+
+
+def test_a_full_disk_before_the_first_document_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    source = write(tmp_path, GOOD)
+    monkeypatch.setattr(writer.StoreWriter, "set_plan", fail)
+    with pytest.raises(OutOfSpace):
+        build([source], tmp_path / "out")
+    assert list_all(tmp_path) == {"a.jsonl"}
+
+
+def test_a_fetch_that_cannot_begin_leaves_nothing(tmp_path: Path) -> None:
+    papers = tmp_path / "new" / "zinc.papers"
+    with pytest.raises(CounterpointError):
+        fetch_papers(PubMed("http://127.0.0.1:9", backoff=0.01), "zinc", papers, 5, lambda _: None)
+    assert list_all(tmp_path) == set()
+
+
+def test_a_file_of_the_longest_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    write_atomically(path, "text")
+    assert list_all(tmp_path) == {path.name}
+
+
+def test_a_connection_is_no_file(tmp_path: Path) -> None:
+    for error in (ConnectionResetError(errno.ECONNRESET, "reset"), TimeoutError(errno.ETIMEDOUT, "late")):
+        with pytest.raises(type(error)), translate_write_errors("the run", tmp_path):
+            raise error
+
+
+def test_an_id_that_is_too_long_is_one_records_fault(tmp_path: Path) -> None:
+    for pmid in ("x" * 501, int("9" * 501)):
+        source = write(tmp_path, GOOD, {**GOOD, "pmid": pmid})
+        with pytest.raises(BadInput, match=r"line 2: expected an id of at most 500 characters .*, got one of 501"):
+            build([source], tmp_path / "out")
+    source = tmp_path / "a.ris"
+    source.write_text(f"TY  - JOUR\nTI  - A\nAB  - It did.\nDO  - 10.5555/{'x' * 40_000}\nER  - \n")
+    assert build([source], tmp_path / "out").manifest.counts.documents == 1
