@@ -143,7 +143,7 @@ def test_no_hostile_body_is_answered_with_a_5xx(url: str, path: str) -> None:
             assert len(sent.json()["detail"]) < 400, name
 
 
-@pytest.mark.parametrize("model", {*REQUESTS.values()})
+@pytest.mark.parametrize("model", list(dict.fromkeys(REQUESTS.values())))
 def test_however_much_is_wrong_little_of_it_is_described(model: type[BaseModel]) -> None:
     wrong: dict[str, Any] = {name: [[]] * 2_000 for name in model.model_fields} | {str(i): 1 for i in range(2_000)}
     with pytest.raises(ValidationError) as fault:
