@@ -94,16 +94,15 @@ def hits_csv(hits: list[HitOut]) -> str:
 def print_hits(hits: list[HitOut]) -> None:
     """Print the hits, one per line."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table("", "PMID", "year", "title", "journal")
-    for one in hits:
-        title = Text(one.title or "(no title)")
-        if one.retracted:
-            title.append(" RETRACTED", style="bold red")
-        table.add_row(str(one.rank), Text(one.pmid), str(one.year or ""), title, Text(one.journal))
-    Console(highlight=False).print(table)
+    from service.output.tables import mark_retracted, print_rows
+
+    rows = [
+        [*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), mark_retracted(one.title, one.retracted), Text(one.journal)]
+        for one in hits
+    ]
+    print_rows(Console(highlight=False), ("", "PMID", "year", "title", "journal"), rows)
 
 
 def print_document(document: DocumentOut, finding: str) -> None:
@@ -111,10 +110,12 @@ def print_document(document: DocumentOut, finding: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from service.output.tables import print_whole_words
+
     console = Console(highlight=False)
     console.print(Text(document.title or "(no title)", style="bold"))
     facts = [document.pmid, str(document.year or ""), document.journal, *document.types]
-    console.print(Text(" · ".join(fact for fact in facts if fact), style="dim"))
+    print_whole_words(console, Text(" · ".join(fact for fact in facts if fact), style="dim"))
     if document.retracted:
         console.print(Text("RETRACTED", style="bold red"))
     console.print()

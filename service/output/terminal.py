@@ -13,6 +13,7 @@ from retrieval.store.manifest import Manifest
 from service.balance.schemas import PapersOut
 from service.balance.weighing import COUNTED, Counted
 from service.grounding.schemas import EvidenceOut, GroundResponse
+from service.output.tables import print_whole_words
 
 _HEADINGS = (
     ("contradicting", "Contradicting", "red"),
@@ -80,7 +81,7 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
     standing = "" if evidence.standing == "plain" else evidence.standing.upper()
     facts = [says, _first_author(evidence.authors), evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
     title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
-    console.print(title)
+    print_whole_words(console, title)
     if evidence.sentence:
         console.print(Padding(marked_sentence(evidence, styled=console.is_terminal), (0, 0, 0, 3)))
     console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))

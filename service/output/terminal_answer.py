@@ -10,6 +10,7 @@ from rich.text import Text
 
 from service.answering.events import Event, OnEvent, Stage
 from service.answering.schemas import AnswerResponse, AnswerSentenceOut
+from service.output.tables import print_whole_words
 from service.output.terminal import marked_sentence
 
 
@@ -39,14 +40,14 @@ def print_answer(response: AnswerResponse) -> None:
         console.print(Text("\nContradicting", style="bold red"))
         for conflict in response.conflicts:
             one = conflict.evidence
-            console.print(Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
+            print_whole_words(console, Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
             console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
     documents = [document for document in response.documents if document.cited]
     if documents:
         console.print(Text("\nDocuments", style="bold"))
         for document in documents:
             facts = " · ".join(str(fact) for fact in (document.pmid, document.year, document.journal) if fact)
-            console.print(Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
+            print_whole_words(console, Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
     if response.removed:
         console.print(Text(f"\n{len(response.removed)} sentences were removed by the check", style="bold"))
         for removal in response.removed:
