@@ -135,9 +135,10 @@ def saved_add(
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse
         from service.schemas.provenance import Provenance
+        from service.typed.paper import check_known
 
         grounder = assemble(index, config, profile)
-        response = GroundResponse.of(grounder.ground(statement), Provenance.of(grounder))
+        response = GroundResponse.of(grounder.ground(check_known(statement, grounder.index.store)), Provenance.of(grounder))
         entry = memory.saved.add(holder, index, grounder.index.manifest, response, note)
         print_note(f"Saved as {entry.id}. {entry.summary}")
 

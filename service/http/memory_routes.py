@@ -36,6 +36,7 @@ from service.memory.schemas import (
 from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
 from service.schemas.provenance import Provenance
+from service.typed.paper import check_known
 from service.typed.typed import refuse_keywords
 
 router = APIRouter(
@@ -107,8 +108,9 @@ async def save_claim(body: SaveRequest, request: Request) -> Response:
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            response = GroundResponse.of(run_grounding(parts, serving, claim, job.check), Provenance.of(serving.grounder))
             index = serving.index
+            known = check_known(claim, index.store)
+            response = GroundResponse.of(run_grounding(parts, serving, known, job.check), Provenance.of(serving.grounder))
             return write_json(memory.saved.add(holder, index.folder, index.manifest, response, body.note))
 
     return await while_there(request, parts.workers.run(work))

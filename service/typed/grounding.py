@@ -13,7 +13,7 @@ from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
 from service.schemas.papers import SentenceOut
 from service.schemas.provenance import Provenance
-from service.typed.paper import find_finding, open_paper
+from service.typed.paper import check_known, find_finding, open_paper
 from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
 from service.typed.suggest import find_missing, knows_words, suggest_words
 from service.typed.typed import Typed, read_typed, say_no_claim
@@ -49,10 +49,10 @@ def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None)
     """Both sides of what was typed as a claim, with what it was taken for; and the grounding behind the response.
 
     `ground` replaces the grounder's own method, for callers that time or watch it. Raises `BadInput` for a paper that the index
-    does not hold, or that has no abstract, and for keywords.
+    does not hold, or that has no abstract, for keywords, and for a known paper that is none.
     """
     typed = look_at(grounder.index, claim.text)
-    statement = _mean(claim, typed)
+    statement = _mean(check_known(claim, grounder.index.store), typed)
     grounding = (ground or grounder.ground)(statement)
     if typed.paper:
         grounding = _leave_out(grounding, typed.paper.pmid)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 
 from generation.sentences.labels import drop_label
 from nli.reader.abridge import score_for_reading
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Sentence
+from retrieval.core.values import Claim, Sentence
 from retrieval.store.documents import Documents
 from retrieval.store.rows import Entry
 from service.checking.checkable import claim_in
-from service.checking.citations import CitedPaper, find_cited
+from service.checking.citations import CitedPaper, cited_in, find_cited
 from service.typed.typed import read_typed
 
 
@@ -34,6 +37,28 @@ def find_paper(store: Documents, text: str, documents: int) -> Entry:
     if entry := store.get(typed.text):
         return entry
     raise BadInput(f"“{typed.text[:200]}” is not a PMID, a DOI, or the id of one of the {documents:,} documents of this index.")
+
+
+def check_known(claim: Claim, store: Documents) -> Claim:
+    """The claim with its known papers by their ids; raises `BadInput` for one that is neither a PMID nor in the index.
+
+    A PMID that the index lacks may be known all the same. "PMID 123", an address at PubMed or a DOI names a paper too.
+    """
+    return replace(claim, known_pmids=tuple(dict.fromkeys(_identify(one, store) for one in claim.known_pmids)))
+
+
+def _identify(known: str, store: Documents) -> str:
+    if re.fullmatch(r"[0-9]+", known) or store.get(known):
+        return known
+    citations = cited_in(known)
+    if len(citations) == 1:
+        entry = find_cited(store, citations[0])
+        if entry or re.fullmatch(r"[0-9]+", citations[0].id):
+            return entry.document.pmid if entry else citations[0].id
+    raise BadInput(
+        f"“{known[:200]}” is given as a known paper, but is neither a PMID nor the id of a document of this index; give PMIDs, "
+        "such as 19564453."
+    )
 
 
 def find_finding(entry: Entry) -> tuple[Sentence, str] | None:

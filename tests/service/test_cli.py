@@ -85,6 +85,60 @@ def test_ground_json_is_the_apis(index: Index) -> None:
     assert body["supporting"] == []
 
 
+@pytest.mark.usefixtures("with_fakes")
+@pytest.mark.parametrize(
+    ("known", "read"),
+    [
+        ("19564453", ["19564453"]),
+        ("PMID 19564453,PMID:2", ["19564453", "2"]),
+        ("https://pubmed.ncbi.nlm.nih.gov/19564453/, 2,, 2", ["19564453", "2"]),
+        ("own-two,10.1000/own", ["own-two"]),
+    ],
+)
+def test_a_known_paper_is_a_pmid_or_in_the_index(tmp_path: Path, known: str, read: list[str]) -> None:
+    own = {"pmid": "own-two", "title": "Two", "abstract": "Zeta is for pressure.", "doi": "10.1000/own"}
+    folder = make_index(tmp_path, [own, {"pmid": "2", "title": "Two", "abstract": "Zeta."}]).folder
+    result = call("ground", "Zeta lowers pressure.", "--index", folder, "--json", "--known", known)
+    assert json.loads(result.stdout)["claim"]["known_pmids"] == read
+
+
+@pytest.mark.usefixtures("with_fakes")
+@pytest.mark.parametrize("known", ["abc", "1,abc", "1 2", "PMID abc1", "12a", "٣", "10.1000/elsewhere"])
+def test_what_is_no_paper_is_refused_as_known(index: Index, known: str) -> None:
+    for command in (("ground",), ("saved", "add")):
+        told = CliRunner().invoke(
+            app,
+            [*command, "Zeta lowers pressure.", "--index", str(index.folder), "--known", known],
+            env={"COUNTERPOINT_STATE": str(index.folder.parent / "state")},
+        )
+        assert_told(told, "is given as a known paper, but is neither a PMID nor the id of a document of this index")
+
+
+@pytest.mark.usefixtures("with_fakes")
+@pytest.mark.parametrize("columns", ["20", "40", "60", "80", "200", None])
+def test_no_id_is_cut_at_any_width(tmp_path: Path, columns: str | None) -> None:
+    ids = ["12345678", "my-own-paper-of-a-group-with-a-long-name-1999"]
+    papers = [
+        {
+            "pmid": id, "title": f"Zeta and hydroxychlorothiazide {id[:1]}", "abstract": "Zeta is not against pressure.",
+            "journal": "Journal of Zeta", "year": 1999,
+        }
+        for id in ids
+    ]  # fmt: skip
+    folder = str(make_index(tmp_path, papers).folder)
+    commands = [
+        ["search", "zeta"],
+        ["show", ids[1]],
+        *(["ground", "Zeta lowers pressure.", *more] for more in (["--format", "table"], [])),
+    ]
+    for command in commands:
+        shown = CliRunner().invoke(app, [*command, "--index", folder], env={"COLUMNS": columns})
+        assert shown.exit_code == 0
+        for id in ids[-1:] if command[0] == "show" else ids:
+            assert id in shown.stdout, shown.stdout
+        assert "hydroxychlorothiazide" in shown.stdout or columns == "20"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
