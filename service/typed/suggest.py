@@ -82,14 +82,14 @@ def _find_offer(index: Index, word: str) -> str:
     edits = 2 if len(word) >= _LONG else 1
     for neighbour in index.vocabulary.find_similar(stem, edits)[:_MOST_TRIED]:
         if neighbour.term.isalpha() and not _are_opposed(stem, neighbour.term):
-            candidate = _find_written(index, neighbour.term)
+            candidate = _find_written(index, neighbour.term, word)
             if candidate and not _are_opposed(word, candidate) and OSA.distance(word, candidate) <= edits:
                 return candidate
     return ""
 
 
-def _find_written(index: Index, term: str) -> str:
-    """The word that an index stores as this term, in the form that its papers use most often."""
+def _find_written(index: Index, term: str, like: str) -> str:
+    """The word that an index stores as this term, in the form most like a word; of several, the one that its papers use most."""
     counts: dict[str, int] = {}
     for entry in index.entries(index.vocabulary.find_documents(term, _PAPERS)):
         for word in _WORD.findall(f"{entry.document.title} {entry.document.abstract}".lower()):
@@ -97,7 +97,8 @@ def _find_written(index: Index, term: str) -> str:
                 counts[word] = counts.get(word, 0) + 1
     words = sorted(counts, key=lambda word: (-counts[word], word))
     stems = index.vocabulary.stem(words)
-    return next((word for word, stem in zip(words, stems, strict=True) if stem == term), "")
+    forms = [word for word, stem in zip(words, stems, strict=True) if stem == term]
+    return min(forms, key=lambda form: OSA.distance(form, like), default="")
 
 
 def _are_opposed(one: str, other: str) -> bool:

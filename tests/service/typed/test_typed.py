@@ -138,6 +138,7 @@ def test_three_words_of_english_are_english(claim: str) -> None:
 def test_a_word_of_no_document_gets_an_offer_and_a_right_name_none(demo_index: Index) -> None:
     offers = {one.word: one.instead for one in suggest_words(demo_index, "Hydroxycloroquine helps postmenopusal women")}
     assert offers == {"Hydroxycloroquine": "Hydroxychloroquine", "postmenopusal": "postmenopausal"}
+    assert [one.instead for one in suggest_words(demo_index, "Niacin preventts and redcued it")] == ["prevents", "reduced"]
     assert suggest_words(demo_index, "Oestrogen, tirzepatide and hypotension lower fever; probiotics too") == ()
 
 
