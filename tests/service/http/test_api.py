@@ -89,7 +89,7 @@ def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(i
         ({"claim": "x", "known\npmids": "1"}, "known pmids is an unknown field"),
         ({"claim": "x", "known_pmids": "1"}, "known_pmids should be a list, not the text “1”; put it in square brackets."),
         ({"claim": "x", "known_pmids": ["1", {}]}, "known_pmids[1] should be a text or a whole number, not an object"),
-        ({"claim": "x", "known_pmids": list(range(1001))}, "1,001 known PMIDs"),
+        ({"claim": "x", "known_pmids": list(range(1001))}, "known_pmids has 1001 entries"),
     ],
 )
 def test_a_wrong_body_is_told_in_one_sentence(client: TestClient, body: object, told: str) -> None:

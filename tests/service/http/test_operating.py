@@ -420,7 +420,8 @@ def test_the_log_has_a_line_a_request_and_claims_only_where_asked(
     logs.configure(settings)
     try:
         with opened(folder, settings) as client:
-            client.post("/v1/ground", json={"claim": 'zeta\n{"level": "forged"}'}, headers={"X-Request-ID": "mine-1"})
+            forged = {"claim": 'Zeta lowers pressure.\n{"level": "forged"}'}
+            client.post("/v1/ground", json=forged, headers={"X-Request-ID": "mine-1"})
             client.get("/v1/documents/x%0Aforged%0d", headers={"X-Request-ID": "a\tb"})
             client.get("/%0Aforged")
     finally:
@@ -428,7 +429,7 @@ def test_the_log_has_a_line_a_request_and_claims_only_where_asked(
         logging.raiseExceptions = True
     lines = written.getvalue().splitlines()
     (line,) = [one for one in lines if "mine-1" in one]
-    assert ("zeta" in line) is claims
+    assert ("Zeta" in line) is claims
     assert not [one for one in lines if one.startswith(("forged", '{"level": "forged'))]
     if format == "json":
         read = [json.loads(one) for one in lines]

@@ -55,7 +55,7 @@ def test_a_failure_is_one_sentence_and_is_logged_with_its_id(
     monkeypatch.setattr(client.app, "openapi", fail)
     method, path = call.split()
     with caplog.at_level(logging.ERROR):
-        body = {"claim": "zeta pressure"} if method == "POST" else None
+        body = {"claim": "Zeta lowers pressure."} if method == "POST" else None
         response = client.request(method, path, json=body, headers={"X-Request-ID": "seen-in-the-log"})
     if "stream" in path:
         problem = json.loads(response.text.rpartition("data: ")[2])

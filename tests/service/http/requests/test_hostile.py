@@ -177,7 +177,7 @@ def test_health_waits_for_none_of_64_clients_who_send_them(url: str) -> None:
                 told.append(sent.status_code)
         return told
 
-    assert httpx.post(f"{url}/v1/ground", json={"claim": "zeta pressure"}, timeout=60).status_code == 200, "warmed up"
+    assert httpx.post(f"{url}/v1/ground", json={"claim": "Zeta lowers pressure."}, timeout=60).status_code == 200, "warmed up"
     asking = threading.Thread(target=ask_health)
     asking.start()
     with ThreadPoolExecutor(64) as pool, _SlowBodies(url):
