@@ -63,8 +63,7 @@ def build(
     files = detect_formats(paths, format, columns)
     if alone:
         expect_sources(files)
-    advice = "what was read so far is saved, and the same command resumes from there"
-    with report_interrupt("the index", advice), translate_write_errors("the index", out.parent, GO_ON), make_folder(root):
+    with report_interrupt("the index", "nothing was saved"), translate_write_errors("the index", out.parent), make_folder(root):
         old = _read_version(root)
         data = root / name_data(old + 1)
         with _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns)) as store:
@@ -193,10 +192,8 @@ def _open_or_restart(data: Path, version: int, fingerprint: str) -> Iterator[Sto
             yield store
         except BaseException as error:
             worth_keeping = store.holds_documents()
-            if worth_keeping and isinstance(error, BadInput):
-                error.args = (
-                    f"{str(error).rstrip('.')}; what was read before is kept, and a build of the same files goes on there.",
-                )
+            if worth_keeping:
+                _say_what_is_kept(error, data.parent.parent)
             raise
         finally:
             store.close()
@@ -204,6 +201,17 @@ def _open_or_restart(data: Path, version: int, fingerprint: str) -> Iterator[Sto
         if not worth_keeping:
             shutil.rmtree(data, ignore_errors=True)
         raise
+
+
+def _say_what_is_kept(error: BaseException, where: Path) -> None:
+    """Raise an error that says how to go on with what was read, or say it in one that has another message."""
+    advice = "what was read so far is saved, and the same command resumes from there"
+    with report_interrupt("the index", advice), translate_write_errors("the index", where, GO_ON):
+        if isinstance(error, BadInput):
+            error.args = (
+                f"{str(error).rstrip('.')}; what was read before is kept, and a build of the same files goes on there.",
+            )
+        raise error
 
 
 def _find_store(data: Path, version: int, fingerprint: str) -> StoreWriter | None:

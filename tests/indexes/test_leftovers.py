@@ -137,9 +137,36 @@ def test_a_full_disk_before_the_first_document_leaves_nothing(tmp_path: Path, mo
 
     source = write(tmp_path, GOOD)
     monkeypatch.setattr(writer.StoreWriter, "set_plan", fail)
-    with pytest.raises(OutOfSpace):
+    with pytest.raises(OutOfSpace, match="while writing the index; free some space and run the same command again"):
         build([source], tmp_path / "out")
     assert list_all(tmp_path) == {"a.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("error", "kept", "says"),
+    [
+        (OSError(errno.ENOSPC, "full"), False, r"is full while writing the index; free some space and run"),
+        (OSError(errno.ENOSPC, "full"), True, r"; what was done so far is saved: free some space .* to resume"),
+        (KeyboardInterrupt(), False, r"Stopped before the index was complete; nothing was saved"),
+        (KeyboardInterrupt(), True, r"; what was read so far is saved, and the same command resumes from there"),
+    ],
+)
+def test_what_is_said_to_be_saved_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, kept: bool, says: str
+) -> None:
+    monkeypatch.setattr(reading, "BATCH", 2)
+    source = write(tmp_path, *(GOOD | {"pmid": str(n)} for n in range(6)))
+    inner, calls = writer.StoreWriter.write, iter(range(9))
+
+    def stop(self: writer.StoreWriter, *args: Any, **named: Any) -> writer.Change:
+        if next(calls) == (1 if kept else 0):
+            raise error
+        return inner(self, *args, **named)
+
+    monkeypatch.setattr(writer.StoreWriter, "write", stop)
+    with pytest.raises(CounterpointError, match=says):
+        build([source], tmp_path / "out")
+    assert (tmp_path / ".out.building").exists() is kept
 
 
 def test_a_fetch_that_cannot_begin_leaves_nothing(tmp_path: Path) -> None:
