@@ -25,7 +25,7 @@ def answer(
         typer.Option("--format", help="text to read, JSON for programs, or the cited documents for a reference manager."),
     ] = "text",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the same JSON as POST /answer; short for --format json.")
+        bool, typer.Option("--json", help="Print the same JSON as POST /v1/answer; short for --format json.")
     ] = False,
 ) -> None:
     """Answer QUESTION with checked citations. The answer has at most 250 words; papers that contradict it are listed."""

@@ -36,7 +36,7 @@ def ground(
         typer.Option("--format", help="text with the sentences, a table with a paper a line, or a file for other programs."),
     ] = "text",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the same JSON as POST /ground; short for --format json.")
+        bool, typer.Option("--json", help="Print the same JSON as POST /v1/ground; short for --format json.")
     ] = False,
 ) -> None:
     """Find the papers that contradict or support CLAIM. Each is shown with the sentence that does."""
