@@ -101,7 +101,8 @@ def test_every_command_runs_in_a_fresh_clone_and_leaves_nothing_to_commit(tmp_pa
     printed = {alike(line) for line in run.stdout.splitlines()}
     assert {alike(line) for line in SHOWN} - printed == set()
     assert (clone / "checked.html").is_file() and (clone / "run.jsonl").is_file()
-    left = subprocess.run(["git", "status", "--porcelain"], cwd=clone, capture_output=True, text=True, check=True)
+    untracked = ["git", "ls-files", "--others", "--modified", "--exclude-standard"]
+    left = subprocess.run(untracked, cwd=clone, capture_output=True, text=True, check=True)
     assert left.stdout == ""
 
 
