@@ -61,12 +61,65 @@ class Reading:
     sentences: tuple[Verdict | None, ...]
 
 
+class Decide(Protocol):
+    """From a paper's readings to its verdict; `quotes` is how many of its sentences are read once more with the title."""
+
+    @property
+    def quotes(self) -> int:
+        """How many sentences to read once more."""
+
+    def __call__(self, whole: Reading, quoted: Sequence[Verdict], share: float) -> Verdict:
+        """The verdict on the paper; `share` (0 to 1) is how much of the claim's rare words it contains."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceDecision:
+    """The decision of a judge that reads sentences: that on its verdicts on the paper's sentences (nli.decision.document)."""
+
+    decision: Decision
+    quotes: int = 0
+
+    def __call__(self, whole: Reading, quoted: Sequence[Verdict], share: float) -> Verdict:
+        """The verdict on the paper."""
+        return self.decision([one for one in whole.sentences if one], about=share)
+
+
 @runtime_checkable
 class Reader(Judge, Protocol):
-    """A judge that also reads whole abstracts: the stance of the paper and that of each sentence, in one pass."""
+    """A judge that also reads whole abstracts: the stance of the paper and that of each sentence, in one pass.
+
+    `paper` derives the verdict on a paper from its readings.
+    """
+
+    paper: Decide
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
+
+
+class SentenceReader:
+    """A judge of sentences as a reader: it reads an abstract sentence by sentence."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name, self.decision, self.paper = judge.name, judge.decision, SentenceDecision(judge.decision)
+        self._judge = judge
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """The judge's own verdicts."""
+        return self._judge(claim, premises)
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading per document, in order."""
+        for one in documents:
+            texts = ("", *one.sentences, "")
+            premises = [Premise(text, one.title, texts[at], texts[at + 2]) for at, text in enumerate(one.sentences)]
+            verdicts = tuple(self._judge(claim, premises))
+            yield Reading(self.decision(verdicts), verdicts)
+
+
+def make_reader(judge: Judge) -> Reader:
+    """The judge if it reads abstracts, else one that does so with it."""
+    return judge if isinstance(judge, Reader) else SentenceReader(judge)
 
 
 class CachingJudge:
@@ -94,7 +147,7 @@ class CachingReader(CachingJudge):
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader)
-        self._reader = reader
+        self._reader, self.paper = reader, reader.paper
         self._readings: dict[tuple[str, Abstract], Reading] = {}
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
@@ -143,7 +196,7 @@ class DiskCachingReader(DiskCachingJudge):
 
     def __init__(self, reader: Reader, cache: Cache) -> None:
         super().__init__(reader, cache)
-        self._reader = reader
+        self._reader, self.paper = reader, reader.paper
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""

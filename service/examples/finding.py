@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from retrieval.core.values import Claim, Document, Grounding
-from service.balance.weighing import Placed, place_papers
 from service.examples.statements import Statement
 from service.grounding.ground import Grounder
+from service.grounding.weigh import Placed, place_papers
 
 SAMPLED, GROUNDED, KEPT = 1000, 12, 3
 """The most documents to look at, statements to ground, and examples to keep."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from nli.text.designs import find_design
 from nli.text.subjects import Subjects, find_subjects
 from retrieval.core.values import Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
-from service.balance.schemas import BalanceOut, DesignOut
-from service.balance.weighing import Place, find_place, weigh_balance
 from service.grounding.coverage import summary
 from service.grounding.reasons import directions
+from service.grounding.weigh import Outcome, Place, find_place, weigh
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.provenance import Provenance
-from service.schemas.values import OfValue, Rounded
+from service.schemas.values import Figure, OfValue, Rounded
 
 
 class GroundRequest(BaseModel):
@@ -39,6 +38,54 @@ class GroundRequest(BaseModel):
     known_pmids: list[str | int] = Field(
         default_factory=list, description="Documents already known to support the claim; never returned as support."
     )
+
+
+class DesignOut(OfValue):
+    """How a paper studied its question, judged by its publication types or, failing that, by its words."""
+
+    name: str
+    says: str = Field(description="The design in words, such as “a randomised trial”.")
+    weight: float = Field(description="How much a paper of this design counts compared with others, from 0 to 1.")
+    strong: bool = Field(description="Whether it is a systematic review or a randomised trial.")
+
+
+class PapersOut(OfValue):
+    """The number of papers in each place where one can belong."""
+
+    contradict: int
+    uncertain: int
+    support: int
+    silent: int
+
+
+class TallyOut(OfValue):
+    """The weight in each place where a paper can belong."""
+
+    contradict: Figure
+    uncertain: Figure
+    support: Figure
+    silent: Figure
+
+
+class WeighedOut(OfValue):
+    """The verdict at a glance: how many papers that were read contradict the claim, are uncertain, support it or say nothing."""
+
+    leans: Outcome = Field(
+        validation_alias=AliasChoices("outcome", "leans"),
+        description="The side with most of the evidence, or why neither side has it.",
+    )
+    certainty: Figure = Field(
+        description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
+    )
+    says: str = Field(description="The verdict in one sentence.")
+    detail: str = Field(description="The figures in words.")
+    papers: PapersOut
+    weights: TallyOut = Field(
+        description="The total weight of the papers in each place; each paper has the weight of its design."
+    )
+    strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
+    retracted: int = Field(description="Retracted papers; they are not counted.")
+    unjudged: int = Field(description="Papers whose stance no model judged; they are not counted.")
 
 
 class NegationOut(BaseModel):
@@ -185,7 +232,7 @@ class GroundResponse(BaseModel):
     """Both sides of a claim, contradictions first."""
 
     claim: ClaimOut
-    balance: BalanceOut
+    balance: WeighedOut
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
@@ -204,7 +251,7 @@ class GroundResponse(BaseModel):
         claim = grounding.claim
         return cls(
             claim=ClaimOut.model_validate(claim),
-            balance=BalanceOut.model_validate(weigh_balance(grounding)),
+            balance=WeighedOut.model_validate(weigh(grounding)),
             contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
             uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],

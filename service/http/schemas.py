@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
 from retrieval.store.rows import Entry
-from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest
+from service.grounding.values import GroundStage
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.values import Problem, Rounded
 from service.typed.schemas import TypedGroundResponse

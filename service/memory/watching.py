@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from retrieval.core.values import Evidence, Grounding
 from retrieval.index import Index
 from service.grounding.coverage import format_count
+from service.grounding.find import Only
 from service.grounding.ground import Grounder
-from service.grounding.request import Only
 from service.grounding.schemas import EvidenceOut
 from service.memory.changes import find_changes
 from service.memory.links import make_link

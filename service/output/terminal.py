@@ -10,9 +10,8 @@ from rich.text import Text
 
 from retrieval.cluster.address import is_address, read_address
 from retrieval.store.manifest import Manifest
-from service.balance.schemas import PapersOut
-from service.balance.weighing import COUNTED, Counted
-from service.grounding.schemas import EvidenceOut, GroundResponse
+from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
+from service.grounding.weigh import COUNTED, Counted
 
 _HEADINGS = (
     ("contradicting", "Contradicting", "red"),

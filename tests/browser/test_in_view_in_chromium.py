@@ -10,10 +10,10 @@ import pytest
 import yaml
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
+from service.balance.schemas import DesignOut
 
 from nli.text import designs
 from retrieval.index import Index
-from service.balance.schemas import DesignOut
 from service.http.app import create_app
 from service.operating.settings import Settings
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream

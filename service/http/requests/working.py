@@ -7,7 +7,7 @@ from collections.abc import Callable
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.values import Claim, Grounding, Topic
 from service.answering.events import KeptSentences, Stage
-from service.grounding.request import GroundStage
+from service.grounding.values import GroundStage
 from service.http.requests.parts import Parts
 from service.operating import metrics
 from service.operating.live_index import Serving

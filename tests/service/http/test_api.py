@@ -62,10 +62,11 @@ def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(i
     with TestClient(create_app(lambda: make_reading_grounder(Index(folder)))) as reading:
         wait_until_ready(reading)
         body = reading.post("/ground", json={"claim": "zeta pressure"}).json()
-    (against,), (for_it,) = body["contradicting"], body["supporting"]
+    (against,), (retracted,) = body["contradicting"], body["uncertain"]
     assert (against["verdict"]["of"], against["verdict"]["label"]) == ("document", "contradict")
     assert against["score"] == against["verdict"]["contradict"]
-    assert for_it["score"] == for_it["verdict"]["support"]
+    assert retracted["score"] == retracted["verdict"]["support"]
+    assert (retracted["standing"], body["supporting"]) == ("retracted", []), "it takes no side"
     assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
     judged_alone = client.post("/ground", json={"claim": "zeta pressure"}).json()
     assert {one["verdict"]["of"] for one in judged_alone["contradicting"]} == {"sentence"}

@@ -76,8 +76,8 @@ def test_what_turns_is_told_and_told_once(memory: Memory, folder: Path, write_co
     assert run(memory, folder) == WatchReport(0, 0, 1, 0)
     assert sorted(told(memory)) == [("first contradiction", "3"), ("support retracted", "1")]
     [saved] = memory.saved.find("").saved
-    assert [(one.pmid, one.stance, one.retracted) for one in saved.papers] == [("3", "contradict", False), ("1", "support", True)]
-    assert saved.summary == "1 document may contradict the claim, 1 document may support it; retracted: 1."
+    assert [(one.pmid, one.stance) for one in saved.papers] == [("3", "contradict")], "a retracted paper takes no side"
+    assert saved.summary == "1 document may contradict the claim, 0 documents may support it."
     [alert, _] = sorted(memory.alerts.find("").alerts, key=lambda one: one.kind)
     assert alert.detail == "A paper contradicts this claim for the first time: Three."
     assert alert.paper.sentence == AGAINST["abstract"] and alert.claim == CLAIM

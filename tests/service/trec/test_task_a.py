@@ -18,8 +18,9 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import load_models
+from service.grounding.find import Only
 from service.grounding.ground import Grounder
-from service.grounding.request import Only, OnStage
+from service.grounding.values import OnStage
 from service.trec.journal import check_target
 from service.trec.task_a.check import check
 from service.trec.task_a.items import read_items
