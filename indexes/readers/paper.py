@@ -15,10 +15,10 @@ from typing import Any
 
 from indexes.readers import jats
 from indexes.readers.base import source
-from indexes.readers.base.fields import replace_surrogates
 from nli.text.abstracts import find_abstract_end
 from nli.text.headings import Part, find_heading_kind, looks_like_heading, place_sentences
 from nli.text.sentences import sentence_spans
+from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, SectionKind
 

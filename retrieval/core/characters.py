@@ -19,6 +19,7 @@ _RAISED = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{3}))(?=[⁺⁻]?[⁰¹²³⁴-⁹
 """Before a power ("10⁹") or the number of a reference ("adults³"): joined, it would be another number or word."""
 _FRACTION = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
 _SURROGATES = range(0xD800, 0xE000)
+_LONE_SURROGATE = re.compile(f"[{chr(_SURROGATES.start)}-{chr(_SURROGATES[-1])}]")
 _PLAIN = str.maketrans(
     {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", "İ": "I", "№": "No."} | {chr(code): "\ufffd" for code in _SURROGATES}
 )
@@ -36,6 +37,11 @@ def unify_characters(text: str) -> str:
     if unicodedata.is_normalized("NFKC", plain):
         return plain
     return unicodedata.normalize("NFKC", _FRACTION.sub(" ", _RAISED.sub("^", plain))).replace("\u2044", "/")
+
+
+def replace_surrogates(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair: JSON can spell them, but no file and no UTF-8 can hold one."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from indexes.readers.base.fields import replace_surrogates
 from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
+from retrieval.core.characters import replace_surrogates
 from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
 from service.reading.conclusion import conclude

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput, BadRecord
 
 _MOST_DIGITS = 400
 """Python reads longer numbers slowly, and not at all beyond 4,300 digits."""
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def read_json_or_lines(path: Path) -> list[Any]:
@@ -93,8 +92,8 @@ def is_id(value: Any) -> bool:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text has no lone surrogate, which JSON can encode and neither a file nor a database can hold."""
-    return not _SURROGATE.search(text)
+    """Whether a text has no lone surrogate (retrieval.core.characters)."""
+    return replace_surrogates(text) == text
 
 
 def read_id(path: Path, place: str, name: str, value: Any) -> str:

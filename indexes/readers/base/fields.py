@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from indexes.readers.base.records import RecordError
+from retrieval.core.characters import replace_surrogates
 from retrieval.core.values import Section
 
 # Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
@@ -33,12 +34,6 @@ _ID = re.compile(
 )
 LONGEST_ID = 500
 """Characters in an id: OpenSearch refuses one of over 512 bytes, and Lucene one of over 32,766."""
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def replace_surrogates(text: str) -> str:
-    """`text` with U+FFFD for each half of a surrogate pair: JSON can spell them, UTF-8 cannot."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def find_doi(text: str) -> str:

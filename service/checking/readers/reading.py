@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from indexes.readers.base.fields import replace_surrogates
+from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput
 from service.checking.readers.passage import Passage, Writing, check_length
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from retrieval.core.characters import replace_surrogates
+
 
 def repair_json(text: str) -> str:
     r"""The same JSON with U+FFFD in place of each lone surrogate (`\ud800`); raises `ValueError` if it is not JSON."""
     if "\\ud" not in text.lower():
         return text
-    plain = json.dumps(json.loads(text), ensure_ascii=False)
-    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return replace_surrogates(json.dumps(json.loads(text), ensure_ascii=False))
