@@ -112,7 +112,7 @@ def fit_parts(claims: evaluate.Claims, elsewhere: evaluate.Claims, lay: Sequence
     ) -> dict[str, Any]:
         features = np.array(rows)
         weights = decide.fit_decision(features, np.array(gold), counts)
-        return asdict(decide.fit_bounds(decide.fit_threshold(weights, score), features))
+        return asdict(decide.fit_threshold(weights, score))
 
     def reader(decision: Decision) -> evaluate.DecisionReader:
         return evaluate.DecisionReader(calibration, decision)

@@ -66,9 +66,11 @@ class Counterpoint:
         """Close the connection."""
         self._http.close()
 
-    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what the input was taken for."""
-        body = {"claim": claim, "question": question, "known_pmids": list(known_pmids)}
+    def ground(
+        self, claim: str, question: str = "", known_pmids: Iterable[str | int] = (), read: int | None = None
+    ) -> TypedGroundResponse:
+        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most."""
+        body = {"claim": claim, "question": question, "known_pmids": list(known_pmids), "read": read}
         return self._call(TypedGroundResponse, "POST", "/v1/ground", json=body)
 
     def ground_all(self, claims: Iterable[str]) -> BatchResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -43,9 +43,15 @@ class LocalService:
         """Close the index's files."""
         self._grounder.index.close()
 
-    def ground(self, claim: str, question: str = "", known_pmids: Iterable[str | int] = ()) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what the input was taken for. Raises `BadInput` for what cannot be a claim."""
-        return ground_typed(self._grounder, check_claim(claim, question, known_pmids))[0]
+    def ground(
+        self, claim: str, question: str = "", known_pmids: Iterable[str | int] = (), read: int | None = None
+    ) -> TypedGroundResponse:
+        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most.
+
+        Raises `BadInput` for what cannot be a claim.
+        """
+        statement = check_claim(claim, question, known_pmids)
+        return ground_typed(self._grounder, statement, partial(self._grounder.ground, papers=read))[0]
 
     def typed(self, text: str) -> TypedOut:
         """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from io import TextIOWrapper
 from threading import Lock
@@ -23,6 +24,7 @@ from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading
 from service.checking.readers.reading import read_text
 from service.checking.schemas import MOST_TEXT_CLAIMS, CheckedText
+from service.configuration.defaults import MOST_READ
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.ground import Grounder
 from service.http.requests import faults
@@ -131,9 +133,11 @@ def make_server(load: Callable[[], Grounder], load_answerer: Callable[[Grounder]
         ],
         question: Annotated[str, Field(description="The question that the claim answers, if there is one.")] = "",
         known_pmids: Annotated[list[str] | None, Field(description="Papers already known to support the claim.")] = None,
+        read: Annotated[int | None, Field(ge=1, le=MOST_READ, description="How many papers to read, the best first.")] = None,
     ) -> TypedGroundResponse:
         """Find the papers that contradict a biomedical claim and those that support it, each with its exact sentence."""
-        return ground_typed(grounder(), check_claim(claim, question, known_pmids or ()))[0]
+        statement = check_claim(claim, question, known_pmids or ())
+        return ground_typed(grounder(), statement, partial(grounder().ground, papers=read))[0]
 
     @server.tool(annotations=_READS)
     def answer(

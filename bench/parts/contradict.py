@@ -14,15 +14,15 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.contenders.ours import every_sentence, v5, with_models
+from bench.contenders.ours import every_sentence, run_side, v5, with_models
 from bench.contenders.plain import RETURNED, Plain, PlainResult
 from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
 from bench.harness.setting import BenchOptions, BenchRow, cache_at, claims_of, ratio_row
 from retrieval.core.disk_cache import OFF
 from retrieval.core.values import Claim
 from service.grounding.ground import Grounder
-from service.grounding.request import GroundStage
-from service.grounding.values import Side
+from service.grounding.values import GroundStage
+from service.grounding.variants import Side
 
 OPTIONS = ("claims", "seed")
 FLIPS = 0.005
@@ -93,7 +93,7 @@ def time_branch(grounder: Grounder, claim: Claim) -> tuple[dict[str, float], Sid
         marks.append((stage.name, time.perf_counter()))
 
     began = time.perf_counter()
-    side = grounder.run_branch(claim, "contradict", tell=tell)
+    side = run_side(grounder, claim, "contradict", tell=tell)
     end = time.perf_counter()
     at = dict(marks)
     return {"retrieve": at["judge"] - began, "judge": end - at["judge"]}, side
@@ -112,7 +112,7 @@ def list_found(result: PlainResult) -> list[tuple[str, int | None]]:
 def same_support(claim: Claim, plain: Plain, twin: Grounder, against: PlainResult) -> bool:
     """Whether the support branches return the same documents (the paper's returns no sentences)."""
     pmids = frozenset(pmid for pmid, _ in against.found)
-    ours = twin.run_branch(claim, "support", without=pmids)
+    ours = run_side(twin, claim, "support", pmids)
     return [one.document.pmid for one in ours.evidence] == [pmid for pmid, _ in plain.support(claim, without=pmids).found]
 
 

@@ -20,7 +20,7 @@ import torch
 from tokenizers import Tokenizer
 from tqdm import tqdm
 
-from bench.contenders.ours import every_sentence, v5, with_models
+from bench.contenders.ours import every_sentence, run_side, v5, with_models
 from bench.harness.setting import BenchOptions, BenchRow, amount, cache_at, claims_of, processor
 from nli.judges.embedded import STANCE_MODEL, make_premise_text
 from nli.judges.judge import Judge
@@ -82,13 +82,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
         tokenize = PairTokenizer(
             Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json")), int(read_card(STANCE_MODEL)["max_tokens"])
         )
-        ours.run_branch(first, "contradict")
+        run_side(ours, first, "contradict")
         first_peaks = peaks()
         records = []
         for claim in tqdm(claims, desc="physical limit", unit=" claims", disable=None):
             judge = WatchedJudge(ours.models.judges["stance"])
             began = time.perf_counter()
-            side = with_models(ours, judge).run_branch(claim, "contradict")
+            side = run_side(with_models(ours, judge), claim, "contradict")
             whole = time.perf_counter() - began
             tokens = lengths(tokenize, claim, judge.used)
             entries = ours.index.entries([hit.pmid for hit in ours.index.search(claim.text, side.counts.documents)])

@@ -17,10 +17,15 @@ from eval.measures.formulas import Floats, Tally, f1, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
 from eval.measures.resuming import record_each
+from generation.leads.question import parse_question
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
+from retrieval.core.values import Claim
 from retrieval.store.journal import Origin, hash_json
-from service.answering.lead import Leads, Studied
+from service.answering.lead import Studied, make_study, study
+from service.configuration.config import Show
+from service.grounding.ground import Grounder
+from service.grounding.show import show
 from service.trec.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
@@ -29,10 +34,7 @@ BINS = 10
 _CODE = (
     "eval.answers.leads",
     "service.answering.lead",
-    "service.answering.reading",
-    "service.answering.telling",
     "service.grounding.ground",
-    "service.answering.relevance",
 )
 
 
@@ -90,7 +92,12 @@ def _read_known(record: Mapping[str, Any], number: int) -> KnownQuestion:
 
 
 def lead_all(
-    questions: Sequence[KnownQuestion], leads: Leads, with_papers: bool, work: Path, corpus: str, settings: Mapping[str, Any]
+    questions: Sequence[KnownQuestion],
+    grounder: Grounder,
+    with_papers: bool,
+    work: Path,
+    corpus: str,
+    settings: Mapping[str, Any],
 ) -> list[Led]:
     """The lead for each question; a stopped run resumes from what `work` keeps for the same `corpus` and `settings`.
 
@@ -101,18 +108,29 @@ def lead_all(
     items = [(hash_json(asdict(one)), one) for one in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
-        return asdict(measure_lead(one, leads.study_papers(one.question, one.pmids) if with_papers else leads.of(one.question)))
+        return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else study(grounder, one.question)))
 
     records = record_each(items, ask, origin, work, "leads", "questions")
     return [Led(**{**record, "whole": tuple(record["whole"])}) for record in records]
+
+
+def study_papers(grounder: Grounder, question: KnownQuestion) -> Studied | None:
+    """What those of the question's own papers that the index holds say, whether or not a search would find them."""
+    asked = parse_question(question.question)
+    if asked is None:
+        return None
+    held = grounder.index.store.holds(list(question.pmids))
+    entries = [one for one in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(one)]
+    claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
+    return make_study(asked, show(claim, grounder.read(claim, entries), {one.pmid: one for one in entries}, len(entries), step))
 
 
 def measure_lead(question: KnownQuestion, study: Studied | None) -> Led:
     """The lead of one question, as a record that can be kept."""
     if study is None or study.lead is None:
         return Led(question.id, "", 0.0, 0, False)
-    on_it = {one.evidence.document.pmid for one in study.papers}
-    has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0].evidence
+    on_it = {one.document.pmid for one in study.papers}
+    has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0]
     verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
     whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
     has_sentence = first.sentence is not None

@@ -33,7 +33,7 @@ _CODE = (
     "generation.generators.extractive",
     "generation.leads.question",
     "service.answering.answer",
-    "service.answering.telling",
+    "service.answering.lead",
     "service.grounding.ground",
 )
 

@@ -25,9 +25,6 @@ OUTCOMES: Mapping[Outcome, str] = {
     "absent": "shown nowhere",
 }
 
-_PROBABLE = {"first", "likeliest"}
-"""Selection rules whose score is a probability of the stance."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimOutcome:
@@ -89,7 +86,6 @@ def _sentence(one: Returned, index: Index) -> str:
 
 
 def _probability(one: Returned, side: Stance, config: GroundingConfig) -> float | None:
-    branch = config.support if side == "support" else config.contradict
-    if branch.select.rule in _PROBABLE:
+    if config.path or config.branch(side).select.rule == "first":
         return one.score
     return one.verdict[0 if side == "support" else 2] if one.verdict else None

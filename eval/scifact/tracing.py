@@ -10,12 +10,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from eval.measures.losses import Trace
+from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, Reading
 from retrieval.core.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
 from retrieval.store.rows import Entry
-from service.configuration.config import Branch
+from service.configuration.config import Branch, PathStep
 from service.configuration.models import Models
+from service.grounding.find import find
+from service.grounding.gate import gate
 from service.grounding.ground import Grounder
+from service.grounding.variants import Request, run
 
 
 class NotingJudge:
@@ -41,7 +45,7 @@ class NotingReader(NotingJudge):
 
     def __init__(self, reader: Reader, notes: set[tuple[str, str]]) -> None:
         super().__init__(reader, notes)
-        self._reader = reader
+        self._reader, self.paper = reader, reader.paper
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """The reader's own readings."""
@@ -56,8 +60,10 @@ def note_questions(judge: Judge, notes: set[tuple[str, str]]) -> Judge:
 
 
 def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
-    """What the branch of a stance did for a claim, as far as the gold documents of that stance need it."""
-    branch = grounder.config.contradict if stance == "contradict" else grounder.config.support
+    """What was done for one side of a claim, as far as the gold documents of that stance need it."""
+    if grounder.config.path:
+        return _trace_path(grounder, grounder.config.path, claim, stance, gold)
+    branch = grounder.config.branch(stance)
     k, unread = branch.retrieve.k, {"filter": None, "judge": None}
     retrieval = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
     ranking = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieval
@@ -81,6 +87,21 @@ def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]
     subjects = frozenset(entry.pmid for entry in entries if not notes.isdisjoint(_texts(entry))) if has_judge else None
     labels = _labels(grounder, claim, stance, branch, evidence, subjects & gold) if subjects is not None else None
     return Trace(retrieval, ranking, reads, candidates, subjects, labels, whole[:last])
+
+
+def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
+    """The same for our own path, which reads each paper once for both sides."""
+    found = find(grounder.index, grounder.models, path.find, claim)
+    ranked = gate(grounder.models.rerankers[path.gate], claim, found, len(found))
+    readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
+    sided = [pmid for pmid, one in readings.items() if one.label == stance]
+    whole = sorted(sided, key=lambda pmid: -get_probability(readings[pmid], stance))
+    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
+    asked = frozenset(readings) & gold
+    labels = {pmid: readings[pmid].label for pmid in asked}
+    names = tuple(one.pmid for one in ranked)
+    retrieved, passed = tuple(one.pmid for one in found), frozenset(names) & gold
+    return Trace(retrieved, names, path.read.papers, passed, asked, labels, tuple(whole[:last]))
 
 
 def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
@@ -147,4 +168,4 @@ def _run(
     ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
     variant = branch.model_copy(update={**steps, "select": ending, "evidence": None})
     config = grounder.config.model_copy(update={stance: variant})
-    return Grounder(grounder.index, config, grounder.models).run_branch(claim, stance).evidence
+    return run(Request(claim, stance, grounder.index, config, grounder.models.with_caches())).evidence

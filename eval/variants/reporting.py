@@ -116,7 +116,8 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
 
 def _tallies(claims: Sequence[LabelledClaim], variant: VariantRun) -> dict[str, Tally]:
     config = variant.config
-    return tallies(claims, variant.results, {"support": config.support.retrieve.k, "contradict": config.contradict.retrieve.k})
+    depths = {side: config.path.find.k if config.path else config.branch(side).retrieve.k for side in STANCES}
+    return tallies(claims, variant.results, depths)
 
 
 def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], index: Index) -> SideReport:

@@ -8,27 +8,24 @@ from collections.abc import Sequence
 from generation.leads.question import YesNoQuestion
 from retrieval.core.answers import LeadVerdict
 
-SURE, LIKELY = 0.8, 0.6
-"""The least certainty for stating a verdict outright, and as probable; below both it is only possible."""
 _MOST_WORDS = 40
 """A claim with more words is not repeated."""
-
-
-def describe_certainty(certainty: float) -> str:
-    """A word for a calibrated probability."""
-    return "sure" if certainty >= SURE else "probable" if certainty >= LIKELY else "possible"
 
 
 def write_lead(
     question: str,
     asked: YesNoQuestion,
     verdict: LeadVerdict,
-    certainty: float,
+    certainty: str,
     studies_for: Sequence[str],
     studies_against: Sequence[str],
     silent: int,
 ) -> str:
-    """One sentence; `studies_for` and `studies_against` name the kind of each paper that takes a side ("a randomised trial")."""
+    """One sentence.
+
+    `certainty` is sure, probable or possible; `studies_for` and `studies_against` name the kind of each paper that takes a side
+    ("a randomised trial").
+    """
     claim = asked.claim if asked.sound and len(asked.claim.split()) <= _MOST_WORDS else ""
     yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
@@ -49,7 +46,7 @@ def write_lead(
     word = {
         "yes": {"sure": "Yes", "probable": "Probably yes", "possible": "Possibly yes"},
         "no": {"sure": "No", "probable": "Probably not", "possible": "Possibly not"},
-    }[verdict][describe_certainty(certainty)]
+    }[verdict][certainty]
     who = _count_of_all(len(carried), total, carried)
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."

@@ -9,14 +9,13 @@ so a document's probabilities are calibrated too. They are fitted on claims that
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.probabilities import logistic, softmax
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Label, Verdict
 
 FARTHEST = 4.0
@@ -28,7 +27,7 @@ _CLEAR_ODDS = 3.0
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The weights of a stance's strongest and second sentence, of the other stance's strongest, of the gap and of aboutness; the
-    biases; the probability above which a document is given a stance; and `most`, an upper bound on what sentences are worth."""
+    biases; and the probability above which a document is given a stance."""
 
     strongest: float
     second: float
@@ -38,7 +37,6 @@ class Decision:
     contradict: float
     about: float = 0.0
     thresholds: tuple[float, float] = (0.5, 0.5)
-    most: float = math.inf
 
     def worth(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
         """[documents, 2]: what the sentences of each say for it and against it, without relevance and biases."""
@@ -46,14 +44,6 @@ class Decision:
         for_it = self.strongest * s1 + self.second * s2 + self.against * c1
         against = self.strongest * c1 + self.second * c2 + self.against * s1
         return np.stack([for_it, against], axis=1)
-
-    def reach(self, gap: float, about: float) -> float:
-        """The highest probability that a document of this relevance could reach for either stance, with sentences worth `most`.
-
-        It shows, before any sentence is judged, which documents cannot get a stance.
-        """
-        relevance = self.gap * min(max(gap, 0.0), FARTHEST) + self.about * about
-        return logistic(self.most + relevance + max(self.support, self.contradict))
 
     def probabilities(self, marks: NDArray[np.float64]) -> NDArray[np.float64]:
         """[documents, 3] from the features [documents, 6], each row made by `make_features`."""

@@ -17,8 +17,6 @@ from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 
 RANK_WEIGHT = 0.05
 """The penalty for each doubling of the rank, in shares of the claim's words."""
-LEAST = 3
-"""Sentences of a document to keep even where they share no word with the claim: the finding may be in other words."""
 
 
 def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], most: int) -> list[int]:
@@ -33,11 +31,3 @@ def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], m
 
     scores = [promise(rank, premise) for rank, premise in premises]
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
-
-
-def find_telling(claim: str, sentences: Sequence[tuple[int, Premise]]) -> list[int]:
-    """The places of a document's sentences that contain a rare word of the claim, and always the best `LEAST`, ascending."""
-    terms = find_rare_words(claim)
-    shares = {place: weigh_share(terms, find_terms(premise.text)) for place, premise in sentences}
-    best = sorted(shares, key=lambda place: (-shares[place], place))
-    return sorted({*best[:LEAST], *(place for place in best if shares[place] > 0)})

@@ -7,7 +7,6 @@ text is passed as data between delimiters, and nothing in the answer but the thr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -85,8 +84,7 @@ class ChatJudge:
         self._small = small or EmbeddedJudge()
         self._worth, self._sure, self._most, self._at_once = worth, sure, most, at_once
         self.name = f"{model} where {self._small.name} is undecided"
-        # A language model's decision may weigh more than any sentence seen when the small model's bound was fitted.
-        self.decision = replace(self._small.decision, most=math.inf)
+        self.decision = self._small.decision
         self.usage = self._chat.usage
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:

@@ -46,7 +46,7 @@ class Calibration:
 
 def read_decision(card: dict[str, Any], setting: str) -> Decision:
     """The decision fitted for a setting: "open" (any document of the index), "given" (a document known to be cited) or "lay"."""
-    fields = dict(card["decision"][setting])
+    fields = {name: value for name, value in card["decision"][setting].items() if name != "most"}
     return Decision(**{**fields, "thresholds": tuple(fields["thresholds"])})
 
 

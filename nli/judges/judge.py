@@ -11,7 +11,7 @@ import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol, runtime_checkable
 
@@ -19,7 +19,9 @@ from nli.decision.document import Decision
 from retrieval.core.code_hash import hash_code
 from retrieval.core.disk_cache import make_key
 from retrieval.core.shared_cache import Cache
-from retrieval.core.values import Premise, Verdict
+from retrieval.core.values import Document, Premise, Verdict
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.aboutness import measure_aboutness
 
 WINDOW = 64
 """Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""
@@ -61,12 +63,66 @@ class Reading:
     sentences: tuple[Verdict | None, ...]
 
 
+class Decide(Protocol):
+    """From a paper's readings to its verdict; `quotes` is how many of its sentences are read once more with the title."""
+
+    @property
+    def quotes(self) -> int:
+        """How many sentences to read once more."""
+
+    def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
+        """The verdict on the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecideAsRead:
+    """The decision of a reader whose verdict on the whole paper stands."""
+
+    quotes: int = 0
+
+    def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
+        """The verdict on the paper."""
+        return replace(whole.document, of="document")
+
+
 @runtime_checkable
 class Reader(Judge, Protocol):
-    """A judge that also reads whole abstracts: the stance of the paper and that of each sentence, in one pass."""
+    """A judge that also reads whole abstracts: the stance of the paper and that of each sentence, in one pass.
+
+    `paper` derives the verdict on a paper from its readings.
+    """
+
+    paper: Decide
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
+
+
+class SentenceReader:
+    """A judge of sentences as a reader: it reads an abstract sentence by sentence, and its own decision judges the paper."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name, self.decision = judge.name, judge.decision
+        self.paper: Decide = DecideAsRead()
+        self._judge = judge
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """The judge's own verdicts."""
+        return self._judge(claim, premises)
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """One reading per document, in order."""
+        for one in documents:
+            texts = ("", *one.sentences, "")
+            premises = [Premise(text, one.title, texts[at], texts[at + 2]) for at, text in enumerate(one.sentences)]
+            verdicts = tuple(self._judge(claim, premises))
+            passage = make_passage(Document("", one.title, " ".join(one.sentences)))
+            yield Reading(self.decision(verdicts, about=measure_aboutness(claim, passage)), verdicts)
+
+
+def make_reader(judge: Judge) -> Reader:
+    """The judge if it reads abstracts, else one that does so with it."""
+    return judge if isinstance(judge, Reader) else SentenceReader(judge)
 
 
 class CachingJudge:
@@ -94,7 +150,7 @@ class CachingReader(CachingJudge):
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader)
-        self._reader = reader
+        self._reader, self.paper = reader, reader.paper
         self._readings: dict[tuple[str, Abstract], Reading] = {}
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
@@ -143,7 +199,7 @@ class DiskCachingReader(DiskCachingJudge):
 
     def __init__(self, reader: Reader, cache: Cache) -> None:
         super().__init__(reader, cache)
-        self._reader = reader
+        self._reader, self.paper = reader, reader.paper
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision.document import Decision
-from nli.judges.embedded import LABELS, Calibration, read_decision
-from nli.judges.judge import WINDOW, Abstract, Reading, judge_lazily
+from nli.decision.document import PLAIN
+from nli.judges.embedded import LABELS, Calibration
+from nli.judges.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
+from nli.reader.decision import PaperDecision
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.reader.glosses import gloss_claim
 from nli.text.sentences import sentence_spans
@@ -19,11 +20,6 @@ from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
 
 READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
-CLOSING = 3
-"""Sentences at the end of an abstract, where its authors say what they found, that are read again on their own."""
-CLEARLY_SILENT = -1.0
-"""The log odds of a side against neither, before calibration, below which the abstract's end is not read again: this lost no
-paper and saves a fifth of the tokens (docs/experiments.md)."""
 BATCH, BATCH_TOKENS = 8, 512
 """The most texts and tokens in a batch: an abstract is a batch of its own, short texts are read eight at a time."""
 
@@ -33,6 +29,8 @@ class DocumentReader:
 
     Raises `ModelUnusable` where the model's folder is incomplete or damaged.
     """
+
+    decision = PLAIN
 
     def __init__(self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
         self.card = read_card(folder)
@@ -45,8 +43,8 @@ class DocumentReader:
         self._graph = open_graph(folder / "model.onnx", engine, threads)
         try:
             self.calibration = {part: Calibration(**values) for part, values in self.card["calibration"].items()}
-            self.decision: Decision = read_decision(self.card, "open")
-        except (TypeError, KeyError, AttributeError) as error:
+            self.paper: Decide = PaperDecision.read(self.card)
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise ModelUnusable(
                 f"{folder / 'model.json'} has a calibration that cannot be read ({error}); reinstall the package."
             ) from error
@@ -70,20 +68,9 @@ class DocumentReader:
     def logits(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
         """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read.
 
-        The end of the abstract is read twice, with the rest and on its own, and the logits of the two readings are averaged: a
-        finding that is misread within the whole abstract is often read correctly on its own. An abstract that clearly takes no
-        side is read once. A claim is read in each document's own words (nli.reader.glosses).
+        A claim is read in each document's own words (nli.reader.glosses).
         """
-        claims = [self._word(" ".join(claim.split()), one) for one in documents]
-        readings = self._read(claims, documents)
-        long_rows = [row for row, one in enumerate(documents) if len(one.sentences) > CLOSING and not is_silent(readings[row])]
-        ends = self._read([claims[row] for row in long_rows], [keep_closing(documents[row]) for row in long_rows])
-        for row, end in zip(long_rows, ends, strict=True):
-            reading = readings[row]
-            reading[0] = (reading[0] + end[0]) / 2
-            last = reading[-CLOSING:]
-            last[:] = np.where(np.isnan(last), end[1:], np.where(np.isnan(end[1:]), last, (last + end[1:]) / 2))
-        return readings
+        return self._read([self._word(" ".join(claim.split()), one) for one in documents], documents)
 
     def _word(self, claim: str, document: Abstract) -> str:
         """The claim in the document's words, if the model's card asks for that."""
@@ -105,17 +92,6 @@ class DocumentReader:
                 rows[1:][ends >= 0] = logits[ends[ends >= 0]]
                 logits_by_place[place] = rows
         return [logits_by_place[place] for place in range(len(encodings))]
-
-
-def keep_closing(document: Abstract) -> Abstract:
-    """The document's title and the last `CLOSING` of its sentences."""
-    return Abstract(document.title, document.sentences[-CLOSING:])
-
-
-def is_silent(logits: NDArray[np.float32]) -> bool:
-    """Whether the reading [1 + sentences, 3] clearly takes no side: neither the text as a whole nor any of its sentences."""
-    margins = np.maximum(logits[:, 0], logits[:, 2]) - logits[:, 1]
-    return bool(np.nanmax(margins) < CLEARLY_SILENT)
 
 
 def make_reading(calibration: Mapping[str, Calibration], logits: NDArray[np.float32]) -> Reading:

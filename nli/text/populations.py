@@ -22,6 +22,15 @@ def differ_in_people(one: str, other: str) -> bool:
     return False
 
 
+_BEHIND = "after|against|among|at|before|during|for|if|in|on|to|when|with"
+_THAN = re.compile(rf"\bthan\s+(.+?)(?=\s+(?:{_BEHIND})\b|[,;]|$)", re.IGNORECASE)
+
+
+def studied_others(claim: str, title: str) -> bool:
+    """Whether a title names other people than those whom a claim or question is about, apart from those whom it compares."""
+    return differ_in_people(_THAN.sub("", claim), title)
+
+
 @cache
 def _load_axes() -> dict[str, dict[str, re.Pattern[str]]]:
     try:

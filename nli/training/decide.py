@@ -12,8 +12,6 @@ from torch.nn import functional
 
 from nli.decision.document import Decision
 
-MARGIN = 0.5
-"""How far above the highest worth seen in fitting the worth of a document's sentences is assumed to go."""
 GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(25))
 
 
@@ -59,8 +57,3 @@ def fit_threshold(decision: Decision, score: Callable[[Decision], float]) -> Dec
     equals = np.flatnonzero(smooth >= smooth.max() - 1e-9)
     at = GRID[equals[len(equals) // 2]]
     return replace(decision, thresholds=(at, at))
-
-
-def fit_bounds(decision: Decision, features: NDArray[np.float64]) -> Decision:
-    """The decision with `most` set to the highest worth of these documents' sentences plus a margin; features [documents, 6]."""
-    return replace(decision, most=round(float(decision.worth(features).max()) + MARGIN, 4))

@@ -152,10 +152,11 @@ def make_model_name(card: Mapping[str, Any]) -> str:
 
     A refitted judge is a different one: results cached under the old name are not reused.
     """
-    if "decision" not in card:
+    if "decision" not in card and "paper" not in card:
         return f"{card['name']}-{card['sha256'][:8]}"
     glossed = ["glosses"] if card.get("glosses") else []
-    identity = json.dumps([card["sha256"], card["calibration"], card["decision"], *glossed], sort_keys=True)
+    decision = card.get("paper", card.get("decision"))
+    identity = json.dumps([card["sha256"], card["calibration"], decision, *glossed], sort_keys=True)
     return f"{card['name']}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 

@@ -7,7 +7,6 @@ a claim rarely lacks where the claim contains them.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection
 from functools import cache
@@ -21,8 +20,6 @@ from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import find_shared_terms
 
 NAMES_FILE = Path(__file__).with_name("names.txt")
-_PROPER = re.compile(r"(?<=[a-z,;] )([A-Z][a-z]{3,})\b|\b((?:19|20)\d\d)\b")
-"""A name inside a sentence, or a year."""
 _SAME, _ENDING = 6, 2
 """A word is a form of a name if both begin alike: all but the name's last two letters, and at least six. Shorter names have no
 other forms."""
@@ -34,13 +31,6 @@ def find_unnamed(claim: str, text: str) -> tuple[str, ...]:
     names = _load_names().intersection(split_terms(plain))
     missing = find_missing(names, plain, text) if names else frozenset[str]()
     return tuple(dict.fromkeys(word for whole in WORD.findall(claim) for word in _list_missing_parts(whole, missing)))
-
-
-def find_proper_unnamed(question: str, text: str) -> tuple[str, ...]:
-    """The proper names and years in a question, as it writes them, that a text contains in no form, spelling or synonym."""
-    found = dict.fromkeys(match[1] or match[2] for match in _PROPER.finditer(fold_accents(question)))
-    missing = find_missing({term for word in found for term in split_terms(word)}, question, text) if found else frozenset[str]()
-    return tuple(word for word in found if any(term in missing for term in split_terms(word)))
 
 
 def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str]:

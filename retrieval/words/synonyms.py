@@ -92,11 +92,6 @@ def find_shared_terms(query: str, text: str) -> frozenset[str]:
     return expressed - {term for name in _list_missing(query, expressed) for term in name}
 
 
-def names_all(query: str, text: str) -> bool:
-    """Whether a text expresses, in the same or other words, every name of several words that the query contains."""
-    return not _list_missing(query, _express(query, text))
-
-
 def _express(query: str, text: str) -> frozenset[str]:
     terms = find_terms(text)
     if pairs := [pair for pair in pairwise(split_terms(_GENUS.sub("", query))) if len(pair[1]) == 1 and pair[1] != "s"]:

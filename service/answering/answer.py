@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generation.draft import Source
-from generation.leads.question import parse_question
 from nli.text.roles import find_findings
 from retrieval.core.answers import Answer, Conflict
 from retrieval.core.values import Hit, Topic
@@ -17,7 +16,7 @@ from retrieval.index import Index
 from service.answering.attribution import Led
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import OnEvent, Stage
-from service.answering.lead import Leads, Studied, describe_not_studied, write_lead_sentence
+from service.answering.lead import Studied, describe_not_studied, list_nearest, study, write_lead_sentence
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.answering.writing import Writing
 from service.configuration.answers import AnswerConfig
@@ -69,7 +68,7 @@ class _Work:
         generator = self.models.generators[self.config.generate.generator]
         studied = self._studied()
         if studied and studied.lead is None:
-            nearest = [Hit(one.pmid, 0.0) for one in studied.nearest]
+            nearest = [Hit(one.pmid, 0.0) for one in list_nearest(studied)]
             return self._decline(describe_not_studied(studied), nearest, generator.name)
         # A language model also gets the next best documents, after those on the question.
         fill = not generator.extractive
@@ -104,15 +103,12 @@ class _Work:
         """What the papers say on a yes-or-no question; None if the question is of another kind."""
         if not (self.grounder and self.config.lead):
             return None
-        grounder = Grounder(self.index, self.grounder.config, self.models)
-        leads = Leads(grounder, self.config.lead)
         self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
-        return leads.of(self.shown.question)
+        return study(self.grounder, self.shown.question)
 
     def _state_lead(self, studied: Studied | None) -> Led | None:
         """What the first sentence says, as a claim and a side; None if there is no lead."""
-        asked = parse_question(self.topic.question)
-        return Led(asked.claim, studied.lead.side) if studied and studied.lead and asked else None
+        return Led(studied.asked.claim, studied.lead.side) if studied and studied.lead else None
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []

@@ -15,11 +15,11 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
 from service.answering.attribution import get_stated_probability
-from service.answering.lead import Studied, WeighedPaper
+from service.answering.lead import Studied
 from service.answering.relevance import about
 from service.configuration.answers import Conflicts
 from service.grounding.ground import Grounder
-from service.grounding.showing import evidence_for
+from service.grounding.show import evidence_for
 
 
 def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -28,22 +28,21 @@ def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSent
     Each paper of the lighter side is set against the sentence of the answer that states what the first such paper of the heavier
     side found, or against the lead.
     """
-    sided = [one for one in studied.papers if one.takes_side]
-    leading = [one for one in sided if one.evidence.stance == sided[0].evidence.stance]
+    if studied.lead is None or studied.lead.verdict == "unclear":
+        return ()
+    leading = [one for one in studied.papers if one.stance == studied.papers[0].stance]
     found = []
-    for other in [one for one in sided if one.evidence.stance != sided[0].evidence.stance]:
-        against = next((one for one in leading if _can_disagree(one, other)), None)
+    for other in [one for one in studied.papers if one.stance != studied.papers[0].stance]:
+        against = next((one for one in leading if _can_disagree(one.document, other.document)), None)
         if against:
-            place = _place(against.evidence.document.pmid, sentences)
-            found.append(Conflict(place, _make_opposing(other.evidence, sentences[place].text)))
+            place = _place(against.document.pmid, sentences)
+            found.append(Conflict(place, _make_opposing(other, sentences[place].text)))
     return tuple(found)
 
 
-def _can_disagree(one: WeighedPaper, other: WeighedPaper) -> bool:
-    """Whether two papers can conflict: comparable designs, no difference in people, and similar shares of the question."""
-    titles = one.evidence.document.title, other.evidence.document.title
-    alike = abs(one.met - other.met) <= AS_MUCH
-    return alike and are_comparable(one.design, other.design) and not differ_in_people(*titles)
+def _can_disagree(one: Document, other: Document) -> bool:
+    """Whether two papers can conflict: comparable designs, and no difference in people."""
+    return are_comparable(find_design(one), find_design(other)) and not differ_in_people(one.title, other.title)
 
 
 def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
@@ -82,8 +81,6 @@ def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     )
 
 
-AS_MUCH = 0.1
-"""The largest difference between the shares of the question that two conflicting papers contain."""
 SHARED = 0.5
 """The share of a sentence's informative words that a paper must contain to conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
@@ -92,18 +89,14 @@ OTHER_SIDE = "Not every paper agrees, though; another reports “{theirs}”."
 
 
 class Disagreements:
-    """Looks for evidence against the sentences of one answer with a grounding variant's contradiction branch.
+    """Looks for evidence against the sentences of one answer.
 
     `judge` is the one that checks citations: a sentence that states a conflict must pass the same check.
     """
 
     def __init__(self, grounder: Grounder, config: Conflicts, judge: Judge, contradict: float, topic: Topic) -> None:
         """`contradict` is the probability from which a citation counts as contradicting (Attribute.contradict)."""
-        # A quoted sentence matches its own paper best by far, and a decision weighs how far a document is behind the best match.
-        # So the cited papers are left out before anything is ranked, and BM25's order stands, which has no such measure.
-        branch = grounder.config.contradict.model_copy(update={"drop_known": True, "rerank": None})
-        apart = grounder.config.model_copy(update={"contradict": branch})
-        self._grounder = Grounder(grounder.index, apart, grounder.models.with_caches())
+        self._grounder = grounder
         self._config, self._judge, self._contradict, self._topic = config, judge, contradict, topic
 
     def against(self, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -118,7 +111,7 @@ class Disagreements:
             sentence = sentences[place]
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
-            evidence = self._grounder.run_branch(claim, "contradict").evidence
+            evidence = [one for one in self._grounder.ground(claim).contradicting if one.document.pmid not in own]
             found += [Conflict(place, one) for one in evidence if self._strong(one) and _on_the_same(sentence, one.document)]
         return tuple(found)
 

@@ -12,12 +12,14 @@ import re
 from collections.abc import Sequence
 
 from generation.draft import Finding
+from generation.leads.comparing import is_combined, is_joint
 from generation.leads.stating import state_answer
+from generation.sentences.asides import is_aside
 from generation.sentences.aspects import find_aspect, tells_aspect
 from generation.sentences.candidates import stands_alone, trim_sentence
 from generation.sentences.findings import LONGEST_QUOTE, choose_quotable
 from generation.sentences.phrases import compile_phrases
-from nli.judges.judge import Reader
+from nli.judges.judge import Abstract, Reader, drop_question
 from nli.reader.alone import READ_ALONE, weigh_alone
 from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
@@ -26,9 +28,7 @@ from retrieval.store.rows import Entry
 from retrieval.words.acronyms import spell_out
 from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
-from service.answering.reading import make_titled_quote
 from service.answering.relevance import subject_of
-from service.answering.telling import is_on_it
 
 OWN, MET = 0.3, 0.65
 """The share of what is asked that a sentence must contain on its own, and together with its paper's title."""
@@ -43,6 +43,7 @@ _CONCLUDES, _ALONE, _BACKGROUND, _FIGURE = 0.5, 1.3, 0.5, 1.5
 finding, and for one with a percentage where a frequency or an accuracy is asked for: more than a conclusion without."""
 _PERCENTAGE = re.compile(r"\d\s?%")
 _ASKS_BACKGROUND, _NAMELESS = compile_phrases("asks background"), compile_phrases("nameless")
+_NO_FINDING = compile_phrases("no finding")
 
 
 def choose_evidence(question: str, entries: Sequence[Entry], reader: Reader | None = None) -> dict[str, Finding]:
@@ -74,7 +75,10 @@ def _measure_answers(question: str, places: Sequence[tuple[Entry, int]], reader:
     the question itself.
     """
     statement = state_answer(question)
-    texts = [make_titled_quote(entry.document, entry.sentences()[place]) for entry, place in places]
+    texts = [
+        Abstract(drop_question(entry.document.title), (choose_quotable(entry.sentences()[place].text),))
+        for entry, place in places
+    ]
     readings = [one.document for one in reader.read_abstracts(statement or question, texts)]
     if statement:
         return [side if (side := max(one.support, one.contradict)) >= STATES else None for one in readings]
@@ -104,7 +108,7 @@ def _answers(question: str, entry: Entry, text: str, passage: str) -> bool:
     alone = weigh_shared_terms(question, wanted, spelt)
     share = weigh_shared_terms(question, wanted, f"{subject_of(entry.document.title)} {spelt}")
     is_finding = alone >= OWN and share >= MET and tells_aspect(find_aspect(question), text)
-    return is_finding and is_on_it(question, None, entry, spelt)
+    return is_finding and _is_finding(question, entry.document.title, spelt, alone)
 
 
 def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:
@@ -115,3 +119,10 @@ def _weigh(question: str, entry: Entry, place: int, passage: str) -> float:
     wants_figure = find_aspect(question) in {"frequency", "accuracy"} and _PERCENTAGE.search(text) is not None
     alone = _ALONE if stands_alone(trim_sentence(text)) else 1.0
     return share * (1 + _CONCLUDES * float(concludes)) * alone * (_FIGURE if wants_figure else 1.0)
+
+
+def _is_finding(question: str, title: str, text: str, own: float) -> bool:
+    """Whether a sentence is a finding: not its paper's title, nor on both of two treatments that are compared, nor an aside."""
+    if text.rstrip(".") == title.rstrip(".") or is_combined(f"{title} {text}", question):
+        return False
+    return not (_NO_FINDING.search(text) or is_joint(text, question) or is_aside(text, question, own))

@@ -13,10 +13,9 @@ from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
-from service.answering.candidates import NEAREST, name_nearest
 from service.answering.events import OnEvent, Stage
 from service.answering.evidence import choose_evidence
-from service.answering.lead import Studied, collect_findings
+from service.answering.lead import NEAREST, Studied, collect_findings, name_nearest
 from service.answering.relevance import about, is_same_kind
 from service.configuration.answers import AnswerConfig, Enough
 from service.configuration.models import Models
@@ -69,7 +68,7 @@ class DocumentSearch:
 
     def find_studied(self, studied: Studied, fill: bool) -> FoundDocuments:
         """The papers on a yes-or-no question, first those that the lead rests on; `fill` adds the next best documents."""
-        hits = [Hit(one.evidence.document.pmid, one.evidence.score) for one in studied.papers]
+        hits = [Hit(one.document.pmid, one.score) for one in studied.papers]
         if fill:
             there = {hit.pmid for hit in hits}
             hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]

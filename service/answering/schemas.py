@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from generation.leads.lead import describe_certainty
 from nli.text.designs import find_design
 from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVerdict, Outcome, RemovedSentence
 from retrieval.core.values import Evidence
@@ -14,6 +13,7 @@ from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.events import KeptSentences, Stage
 from service.grounding.schemas import EvidenceOut, VerdictOut
+from service.grounding.weigh import describe_certainty
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.provenance import Provenance
 from service.schemas.values import Figure, OfValue, Rounded, Sent

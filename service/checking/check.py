@@ -23,7 +23,7 @@ from service.checking.schemas import (
     count_verdicts,
 )
 from service.checking.sentences import TextSentence, sentences_of
-from service.checking.verdicts import TextVerdict, weigh_verdict
+from service.checking.verdicts import TextVerdict, explain, find_verdict, split_sides
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
@@ -101,14 +101,15 @@ class Checker:
     def result(self, sentence: TextSentence) -> ClaimResult:
         """What is found for one claim, and what the papers that it cites say of it."""
         grounding = self._ground(Claim(sentence.claim))
-        outcome = weigh_verdict(grounding)
+        sides = split_sides(grounding)
+        against, in_favour, uncertain = ([EvidenceOut.of(one, sentence.claim) for one in papers] for papers in sides)
 
         return ClaimResult(
-            verdict=outcome.verdict,
-            why=outcome.why,
-            against=[EvidenceOut.of(one, sentence.claim) for one in outcome.against],
-            in_favour=[EvidenceOut.of(one, sentence.claim) for one in outcome.in_favour],
-            uncertain=[EvidenceOut.of(one, sentence.claim) for one in outcome.uncertain],
+            verdict=find_verdict(grounding),
+            why=explain(sides, grounding),
+            against=against,
+            in_favour=in_favour,
+            uncertain=uncertain,
             checked=CheckedOut.model_validate(grounding.checked),
             cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
         )

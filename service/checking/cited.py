@@ -1,4 +1,4 @@
-"""A cited paper, checked against what it is cited for: the same judge reads this one paper."""
+"""A cited paper, checked against what it is cited for: it is read as a paper that a search finds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
 from service.checking.citations import CitedPaper, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
-from service.grounding.claims import state_claim
-from service.grounding.deciding import decide_alone
 from service.grounding.ground import Grounder
-from service.grounding.request import Request
-from service.grounding.showing import quote_one
 from service.schemas.papers import SentenceOut, facts_of
 
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
@@ -20,20 +16,21 @@ _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "c
 def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut:
     """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
 
-    A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract.
+    A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract, or any paper by a
+    variant of *Negation is Not Semantic*, which judges no paper as a whole.
     """
     entry = find_cited(grounder.index.store, citation)
     if entry is None:
         return CitedOut(kind=citation.kind, id=citation.id, status="not in the index")
     facts = facts_of(entry.document)
     details = {"title": facts["title"], "year": facts["year"], "journal": facts["journal"], "retracted": facts["retracted"]}
-    if grounder.config.contradict.judge is None or not len(entry) or not has_findings(entry.document):
+    if grounder.reader is None or not len(entry) or not has_findings(entry.document):
         return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
-    request = Request(Claim(state_claim(claim)), "contradict", grounder.index, grounder.config, grounder.models)
-    decision = decide_alone(request, entry)
-    verdict = decision.verdict
+    (reading,) = grounder.read(Claim(claim), [entry])
+    verdict = reading.verdict
     side = verdict.leaning if verdict.label == "neutral" else verdict.label
+    quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
     return CitedOut(
         kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=round(get_probability(verdict, side), 6),
-        sentence=SentenceOut.model_validate(quote_one(request, side, decision)), **details,
+        sentence=quote, **details,
     )  # fmt: skip

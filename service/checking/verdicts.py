@@ -1,58 +1,47 @@
-"""From the papers found for and against a claim to a verdict in one word; if they disagree, no side is chosen."""
+"""The verdict on a sentence of a text, in one word: the outcome of weighing its claim, as for a claim that is asked alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from retrieval.core.values import Evidence, Grounding
-from service.balance.weighing import find_place
 from service.grounding.coverage import format_count
+from service.grounding.weigh import Outcome, find_place, weigh
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
 VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
+_WORDS: Mapping[Outcome, TextVerdict] = {
+    "contradict": "contradicted",
+    "support": "supported",
+    "mixed": "mixed",
+    "uncertain": "uncertain",
+    "unjudged": "uncertain",
+    "silent": "nothing found",
+    "nothing": "nothing found",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedVerdict:
-    """The verdict and why, in words; the papers that take a side, best first, and those that take none for certain."""
-
-    verdict: TextVerdict
-    why: str
-    against: tuple[Evidence, ...]
-    in_favour: tuple[Evidence, ...]
-    uncertain: tuple[Evidence, ...]
+def find_verdict(grounding: Grounding) -> TextVerdict:
+    """The verdict on a claim; retracted papers alone leave it uncertain."""
+    outcome = weigh(grounding)
+    return "uncertain" if outcome.outcome == "nothing" and outcome.retracted else _WORDS[outcome.outcome]
 
 
-def weigh_verdict(grounding: Grounding) -> WeighedVerdict:
-    """The verdict on a claim from what was found.
+def split_sides(grounding: Grounding) -> tuple[list[Evidence], list[Evidence], list[Evidence]]:
+    """The listed papers that contradict, those that support, and the uncertain ones: a retracted paper takes no side."""
 
-    A paper takes a side if the judge says so. If it is retracted, or is on its side by rank alone, it is uncertain.
-    """
-    against = tuple(one for one in grounding.contradicting if takes_side(one))
-    in_favour = tuple(one for one in grounding.supporting if takes_side(one))
+    def takes_side(evidence: Evidence) -> bool:
+        return evidence.standing != "retracted" and find_place(evidence) == evidence.stance
+
+    against, in_favour = ([one for one in side if takes_side(one)] for side in (grounding.contradicting, grounding.supporting))
     rest = [one for one in (*grounding.contradicting, *grounding.supporting) if not takes_side(one)]
-    uncertain = (*rest, *grounding.uncertain)
-    return WeighedVerdict(
-        _verdict(against, in_favour, uncertain), _why(against, in_favour, uncertain, grounding), against, in_favour, uncertain
-    )
+    return against, in_favour, [*rest, *grounding.uncertain]
 
 
-def takes_side(evidence: Evidence) -> bool:
-    """Whether a paper counts for the side it was found on."""
-    return evidence.standing != "retracted" and find_place(evidence) == evidence.stance
-
-
-def _verdict(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence]) -> TextVerdict:
-    if against and in_favour:
-        return "mixed"
-    if against or in_favour:
-        return "contradicted" if against else "supported"
-    return "uncertain" if uncertain else "nothing found"
-
-
-def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: Sequence[Evidence], grounding: Grounding) -> str:
+def explain(sides: tuple[Sequence[Evidence], Sequence[Evidence], Sequence[Evidence]], grounding: Grounding) -> str:
+    """How many papers take each side (`split_sides`), in words."""
+    against, in_favour, uncertain = sides
     parts = [
         f"{format_count(len(side), 'paper')} {_verb(verb, side)}{_partial_note(side)}"
         for side, verb in ((against, "contradict"), (in_favour, "support"))
@@ -65,10 +54,10 @@ def _why(against: Sequence[Evidence], in_favour: Sequence[Evidence], uncertain: 
         parts += [f"{retractions} retracted and not counted"] * bool(retractions)
     if parts:
         return "; ".join(parts) + "."
-    counts = grounding.checked["contradict"]
-    if not counts.documents:
+    weighed = weigh(grounding)
+    if not weighed.looked_at:
         return "No paper of the index shares a word with it."
-    return f"{max(counts.read, grounding.checked['support'].read):,} of {counts.documents:,} papers read, none takes a side."
+    return f"{weighed.read:,} of {weighed.looked_at:,} papers read, none takes a side."
 
 
 def _verb(verb: str, side: Sequence[Evidence]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -29,6 +30,16 @@ def ground(
             help="PMIDs already known to support the claim, separated by commas; never returned as support.",
         ),
     ] = "",
+    read: Annotated[
+        int | None,
+        typer.Option(
+            "--read",
+            metavar="N",
+            min=1,
+            max=defaults.MOST_READ,
+            help="How many papers to read; as many as configured if not given.",
+        ),
+    ] = None,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
@@ -51,7 +62,8 @@ def ground(
         from service.output.terminal import print_grounding
         from service.typed.grounding import ground_typed
 
-        response, grounding = ground_typed(assemble(index, config, profile), statement)
+        grounder = assemble(index, config, profile)
+        response, grounding = ground_typed(grounder, statement, partial(grounder.ground, papers=read))
         _remember(response)
         for note in list_notes(response.typed):
             print_note(note)

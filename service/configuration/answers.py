@@ -10,8 +10,6 @@ from retrieval.core.errors import BadConfig
 from service.configuration.files import Count, Strict, is_path, list_shipped, load_yaml, read_yaml
 
 Share = Annotated[float, Field(ge=0, le=1)]
-MIXED = 0.5
-"""A verdict is mixed if the lighter side has at least this share of the heavier side's weight."""
 
 
 class AnswerRetrieve(Strict):
@@ -42,38 +40,10 @@ class Enough(Strict):
     about: Share
 
 
-class Certainty(Strict):
-    """How certain a lead is, as log odds: a constant, a term for how far the sides agree (`agreement`, 0 if they weigh the same
-    and 1 if nothing opposes), and one for the log odds of the strongest paper (`strongest`); fitted on questions whose answer
-    is known (docs/answers.md)."""
-
-    constant: float
-    agreement: float
-    strongest: float
-
-
 class LeadStep(Strict):
-    """How the first sentence answers a yes-or-no question: the question is grounded as a claim, on both sides.
-
-    A grounding variant finds and judges `read` papers among those that hold the share `met` of the key words of the claim's
-    subject and of what it says about that subject, in any spelling or synonym. A paper counts if one side gets a probability of
-    at least `near`. `leaning` is the reader's bias towards yes, as log odds of yes against no (`eval leads --fit`). A paper
-    takes a side at a probability of at least `takes`, and at least `clear` times that of the other side. Its weight depends on
-    that probability, on its design and on how much of the question it covers, and is halved for every `halves` years that it is
-    older than the newest. The verdict is mixed if the lighter side has at least the share `mixed` of the heavier side's weight,
-    and unclear if no paper takes a side.
-    """
+    """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant."""
 
     grounding: str
-    read: Count = 8
-    near: Share = 0.2
-    met: Share = 0.5
-    leaning: Annotated[float, Field(ge=-5, le=5)] = 0.0
-    takes: Share = 0.5
-    clear: Annotated[float, Field(ge=1)] = 1.0
-    mixed: Share = MIXED
-    halves: Annotated[float, Field(gt=0)] = 20.0
-    certainty: Certainty
 
 
 class Generate(Strict):

@@ -76,22 +76,16 @@ class Rerank(Strict):
 class JudgeStep(Strict):
     """Which judge of the profile reads the documents, and how many from the ranking: all, unless `documents` says otherwise.
 
-    `level` says what the judge is given: each `sentence`, the whole `document` as one text, or, with the rule "likeliest", the
-    `abstract` as title and sentences, which a judge that reads documents takes in one pass (any other reads its sentences).
-    With two `directions` each pair is read both ways round.
-
-    `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts as neutral.
-    `frugal`, for the rule "likeliest", skips the documents to which the decision could give no side whatever their sentences said
-    (`nli.decision.document.Decision.reach`), but never the first. A judge of sentences then reads the most telling ones first
-    (`nli.decision.skim.telling`), and the rest only if the document can still get a side.
+    `level` says what the judge is given: each `sentence`, or the whole `document` as one text. With two `directions` each pair is
+    read both ways round. `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts
+    as neutral.
     """
 
     model: str
     documents: Count | None = None
-    level: Literal["sentence", "abstract", "document"] = "sentence"
+    level: Literal["sentence", "document"] = "sentence"
     directions: Literal[1, 2] = 1
     skim: bool = False
-    frugal: bool = False
 
 
 _PAPER = Penalty()
@@ -107,19 +101,12 @@ class PenaltyStep(Strict):
 
 
 class Select(Strict):
-    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, the
-    `likeliest` n of those to which the judge's decision about the whole document gives the label, or the n with the best
-    `penalised` score (the paper's appendix B, for contradictions).
+    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, or the
+    n with the best `penalised` score (the paper's appendix B, for contradictions)."""
 
-    The likeliest are sorted by probability, retracted papers last; within steps of `recency` the newer paper comes first. Those
-    that the decision leaves neutral, but with a probability of at least `uncertain`, are listed separately.
-    """
-
-    rule: Literal["top", "first", "likeliest", "penalised"]
+    rule: Literal["top", "first", "penalised"]
     label: Literal["support", "contradict"] | None = None
     n: Count = 3
-    recency: Annotated[float, Field(ge=0, le=1)] = 0.0
-    uncertain: Annotated[float, Field(gt=0, le=1)] | None = None
     penalty: PenaltyStep = PenaltyStep()
 
 
@@ -144,28 +131,75 @@ class Branch(Strict):
     def _rule_has_what_it_reads(self) -> Branch:
         if (self.select.rule == "top") == (self.judge is not None):
             raise ValueError(
-                "the rules first, likeliest and penalised need a judge and the rule top takes none: give judge with those "
-                "three only"
+                "the rules first and penalised need a judge and the rule top takes none: give judge with those two only"
             )
-        if self.select.uncertain is not None and self.select.rule != "likeliest":
-            raise ValueError("uncertain lists what the rule likeliest leaves out: use it with that rule only")
-        by_decision = self.select.rule == "likeliest" and (self.judge is None or self.judge.level != "document")
-        if self.judge and self.judge.frugal and not by_decision:
-            raise ValueError("frugal needs a decision: use it with the rule likeliest and level sentence or abstract")
-        if self.judge and self.judge.level == "abstract" and not by_decision:
-            raise ValueError("reading whole abstracts needs a decision: use the level abstract with the rule likeliest")
         if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
             raise ValueError("the rule penalised scores whole documents: give judge the level document")
         return self
 
 
+class ReadStep(Strict):
+    """Which judge of the profile reads the papers, and how many of the best (`papers`)."""
+
+    model: str
+    papers: Annotated[int, Field(ge=1, le=100)] = 5
+
+
+class Show(Strict):
+    """How papers are listed: at most `n` a list, the most probable first; within steps of `recency` the newer paper comes first.
+
+    A paper on neither side is listed as uncertain if one of them has at least the probability `uncertain`.
+    """
+
+    n: Count = 3
+    recency: Annotated[float, Field(ge=0, le=1)] = 0.0
+    uncertain: Annotated[float, Field(gt=0, le=1)] = 0.1
+
+
+class PathStep(Strict):
+    """find → gate → read → weigh → show: one reading of each paper serves both sides."""
+
+    find: Retrieve
+    gate: str
+    read: ReadStep
+    show: Show = Show()
+
+
 class GroundingConfig(Strict):
-    """One grounding variant."""
+    """One grounding variant: a `path`, or, for the variants of the paper, a branch for either side."""
 
     name: str
     description: str = ""
-    contradict: Branch
-    support: Branch
+    path: PathStep | None = None
+    contradict: Branch | None = None
+    support: Branch | None = None
+
+    def branch(self, stance: Literal["support", "contradict"]) -> Branch:
+        """The branch of a side; only for a variant that has branches."""
+        branch = self.support if stance == "support" else self.contradict
+        assert branch is not None
+        return branch
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        """The branches, none for a path."""
+        return tuple(one for one in (self.contradict, self.support) if one)
+
+    @property
+    def finds(self) -> tuple[Retrieve, ...]:
+        """Every first step."""
+        return (self.path.find,) if self.path else tuple(one.retrieve for one in self.branches)
+
+    @property
+    def judges(self) -> bool:
+        """Whether a model judges the stance of what is found against the claim."""
+        return self.path is not None or any(one.judge for one in self.branches)
+
+    @model_validator(mode="after")
+    def _path_or_branches(self) -> GroundingConfig:
+        if len(self.branches) != (0 if self.path else 2):
+            raise ValueError("a variant has either path, or both contradict and support")
+        return self
 
 
 class Profile(Strict):

@@ -5,3 +5,6 @@ from __future__ import annotations
 CONFIG = "counterpoint"
 ANSWERS = "counterpoint"
 PROFILE = "embedded"
+
+MOST_READ = 20
+"""How many papers may be read for a claim: as many as are found."""

@@ -77,12 +77,10 @@ class Models:
 
 def load_models(config: GroundingConfig, profile: Profile) -> Models:
     """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
-    branches = (config.contradict, config.support)
-    needs = Needs(
-        rerankers=frozenset(b.rerank.model for b in branches if b.rerank),
-        judges=frozenset(name for b in branches for name in _judges_of(b)),
-        encoders=frozenset(b.retrieve.encoder for b in branches if _needs_encoder(b.retrieve, profile)),
-    )
+    rerankers = {b.rerank.model for b in config.branches if b.rerank} | ({config.path.gate} if config.path else set())
+    judges = {name for b in config.branches for name in _judges_of(b)} | ({config.path.read.model} if config.path else set())
+    encoders = {step.encoder for step in config.finds if _needs_encoder(step, profile)}
+    needs = Needs(frozenset(rerankers), frozenset(judges), frozenset(encoders))
     return _load(needs, profile, Models(profile, {}, {}))
 
 

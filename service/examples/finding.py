@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from retrieval.core.values import Claim, Document, Grounding
-from service.balance.weighing import Placed, place_papers
 from service.examples.statements import Statement
 from service.grounding.ground import Grounder
+from service.grounding.weigh import Placed, place_papers
 
 SAMPLED, GROUNDED, KEPT, SECONDS = 1000, 12, 3, 40
 """The most documents to look at, statements to ground, examples to keep, and seconds after which no other statement is begun."""

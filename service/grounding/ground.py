@@ -1,24 +1,30 @@
-"""Grounding a claim: two branches over one index, contradictions first, no document on both sides.
+"""Grounding a claim: the papers that contradict it and those that support it, no paper on both sides.
 
-A branch is data (service.configuration.config.Branch): retrieve → drop known → rerank → filter → judge → select → show.
+Our own path is find → gate → read → show; `weigh` gives the verdict on what is shown. The paper's variants have a branch for
+either side instead (service.grounding.variants).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
-from retrieval.core.values import Claim, Evidence, Grounding, Stance
+from nli.judges.judge import Reader, make_reader
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
-from service.configuration.config import Branch, GroundingConfig
+from retrieval.store.rows import Entry
+from service.configuration.config import Branch, GroundingConfig, PathStep, Retrieve
+from service.configuration.defaults import MOST_READ
 from service.configuration.models import Models
-from service.grounding import rules
+from service.grounding import variants
 from service.grounding.claims import state_claim
-from service.grounding.judging import decide_documents, judge_texts
-from service.grounding.ranking import find, rank
-from service.grounding.request import Only, OnStage, Request, tell_nobody
-from service.grounding.showing import quote_best, show
-from service.grounding.values import RankedDocument, Selection, Side
+from service.grounding.find import Only, find
+from service.grounding.gate import gate
+from service.grounding.read import read
+from service.grounding.show import show
+from service.grounding.values import GroundStage, OnStage, PaperReading, tell_nobody
 
 
 class Grounder:
@@ -36,35 +42,59 @@ class Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Grounder(index, self.asked_config, self._asked_models)
 
-    def ground(self, claim: Claim, on_stage: OnStage | None = None, only: Only | None = None) -> Grounding:
-        """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support.
+    @property
+    def reader(self) -> Reader | None:
+        """What reads papers for our own path; None for the paper's variants."""
+        return make_reader(self.models.judges[self.config.path.read.model]) if self.config.path else None
 
-        `on_stage` is called as each step begins; an exception from it ends the work there. With `only`, nothing is read but the
-        documents that it returns; their probabilities are still computed relative to the whole index.
+    def ground(
+        self,
+        claim: Claim,
+        on_stage: OnStage | None = None,
+        only: Only | None = None,
+        papers: int | None = None,
+        until: float | None = None,
+    ) -> Grounding:
+        """Both sides of a claim. `on_stage` is called as each step begins; an exception from it ends the work there.
+
+        With `only`, nothing is read but the documents that it returns. `papers` is how many are read, if not as many as
+        configured. From the time `until` on (by `time.monotonic`), no further paper is read; the others are weighed. Raises
+        `BadInput` for a number of papers that is not possible, and for any with a variant that reads sentences.
         """
-        # Both sides read much the same: the models cache their results while this claim is grounded.
-        models, tell = self.models.with_caches(), on_stage or tell_nobody
-        request = Request(_state(claim), "contradict", self.index, self.config, models, tell, only=only)
-        against = run(request)
-        against_pmids, close = _pmids(against.evidence), _pmids(against.uncertain)
-        for_it = run(request.turn(without=against_pmids, close=close))
-        evidence = [*against.evidence, *for_it.evidence, *against.uncertain, *for_it.uncertain]
-        more = _drop_listed(evidence, [*against.more, *for_it.more])
-        return Grounding(
-            claim,
-            against.evidence,
-            for_it.evidence,
-            checked={"contradict": against.counts, "support": for_it.counts},
-            uncertain=against.uncertain + for_it.uncertain,
-            more=more,
-            silent=_drop_listed([*evidence, *more], [*against.silent, *for_it.silent]),
-        )
+        if papers is not None and not 1 <= papers <= MOST_READ:
+            raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
+        tell, stated = on_stage or tell_nobody, _state(claim)
+        if self.config.path is None:
+            if papers is not None:
+                raise BadInput(f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read.")
+            # Both sides read much the same: the models cache their results while this claim is grounded.
+            grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
+        else:
+            grounding = self._ground(self.config.path, stated, tell, only, papers or self.config.path.read.papers, until)
+        return replace(grounding, claim=claim)
 
-    def run_branch(
-        self, claim: Claim, stance: Stance, without: frozenset[str] = frozenset(), tell: OnStage = tell_nobody
-    ) -> Side:
-        """One side of a claim alone, without the documents in `without`."""
-        return run(Request(_state(claim), stance, self.index, self.config, self.models, tell, without))
+    def _ground(
+        self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int, until: float | None
+    ) -> Grounding:
+        tell(GroundStage("retrieve", None, self.index.manifest.counts.documents))
+        found = find(self.index, self.models, path.find, claim, only)
+        tell(GroundStage("rerank", None, len(found)))
+        entries = gate(self.models.rerankers[path.gate], claim, found, papers)
+        readings = self.read(claim, entries, tell, until)
+        grounding = show(claim, readings, {one.pmid: one for one in entries}, len(found), path.show)
+        for side, counts in grounding.checked.items():
+            evidence = grounding.contradicting if side == "contradict" else grounding.supporting
+            tell(GroundStage("decided", side, counts.documents, counts.sentences, counts.judged, len(evidence)))
+        return grounding
+
+    def read(
+        self, claim: Claim, entries: Sequence[Entry], tell: OnStage = tell_nobody, until: float | None = None
+    ) -> list[PaperReading]:
+        """What each of these papers says on a claim, whether or not a search would find them; only for our own path."""
+        assert self.reader is not None
+        stage, done = GroundStage("judge", None, len(entries), sum(map(len, entries))), count(1)
+        tell(stage)
+        return read(self.reader, _state(claim), entries, lambda _: tell(replace(stage, judged=next(done))), until)
 
 
 def _state(claim: Claim) -> Claim:
@@ -74,63 +104,20 @@ def _state(claim: Claim) -> Claim:
 
 def adapt(index: Index, config: GroundingConfig, models: Models) -> tuple[GroundingConfig, Models]:
     """The configuration and the models without the vectors that the index lacks, as far as they are not required."""
-    sides = {
-        "contradict": _adapt_branch(index, config.contradict, models),
-        "support": _adapt_branch(index, config.support, models),
-    }
-    used = {side.retrieve.encoder for side in sides.values() if "dense" in side.retrieve.sources}
+
+    def adapt_step(step: Retrieve) -> Retrieve:
+        encoder = models.encoders.get(step.encoder)
+        kept = step.vectors == "required" or (encoder is not None and index.has_vectors(encoder.name))
+        return step if kept else step.without_vectors()
+
+    def adapt_branch(branch: Branch | None) -> Branch | None:
+        return branch and branch.model_copy(update={"retrieve": adapt_step(branch.retrieve)})
+
+    path = config.path and config.path.model_copy(update={"find": adapt_step(config.path.find)})
+    sides = {"contradict": adapt_branch(config.contradict), "support": adapt_branch(config.support)}
+    config = config.model_copy(update={"path": path, **sides})
+    used = {step.encoder for step in config.finds if "dense" in step.sources}
     encoders = {name: encoder for name, encoder in models.encoders.items() if name in used}
     for encoder in encoders.values():
         index.dense(encoder.name)
-    return config.model_copy(update=sides), models.with_encoders(encoders)
-
-
-def _adapt_branch(index: Index, branch: Branch, models: Models) -> Branch:
-    step = branch.retrieve
-    encoder = models.encoders.get(step.encoder)
-    if step.vectors == "required" or (encoder is not None and index.has_vectors(encoder.name)):
-        return branch
-    return branch.model_copy(update={"retrieve": step.without_vectors()})
-
-
-def run(request: Request) -> Side:
-    """One side of a claim, by the steps of its branch."""
-    branch = request.branch
-    request.begin("retrieve", request.index.manifest.counts.documents)
-    documents = find(request)
-    if branch.rerank:
-        request.begin("rerank", len(documents))
-    ranking = rank(request, documents)
-    if branch.judge:
-        request.begin("judge", len(ranking), sum(len(one.entry) for one in ranking))
-    selection = quote_best(request, _select(request, ranking))
-    evidence, uncertain = show(request, selection.chosen), show(request, selection.uncertain)
-    more, silent = show(request, selection.more, first=len(evidence) + 1), show(request, selection.silent)
-    return Side(evidence, uncertain, more, silent, request.finish(documents, len(evidence)))
-
-
-def _select(request: Request, ranking: Sequence[RankedDocument]) -> Selection:
-    """What the branch's rule chooses; filter and judge read lazily, only as far as the rule needs."""
-    match request.branch.select.rule:
-        case "top":
-            return rules.choose_top(request, ranking)
-        case "first":
-            return rules.choose_first(request, judge_texts(request, ranking))
-        case "likeliest":
-            return rules.choose_likeliest(request, decide_documents(request, ranking))
-        case "penalised":
-            return rules.choose_penalised(request, ranking, judge_texts(request, ranking))
-
-
-def _drop_listed(evidence: Iterable[Evidence], candidates: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Each document that is not listed yet, once, from the side that it leans to, in the order found."""
-    pmids, best = _pmids(evidence), dict[str, Evidence]()
-    for one in candidates:
-        pmid = one.document.pmid
-        if pmid not in pmids and (pmid not in best or one.score > best[pmid].score):
-            best[pmid] = one
-    return tuple(best.values())
-
-
-def _pmids(evidence: Iterable[Evidence]) -> frozenset[str]:
-    return frozenset(one.document.pmid for one in evidence)
+    return config, models.with_encoders(encoders)

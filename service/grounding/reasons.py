@@ -10,6 +10,7 @@ from nli.wording.opposites import find_opposed, find_other_numbers, list_opposit
 from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
 from service.grounding.claims import state_claim
 
+HALF = 0.5
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
 
@@ -52,8 +53,13 @@ def why(
     if verdict is None:
         parts.append(f"ranked by {scored_by}; its stance was not judged")
     else:
-        what = "paper" if verdict.of == "document" else "sentence"
-        parts.append(f"{get_probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
+        if verdict.of == "document" and verdict.label == "neutral":
+            # A figure as low as 14 % reads like a finding; words say what it means.
+            doubt = "it more likely says nothing" if verdict.neutral > HALF else "too close to call"
+            parts.append(f"the paper may {stance} the claim ({doubt})")
+        else:
+            what = "paper" if verdict.of == "document" else "sentence"
+            parts.append(f"{get_probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
         if verdict.label != stance and verdict.of == "sentence":
             parts.append(f"the judge's own label is {verdict.label}")
         if verdict.reason:

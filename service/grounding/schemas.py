@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from nli.text.designs import find_design
 from nli.text.subjects import Subjects, find_subjects
 from retrieval.core.values import Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
-from service.balance.schemas import BalanceOut, DesignOut
-from service.balance.weighing import Place, find_place, weigh_balance
+from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.reasons import directions
+from service.grounding.weigh import Outcome, Place, find_place, weigh
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.provenance import Provenance
-from service.schemas.values import OfValue, Rounded, Sent
+from service.schemas.values import Figure, OfValue, Rounded, Sent
 
 
 class GroundRequest(Sent):
@@ -42,6 +42,57 @@ class GroundRequest(Sent):
         fail_fast=True,
         description="Documents already known to support the claim; never returned as support.",
     )
+    read: int | None = Field(
+        None, ge=1, le=MOST_READ, description="How many papers to read, the best first; without it, as many as configured."
+    )
+
+
+class DesignOut(OfValue):
+    """How a paper studied its question, judged by its publication types or, failing that, by its words."""
+
+    name: str
+    says: str = Field(description="The design in words, such as “a randomised trial”.")
+    weight: float = Field(description="How much a paper of this design counts compared with others, from 0 to 1.")
+    strong: bool = Field(description="Whether it is a systematic review or a randomised trial.")
+
+
+class PapersOut(OfValue):
+    """The number of papers in each place where one can belong."""
+
+    contradict: int
+    uncertain: int
+    support: int
+    silent: int
+
+
+class TallyOut(OfValue):
+    """The weight in each place where a paper can belong."""
+
+    contradict: Figure
+    uncertain: Figure
+    support: Figure
+    silent: Figure
+
+
+class WeighedOut(OfValue):
+    """The verdict at a glance: how many papers that were read contradict the claim, are uncertain, support it or say nothing."""
+
+    leans: Outcome = Field(
+        validation_alias=AliasChoices("leans", "outcome"),
+        description="The side with most of the evidence, or why neither side has it.",
+    )
+    certainty: Figure = Field(
+        description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
+    )
+    says: str = Field(description="The verdict in one sentence.")
+    detail: str = Field(description="The figures in words.")
+    papers: PapersOut
+    weights: TallyOut = Field(
+        description="The total weight of the papers in each place: the weight of their design, on a side times their probability."
+    )
+    strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
+    retracted: int = Field(description="Retracted papers; they are not counted.")
+    unjudged: int = Field(description="Papers whose stance no model judged; they are not counted.")
 
 
 class NegationOut(BaseModel):
@@ -163,7 +214,7 @@ class CountsOut(OfValue):
     """How much was checked on one side."""
 
     documents: int = Field(description="Documents retrieved.")
-    sentences: int = Field(description="Sentences in these documents.")
+    sentences: int = Field(description="Sentences in the documents that were read.")
     candidates: int = Field(description="Sentences that passed this side's filter.")
     judged: int = Field(description="Sentences that the judge read before the side was decided.")
     read: int = Field(description="Documents that the judged sentences come from.")
@@ -188,12 +239,11 @@ class GroundResponse(BaseModel):
     """Both sides of a claim, contradictions first."""
 
     claim: ClaimOut
-    balance: BalanceOut
+    balance: WeighedOut
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
-        description="Documents that may take a side but are on neither, contradictions first, for readers who must not miss any; "
-        "most are neutral."
+        description="Documents that may take a side but are on neither, and retracted ones that would, most probable first."
     )
     more: list[EvidenceOut] = Field(description="Further documents that belong in these lists, after the first few of each.")
     silent: list[EvidenceOut] = Field(description="Documents that were read and say nothing about the claim.")
@@ -207,7 +257,7 @@ class GroundResponse(BaseModel):
         claim = grounding.claim
         return cls(
             claim=ClaimOut.model_validate(claim),
-            balance=BalanceOut.model_validate(weigh_balance(grounding)),
+            balance=WeighedOut.model_validate(weigh(grounding)),
             contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
             uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],

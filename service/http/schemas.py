@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Stance
 from retrieval.store.rows import Entry
-from service.grounding.request import GroundStage
 from service.grounding.schemas import GroundRequest
+from service.grounding.values import GroundStage
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.values import Problem, Rounded, Sent
 from service.typed.schemas import TypedGroundResponse
@@ -66,24 +66,30 @@ class BatchResponse(BaseModel):
 
 
 class GroundStageEvent(BaseModel):
-    """A step of one side begins, or (`decided`) the side is done (event "stage")."""
+    """A step begins, a paper was read, or (`decided`) a side is done (event "stage")."""
 
     name: Literal["retrieve", "rerank", "judge", "decided"]
-    side: Stance
+    side: Stance | None = Field(description="The side; null for a step that serves both.")
     detail: str = Field(description="The stage in words.")
     documents: int = Field(description="For `retrieve`, the documents of the index; afterwards, the documents found.")
     sentences: int = Field(description="The sentences in these documents; 0 until this is known.")
-    judged: int
+    judged: int = Field(description="For `judge`, the papers read so far, if papers are read whole; later, the sentences judged.")
     found: int = Field(description="The documents on this side, once it is decided.")
 
     @classmethod
     def of(cls, stage: GroundStage) -> GroundStageEvent:
         """From the value."""
         verb = "contradict" if stage.side == "contradict" else "support"
+        for_both = {
+            "retrieve": f"Searching {stage.documents:,} documents.",
+            "rerank": f"Choosing the papers to read among {stage.documents:,}.",
+            "judge": f"Read {stage.judged:,} of {stage.documents:,} papers.",
+        }
         details = {
             "retrieve": f"Searching {stage.documents:,} documents for evidence that may {verb} the claim.",
             "rerank": f"Reading {stage.documents:,} documents.",
             "judge": f"Judging the sentences of the best of {stage.documents:,} documents.",
+            **({} if stage.side else for_both),
             "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
         }
         return cls(detail=details[stage.name], **asdict(stage))

@@ -12,7 +12,7 @@ from retrieval.core.values import Document
 from retrieval.index import Index
 from retrieval.store.documents import Store
 from retrieval.store.manifest import STORE
-from service.grounding.request import Only
+from service.grounding.find import Only
 from service.memory.saved import IndexState, hash_sources
 
 

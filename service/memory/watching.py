@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from retrieval.core.values import Evidence, Grounding
 from retrieval.index import Index
 from service.grounding.coverage import format_count
+from service.grounding.find import Only
 from service.grounding.ground import Grounder
-from service.grounding.request import Only
 from service.grounding.schemas import EvidenceOut
 from service.memory.changes import find_changes
 from service.memory.links import make_link
@@ -108,7 +108,9 @@ def _is_sound(evidence: Evidence) -> bool:
 
 def _join(old_papers: Sequence[KeptPaper], grounding: Grounding, changes: Only | None) -> list[KeptPaper]:
     """The papers on the claim's sides now: those found, and those from before that were not read again."""
-    new = [_paper(one, grounding) for one in (*grounding.contradicting, *grounding.supporting) if one.verdict]
+    retracted = [one for one in grounding.uncertain if one.document.retracted]
+    found = (*grounding.contradicting, *grounding.supporting, *retracted)
+    new = [_paper(one, grounding) for one in found if one.verdict]
     if changes is None:
         return new
     reread = {*changes([one.pmid for one in old_papers]), *(one.pmid for one in new)}

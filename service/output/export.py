@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from retrieval.core.answers import Answer, Citation
 from retrieval.core.values import Document, Evidence, Grounding
-from service.balance.weighing import weigh_balance
+from service.grounding.weigh import weigh
 from service.output.references import RETRACTED, bibtex, find_url, is_pmid, ris, shorten_authors, to_one_line
 
 Format = Literal["markdown", "ris", "bibtex"]
@@ -92,7 +92,7 @@ def _describe_checks(answer: Answer) -> str:
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
-    balance = weigh_balance(grounding)
+    balance = weigh(grounding)
     blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(balance.detail)}".strip()]
     sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
     if grounding.uncertain:

@@ -10,9 +10,8 @@ from rich.text import Text
 
 from retrieval.cluster.address import is_address, read_address
 from retrieval.store.manifest import Manifest
-from service.balance.schemas import PapersOut
-from service.balance.weighing import COUNTED, Counted
-from service.grounding.schemas import EvidenceOut, GroundResponse
+from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
+from service.grounding.weigh import COUNTED, Counted
 from service.output.tables import print_whole_words
 
 _HEADINGS = (
@@ -45,18 +44,20 @@ def print_grounding(response: GroundResponse) -> None:
         console.print(Text(f"{heading}: {len(evidence) or 'none'}", style=f"bold {colour}"))
         for one in evidence:
             _print_evidence(one, console, colour, f"may {one.stance}" if field == "uncertain" else "")
-    counts = response.checked
     console.print()
     console.print(response.summary)
-    console.print(
-        Text(
-            f"Checked for contradiction: {counts.contradict.documents:,} documents, {counts.contradict.sentences:,} sentences, "
-            f"{counts.contradict.candidates:,} candidates, {counts.contradict.judged:,} judged. "
-            f"For support: {counts.support.documents:,} documents, {counts.support.sentences:,} sentences, "
-            f"{counts.support.judged:,} judged.\n"
-            f"{_models(response)}",
-            style="dim",
-        )
+    console.print(Text(f"{_tell_checked(response)}\n{_models(response)}", style="dim"))
+
+
+def _tell_checked(response: GroundResponse) -> str:
+    """What was looked at: once where both sides share it, otherwise a side at a time."""
+    against, for_it = response.checked.contradict, response.checked.support
+    if against == for_it:
+        return f"Checked: {against.documents:,} documents found, {against.read:,} read, {against.sentences:,} sentences."
+    return (
+        f"Checked for contradiction: {against.documents:,} documents, {against.sentences:,} sentences, "
+        f"{against.candidates:,} candidates, {against.judged:,} judged. "
+        f"For support: {for_it.documents:,} documents, {for_it.sentences:,} sentences, {for_it.judged:,} judged."
     )
 
 

@@ -70,7 +70,7 @@ def _mean(claim: Claim, typed: TypedOut) -> Claim:
             raise BadInput(f"{typed.paper.pmid} has no abstract in this index, so there is nothing to check; type a claim.")
         return replace(claim, text=typed.claim, known_pmids=tuple(dict.fromkeys((*claim.known_pmids, typed.paper.pmid))))
     if typed.kind == "question" and typed.claim:
-        return replace(claim, text=typed.claim, question=claim.question or claim.text)
+        return replace(claim, text=typed.claim)
     return claim
 
 
@@ -79,13 +79,19 @@ def _leave_out(grounding: Grounding, pmid: str) -> Grounding:
 
     def others(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
         rest = [one for one in evidence if one.document.pmid != pmid]
-        return tuple(replace(one, rank=rank) for rank, one in enumerate(rest, 1)) if len(rest) < len(evidence) else evidence
+        return (
+            tuple(replace(one, rank=rank) for rank, one in enumerate(rest, evidence[0].rank))
+            if len(rest) < len(evidence)
+            else evidence
+        )
 
     return replace(
         grounding,
         contradicting=others(grounding.contradicting),
         supporting=others(grounding.supporting),
         uncertain=others(grounding.uncertain),
+        more=others(grounding.more),
+        silent=others(grounding.silent),
     )
 
 

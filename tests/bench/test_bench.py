@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench import __main__ as bench
-from bench.contenders.ours import with_models
+from bench.contenders.ours import run_side, with_models
 from bench.contenders.plain import Plain, cue_sentences
 from bench.harness import report
 from bench.harness.setting import BenchOptions, BenchRow, NotHere, claims_of, ratio_row
@@ -52,13 +52,13 @@ def test_plain_and_ours_return_the_same_with_the_same_judge(demo_index: Index) -
     ours.models.profile = ours.models.profile.model_copy(update={"skim": None})
     against = plain.contradict(CLAIM)
     assert len(against.found) == 3
-    side = ours.run_branch(CLAIM, "contradict")
+    side = run_side(ours, CLAIM, "contradict")
     assert [(one.document.pmid, one.sentence.index if one.sentence else None) for one in side.evidence] == [
         (pmid, sentence.index if sentence else None) for pmid, sentence in against.found
     ]
     taken = frozenset(pmid for pmid, _ in against.found)
     supporting = plain.support(CLAIM, without=taken).found
-    assert [one.document.pmid for one in ours.run_branch(CLAIM, "support", without=taken).evidence] == [p for p, _ in supporting]
+    assert [one.document.pmid for one in run_side(ours, CLAIM, "support", taken).evidence] == [pmid for pmid, _ in supporting]
     assert set(against.seconds) == {"retrieve", "annotate", "judge"}
     # Every sentence with a cue is judged, though three contradictions were there long before.
     assert len(against.verdicts) == len(against.premises) > side.counts.judged

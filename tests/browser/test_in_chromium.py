@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Route, expect
 
-from nli.reader.decision import DISAGREEMENT
+from nli.reader.paper import AT_ODDS
 from retrieval.index import Index
 from service.http.app import create_app
 from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, example, find_faults, link, stream
@@ -194,7 +194,7 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     grounding["contradicting"] = [of_paper(apart, "contradict", "contradict", (0.8312, 0.12, 0.0488))]
     grounding["more"] = grounding["silent"] = []
     grounding["uncertain"] = [
-        of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1), DISAGREEMENT),
+        of_paper(apart, "contradict", "neutral", (0.6, 0.3, 0.1), AT_ODDS),
         of_paper(apart, "support", "neutral", (0.1, 0.62, 0.28)),
         of_paper(apart, "support", "neutral", (0.15, 0.45, 0.4)),
     ]

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from nli.text import designs
 from retrieval.index import Index
-from service.balance.schemas import DesignOut
+from service.grounding.schemas import DesignOut
 from service.http.app import create_app
 from service.operating.settings import Settings
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,11 @@ from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the command)
 from eval.answers.leads import KnownQuestion, Led, figures, lead_all, lines, read_known
+from nli.judges.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.index import Index
-from service.answering.lead import Leads, Studied
 from service.cli.commands import app
-from service.configuration.answers import load_answer_config
-from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
 PUBMEDQA = '{"pmid": "1", "QUESTION": "Does zeta lower pressure?", "final_decision": "yes", "CONTEXTS": ["x"]}\n'
 OURS = '{"question": "Does eta lower pressure?", "answer": "no", "pmids": ["2", "3"]}\n'
@@ -82,18 +82,19 @@ def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
     assert any("yes" in line for line in lines("t", known("ynymmn"), found))
 
 
-class Counting(Leads):
+class Counting(WordReader):
+    """Counts what it reads."""
+
     asked = 0
 
-    def study_papers(self, question: str, pmids: Any) -> Studied | None:
-        Counting.asked += 1
-        return super().study_papers(question, pmids)
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one in documents:
+            Counting.asked += 1
+            yield from super().read_abstracts(claim, [one])
 
 
 def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    step = load_answer_config("counterpoint").lead
-    assert step is not None
-    leads, asked = Counting(make_reading_grounder(index), step), read_known(questions(tmp_path / "known.jsonl"))
+    leads, asked = make_reading_grounder(index, Counting()), read_known(questions(tmp_path / "known.jsonl"))
     first = lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 1
     (kept,) = (tmp_path / "work").iterdir()

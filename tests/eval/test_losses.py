@@ -80,13 +80,14 @@ Variant = Callable[..., Grounder]
 
 @pytest.fixture
 def variant(index: Index) -> Variant:
-    """A shipped variant, its contradiction branch changed, with the judge and the reranker that go by words."""
+    """A shipped variant, its path or its contradiction branch changed, with the judge and the reranker that go by words."""
 
     def make(name: str, skim: int | None = None, **steps: Any) -> Grounder:
         config: GroundingConfig = load_config(name)
+        part = "path" if config.path else "contradict"
         for step, keys in steps.items():
-            changed = getattr(config.contradict, step).model_copy(update=keys)
-            config = config.model_copy(update={"contradict": config.contradict.model_copy(update={step: changed})})
+            changed = getattr(getattr(config, part), step).model_copy(update=keys)
+            config = config.model_copy(update={part: getattr(config, part).model_copy(update={step: changed})})
         models = Models(Profile(name="words", skim=skim), {"relevance": WordReranker()}, {"stance": WordJudge()})
         return Grounder(index, config, models)
 
@@ -125,8 +126,8 @@ def test_what_a_skimming_profile_does_not_ask_about(variant: Variant) -> None:
     assert found["3"] == "filtered"
 
 
-def test_a_branch_that_reads_few_documents_of_its_reranked_ranking(variant: Variant) -> None:
-    found = fates(variant("counterpoint", judge={"documents": 3}))
+def test_a_path_that_reads_few_documents_of_its_reranked_ranking(variant: Variant) -> None:
+    found = fates(variant("counterpoint", read={"papers": 3}))
     assert found == {
         "1": "judged_opposite",
         "2": "found",
@@ -139,9 +140,9 @@ def test_a_branch_that_reads_few_documents_of_its_reranked_ranking(variant: Vari
 
 
 def test_the_penalised_rule_returns_more_than_it_calls_contradictions(variant: Variant) -> None:
-    plain = load_config("v5").contradict.retrieve.model_copy(update={"k": 10})
+    plain = load_config("v5").branch("contradict").retrieve.model_copy(update={"k": 10})
     grounder = variant("v4", select={"n": 1})
-    branch = grounder.config.contradict.model_copy(update={"retrieve": plain})
+    branch = grounder.config.branch("contradict").model_copy(update={"retrieve": plain})
     grounder.config = grounder.config.model_copy(update={"contradict": branch})
     support = load_config("v5").support
     grounder.config = grounder.config.model_copy(update={"support": support})

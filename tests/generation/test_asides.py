@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.comparing import is_combined, is_draw, is_joint, is_outdone
+from generation.leads.comparing import is_combined, is_joint
 from generation.sentences.asides import is_aside
 from generation.sentences.phrases import compile_phrases
 
@@ -58,24 +58,6 @@ def test_what_is_still_to_be_studied_is_no_finding(text: str, none: bool) -> Non
     assert bool(compile_phrases("no finding").search(text)) is none
 
 
-DRAW = "There was no significant difference between zeta and eta in blood pressure."
-
-
-@pytest.mark.parametrize(
-    ("finding", "question", "paper", "draw"),
-    [
-        (DRAW, ASKED, "Zeta and eta: a randomised trial", True),
-        ("Zeta was as effective as eta.", ASKED, "Zeta and eta: a randomised trial", True),
-        (DRAW, ASKED, "Zeta, eta or placebo: a randomised trial", False),
-        (DRAW, "Does zeta lower blood pressure more than eta?", "Zeta and eta: a randomised trial", False),
-        (DRAW, "Is zeta as good as eta?", "Zeta and eta: a randomised trial", False),
-        ("Zeta did not lower blood pressure.", ASKED, "Zeta: a study", False),
-    ],
-)
-def test_a_draw_between_treatments_denies_neither(finding: str, question: str, paper: str, draw: bool) -> None:
-    assert is_draw(finding, question, paper) is draw
-
-
 @pytest.mark.parametrize(
     ("finding", "question", "joint"),
     [
@@ -105,18 +87,3 @@ def test_what_is_said_of_both_does_not_tell_which_is_better(finding: str, questi
 )
 def test_a_combination_tells_nothing_of_a_treatment_alone(finding: str, question: str, combined: bool) -> None:
     assert is_combined(finding, question) is combined
-
-
-@pytest.mark.parametrize(
-    ("text", "question", "outdone"),
-    [
-        ("Eta is safer and more effective than zeta for blood pressure.", ASKED, True),
-        ("Eta was superior to zeta.", ASKED, True),
-        ("Significantly greater falls with eta compared with zeta were seen.", ASKED, True),
-        ("Zeta was more effective than eta.", ASKED, False),
-        ("Zeta did not lower blood pressure.", ASKED, False),
-        ("Eta was superior to zeta.", "Is zeta better than eta for blood pressure?", False),
-    ],
-)
-def test_what_does_better_than_the_subject_does_not_deny_that_it_helps(text: str, question: str, outdone: bool) -> None:
-    assert is_outdone(text, question, "zeta") is outdone

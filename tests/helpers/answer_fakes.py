@@ -9,6 +9,7 @@ from typing import Any
 from generation.draft import Draft, Generator, Limits, Source
 from generation.generators.extractive import ExtractiveGenerator
 from nli.decision.document import PLAIN
+from nli.judges.judge import Reader
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict
 from retrieval.index import Index
@@ -62,11 +63,12 @@ def config(**changes: Any) -> AnswerConfig:
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 
-def make_answerer(index: Index, generator: Generator | None = None, **changes: Any) -> Answerer:
-    """An answerer with the stand-ins for models; `generator` writes, else quotations."""
+def make_answerer(index: Index, generator: Generator | None = None, reader: Reader | None = None, **changes: Any) -> Answerer:
+    """An answerer with the stand-ins for models; `generator` writes, else quotations, and `reader` reads papers."""
     settings = config(**changes)
     models = Models(
-        load_profile("embedded"), {"relevance": WordReranker()}, {"stance": OverlapJudge(), "sentences": OverlapJudge()},
+        load_profile("embedded"), {"relevance": WordReranker()},
+        {"stance": reader or OverlapJudge(), "sentences": OverlapJudge()},
         generators={"writer": generator or ExtractiveGenerator()},
     )  # fmt: skip
     if settings.generate.fallback:

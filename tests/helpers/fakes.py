@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from indexes.build import build
 from nli.decision.document import PLAIN
-from nli.judges.judge import Abstract, Judge, Reader, Reading
+from nli.judges.judge import Abstract, Decide, Judge, Reader, Reading
 from retrieval.core.answers import Answer, Citation, CitedSentence
-from retrieval.core.values import Hit, Premise, Topic, Verdict
+from retrieval.core.values import Claim, Hit, Premise, Stance, Topic, Verdict
 from retrieval.index import Index
-from service.configuration.config import JudgeStep, load_config, load_profile
+from service.configuration.config import load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
+from service.grounding.variants import Request, Side, run
 
 CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
-NEUTRAL = Verdict(0.2, 0.6, 0.2)
+NEUTRAL, SILENT = Verdict(0.2, 0.6, 0.2), Verdict(0.02, 0.96, 0.02)
+_BY_WORD = (("against", CONTRADICTS), ("for", SUPPORTS), ("silent", SILENT))
 
 
 class WordJudge:
-    """Contradict where the text holds "against", support where it holds "for", else neutral; keeps what it was asked."""
+    """Contradict where the text holds "against", support where it holds "for", surely neutral where it holds "silent", else
+    neutral; keeps what it was asked."""
 
     name = "word-judge@1"
     decision = PLAIN
@@ -34,15 +38,26 @@ class WordJudge:
         for premise in premises:
             self.read.append(premise.text)
             words = premise.text.lower().replace(".", " ").split()
-            yield CONTRADICTS if "against" in words else SUPPORTS if "for" in words else NEUTRAL
+            yield next((verdict for word, verdict in _BY_WORD if word in words), NEUTRAL)
+
+
+@dataclass(frozen=True)
+class WholePaper:
+    """A paper is what its reading as a whole says; `quotes` sentences are read once more, for the quotation alone."""
+
+    quotes: int = 0
+
+    def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
+        return replace(whole.document, of="document")
 
 
 class WordReader:
-    """Reads whole abstracts: a paper is what its title says by the words of `WordJudge`, or, where that says neither, its first
-    sentence."""
+    """Reads whole abstracts: a paper is what its title says by the words of `WordJudge`, or, where that has none of them, its
+    first sentence."""
 
     name = "word-reader@1"
     decision = PLAIN
+    paper: Decide = WholePaper()
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         return WordJudge()(claim, premises)
@@ -51,7 +66,7 @@ class WordReader:
         """One reading a document, in order."""
         for document in documents:
             title, *own = self(claim, [Premise(text) for text in (document.title, *document.sentences)])
-            yield Reading(own[0] if title.label == "neutral" else title, tuple(own))
+            yield Reading(own[0] if title == NEUTRAL else title, tuple(own))
 
 
 class WordReranker:
@@ -80,10 +95,12 @@ def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge
 
 def make_reading_grounder(index: Index, reader: Reader | None = None) -> Grounder:
     """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper."""
-    config = load_config("counterpoint")
-    judge = JudgeStep(model="stance", level="abstract", documents=5)
-    sides = {side: getattr(config, side).model_copy(update={"judge": judge}) for side in ("contradict", "support")}
-    return Grounder(index, config.model_copy(update=sides), _models(reader or WordReader()))
+    return Grounder(index, load_config("counterpoint"), _models(reader or WordReader()))
+
+
+def run_side(grounder: Grounder, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()) -> Side:
+    """One side alone of a variant with branches."""
+    return run(Request(claim, stance, grounder.index, grounder.config, grounder.models, without=without))
 
 
 def _models(judge: Judge) -> Models:

@@ -7,7 +7,6 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,8 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
+from nli.judges.judge import Reading
+from nli.reader.decision import FEATURES, PaperDecision
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import READER_MODEL
 from nli.training.comparisons import turn_comparison
@@ -35,13 +36,14 @@ from nli.training.reader.examples import (
     read_written,
     turn_lessons,
 )
-from nli.training.reader.fit import READ, ReaderReadings, load_readings
+from nli.training.reader.fit import fit_weights
 from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.reader.train import load_start, make_tokenizer
 from nli.training.reader.vocabulary import read_tokens
 from retrieval.core.errors import ModelUnusable
+from retrieval.core.values import Verdict
 from retrieval.training.export import export, restore_weights
 from tests.helpers.texts import write_rows
 
@@ -351,30 +353,19 @@ def test_a_model_is_trained_further_with_its_own_words_alone() -> None:
         load_start(READER_MODEL / "model.onnx", sorted(words))
 
 
-def test_readings_of_other_data_models_or_code_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
+def test_the_decision_learns_to_follow_the_reading_that_tells() -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.integers(0, 3, 600)
+    features = rng.normal(size=(600, FEATURES))
+    features[:, 4] += np.where(gold == SUPPORT, 3.0, 0.0)
+    features[:, 5] += np.where(gold == CONTRADICT, 3.0, 0.0)
+    weights = fit_weights(features, gold, np.ones(600))
+    decide = PaperDecision((tuple(weights["support"]), tuple(weights["contradict"])), side=0.5)
+    assert weights["support"][4] == max(weights["support"][:FEATURES])
+    assert weights["contradict"][5] == max(weights["contradict"][:FEATURES])
 
-    def readings(data: Path, reader: Any, most: int) -> ReaderReadings:
-        made.append(most)
-        return ReaderReadings([], [], [], [], [], [])
+    def read(support: float, contradict: float) -> Verdict:
+        return Verdict(support, 1 - support - contradict, contradict)
 
-    monkeypatch.setattr("nli.training.reader.fit.make_readings", readings)
-    for name in READ:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(b"one")
-
-    def kept(name: str = "reader@1", most: int = 5) -> int:
-        load_readings(tmp_path, tmp_path, SimpleNamespace(name=name), most)  # type: ignore[arg-type]
-        return len(made)
-
-    assert [kept(), kept(), kept("reader@2"), kept(most=6)] == [1, 1, 2, 3]
-    (tmp_path / READ[-1]).write_bytes(b"two")
-    assert [kept(), kept()] == [4, 4]
-    monkeypatch.setattr("nli.training.reader.fit.hash_code", lambda _: "edited")
-    assert kept() == 5
-    searches = tmp_path / "searches"
-    searches.mkdir()
-    monkeypatch.setattr("nli.training.reader.fit.SEARCHES", searches)
-    assert [kept(), kept()] == [6, 6]
-    (searches / "more.jsonl").write_text("{}")
-    assert kept() == 7
+    said = [decide(Reading(read(0.2, 0.2), ()), [quote]).label for quote in (read(0.95, 0.01), read(0.01, 0.95))]
+    assert said == ["support", "contradict"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nli.decision.skim import LEAST, choose_most_promising, find_telling
+from nli.decision.skim import choose_most_promising
 from retrieval.core.values import Premise
 
 CLAIM = "Hydrocortisone reduces mortality in septic shock."
@@ -27,13 +27,3 @@ def test_of_equals_the_better_ranked_is_kept() -> None:
 
 def test_nothing_to_share_is_no_error() -> None:
     assert choose_most_promising("of the and", [(0, Premise("a")), (1, Premise("b"))], 1) == [0]
-
-
-def test_sentences_with_a_word_of_the_claim_are_telling_and_the_best_three_in_any_case() -> None:
-    silent = [(place, Premise(f"Nothing of the kind, number {place}.")) for place in range(5)]
-    texts = ("Hydrocortisone was given.", "Septic patients came.", "Mortality fell.", "Shock.")
-    speaking = [(place, Premise(text)) for place, text in enumerate(texts, 5)]
-    assert find_telling(CLAIM, [*silent, *speaking]) == [5, 6, 7, 8]
-    assert find_telling(CLAIM, [*silent, speaking[0]]) == [0, 1, 5]
-    assert find_telling(CLAIM, silent) == list(range(LEAST))
-    assert find_telling(CLAIM, []) == []

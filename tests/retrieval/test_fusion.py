@@ -21,8 +21,9 @@ from retrieval.words.adversarial import PLACE, make_adversarial_queries, read_te
 from service.assembly import assemble
 from service.configuration.config import Retrieve, load_config, load_profile
 from service.configuration.models import Models
+from service.grounding.find import retrieve
 from service.grounding.ground import Grounder
-from service.grounding.retrieve import describe_ranking, retrieve
+from service.grounding.variants import describe_ranking
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import WordJudge, WordReranker, make_index
 
@@ -173,8 +174,8 @@ def grounder(index: Index, retrieve: dict[str, Any], encoder: WordEncoder) -> Gr
     """V5's branches with another first step and no reranker: what is shown for support is the retrieval's own order."""
     config = load_config("v5")
     step = Retrieve(**retrieve)
-    support = config.support.model_copy(update={"retrieve": step, "rerank": None})
-    contradict = config.contradict.model_copy(update={"retrieve": step})
+    support = config.branch("support").model_copy(update={"retrieve": step, "rerank": None})
+    contradict = config.branch("contradict").model_copy(update={"retrieve": step})
     config = config.model_copy(update={"support": support, "contradict": contradict})
     models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": WordJudge()}, {"dense": encoder})
     return Grounder(index, config, models)
@@ -256,17 +257,17 @@ def test_vectors_of_an_earlier_version_or_of_another_encoder_count_as_absent(ind
     more.write_text(json.dumps({"pmid": "99", "title": "", "abstract": "Zinc is a metal."}) + "\n", "utf-8")
     update(changed.folder, [more])
     opened = Index(changed.folder)
-    assert grounder(opened, IF_PRESENT, WordEncoder()).config.support.retrieve.sources == ["bm25"]
+    assert grounder(opened, IF_PRESENT, WordEncoder()).config.finds[1].sources == ["bm25"]
     opened.close()
 
-    assert grounder(index, IF_PRESENT, WordEncoder("others@1")).config.contradict.retrieve.sources == ["bm25"]
+    assert grounder(index, IF_PRESENT, WordEncoder("others@1")).config.finds[0].sources == ["bm25"]
 
 
 def test_a_profile_without_the_encoder_searches_by_words_alone(index: Index) -> None:
     models = Models(load_profile("open"), {"relevance": WordReranker()}, {"stance": WordJudge()})
     config = load_config("counterpoint")
     assert load_profile("open").encoders.keys() == {"dense"}
-    assert Grounder(index, config, models).config.support.retrieve.sources == ["bm25"]
+    assert [one.sources for one in Grounder(index, config, models).config.finds] == [["bm25"]]
     assert Grounder(index, config, models).asked_config == config
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from retrieval.training.questions import Relevant
 from retrieval.training.words.names import choose_names, measure_titles
-from retrieval.words.names import find_proper_unnamed, find_unnamed
+from retrieval.words.names import find_unnamed
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,3 @@ def test_a_term_of_many_claims_may_stand_in_fewer_titles() -> None:
     assert 0.2 < found["slip"].share < 0.25
     assert "slip" not in choose_names(found, pairs_of("A slip hurts", "Slips at home", 19))
     assert "slip" in choose_names(found, pairs_of("A slip hurts", "Slips at home", 20))
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "missing"),
-    [
-        ("Did asthma rise after the 2023 derailment in East Palestine?", "Asthma in a cohort", ("2023", "East", "Palestine")),
-        ("Did asthma rise in Tunisia in 2011?", "Asthma in Tunisian towns, 2011", ()),
-        ("Does Botox prevent migraine?", "Botulinum toxin and migraine", ()),
-        ("Is CRP raised in NICU babies?", "Inflammation in infants", ()),
-    ],
-)
-def test_proper_names_and_years_of_a_question_are_missed(question: str, text: str, missing: tuple[str, ...]) -> None:
-    assert find_proper_unnamed(question, text) == missing

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from generation.leads.question import parse_question
 from retrieval.core.values import Document
 from retrieval.words.subject import find_subject
-from retrieval.words.synonyms import add_synonyms, names_all, weigh_shared_terms
-from service.answering.relevance import is_same_kind, measure_comparator, measure_shares, subject_of
+from retrieval.words.synonyms import add_synonyms, weigh_shared_terms
+from service.answering.relevance import is_same_kind, subject_of
 
 
 def test_other_words_for_the_same_are_held() -> None:
@@ -37,22 +36,7 @@ def test_patients_words_meet_those_of_papers() -> None:
 def test_a_name_of_several_words_is_met_as_a_whole() -> None:
     question = "Does zeta help people with stomach cancer live longer?"
     wanted, text = find_subject(question), "Zeta for gastric carcinoma"
-    assert names_all(question, "Overall survival in gastric carcinoma: a trial of zeta")
-    assert not names_all(question, "Overall survival in colon cancer: a trial of zeta")
     assert weigh_shared_terms(question, wanted, text) > weigh_shared_terms(question, wanted, "Zeta for cancer")
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "share"),
-    [
-        ("Is zeta better than eta for gout?", "Zeta against eta in gout", 1.0),
-        ("Is zeta better than eta for gout?", "Zeta against placebo in gout", 0.0),
-        ("Is zeta better than aspirin to prevent gout?", "Zeta or acetylsalicylic acid in gout", 1.0),
-        ("Does zeta help with gout?", "Eta", 1.0),
-    ],
-)
-def test_what_a_question_compares_with_must_be_met(question: str, text: str, share: float) -> None:
-    assert measure_comparator(parse_question(question), text) == share
 
 
 @pytest.mark.parametrize("question", ["Does zeta clear H. pylori?", "Do antibodies to H. pylori cause gout?"])
@@ -66,14 +50,6 @@ def test_vitamin_c_is_not_vitamin_e() -> None:
     question = "Does vitamin E help?"
     assert weigh_shared_terms(question, find_subject(question), "A trial of vitamin E in sailors") == 1.0
     assert weigh_shared_terms(question, find_subject(question), "A trial of vitamin C, with the letter E") == 0.0
-
-
-@pytest.mark.parametrize("spelt", ["diarrhoea", "diarrhea"])
-def test_both_sides_of_a_question_must_be_met_in_either_spelling(spelt: str) -> None:
-    question = f"Do probiotics prevent {spelt}?"
-    assert min(measure_shares(question, parse_question(question), "Lactobacillus for diarrhea in children")) == 1.0
-    assert min(measure_shares(question, parse_question(question), "Lactobacillus for eczema in children")) == 0.0
-    assert min(measure_shares(question, parse_question(question), "Rehydration in diarrhoea of children")) == 0.0
 
 
 def test_a_study_group_that_signs_a_title_is_not_what_was_studied() -> None:

@@ -63,7 +63,7 @@ def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
     assert counterpoint.document("1").sentences[0].text == "Zeta is not against pressure."
     checked = counterpoint.text("Does it help? Zeta lowers pressure (PMID 1).").sentences
     assert [one.reason for one in checked] == ["question", None] and checked[1].result
-    assert checked[1].result.cited[0].status == "contradicts it"
+    assert checked[1].result.cited[0].status == "not judged"
     results = counterpoint.ground_all(["zeta changes pressure", ""]).results
     assert [one.status for one in results] == [200, 422]
     assert results[1].problem and "empty" in results[1].problem.detail
@@ -186,7 +186,7 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
     checked = call(folder, "check_text", {"text": "Does it help? Zeta lowers pressure (PMID 1)."})
     question, claim = checked.structured_content["sentences"]
     assert question["reason"] == "question"
-    assert claim["result"]["cited"][0]["status"] == "contradicts it"
+    assert claim["result"]["cited"][0]["status"] == "not judged"
     assert call(folder, "search", {"query": "zeta changes pressure"}).structured_content["hits"][0]["pmid"] in ("1", "a/b")
     assert call(folder, "document", {"pmid": "101"}).structured_content["title"] == "Best"
     assert call(folder, "document", {"pmid": "nothing"}).is_error
@@ -204,7 +204,7 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
         ("ground", {"claim": "x", "known_pmids": 3},
          "known_pmids should be a list, not the number 3; put it in square brackets."),
         ("ground", {"claim": "x", "pmids": []},
-         "pmids is an unknown argument; correct it or leave it out (known arguments: claim, question, known_pmids)."),
+         "pmids is an unknown argument; correct it or leave it out (known arguments: claim, question, known_pmids, read)."),
         ("search", {"query": "x", "limit": 1000}, "limit should be at most 100, not 1000; correct it."),
         ("evidence", {"hypothesis": "a", "text": "b", "k": 0}, "k should be at least 1, not 0; correct it."),
         ("nothing", {}, "There is no tool 'nothing'; the tools are search, document, evidence, ground, answer, check_text."),

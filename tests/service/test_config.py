@@ -29,6 +29,7 @@ def test_shipped_profiles_load(name: str) -> None:
 
 def test_v5_is_the_papers() -> None:
     config = load_config("v5")
+    assert config.support and config.contradict
     assert (config.support.retrieve.k, config.contradict.retrieve.k) == (100, 1000)
     assert config.contradict.filter == "negex"
     assert config.contradict.select.rule == "first"
@@ -45,8 +46,8 @@ def test_v5_is_the_papers() -> None:
         (("k: 1000", "k: 0"), "contradict.retrieve.k should be greater than or equal to 1, not 0."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
         (("rule: first", "rule: last"), "contradict.select.rule"),
-        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first, likeliest and penalised need a judge"),
-        (("name: v5", "nom: v5"), "unknown key 'nom'; the known keys are name, description, contradict, support."),
+        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first and penalised need a judge"),
+        (("name: v5", "nom: v5"), "unknown key 'nom'; the known keys are name, description, path, contradict, support."),
         (("contradict:", "contradict: ["), "not YAML"),
     ],
 )

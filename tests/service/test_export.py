@@ -250,7 +250,7 @@ def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path
     text = markdown(make_reading_grounder(index).ground(Claim("zeta changes pressure")))
     assert "80% likely that the paper contradicts the claim" in text
     assert text.count("%") == 1
-    assert "**One paper contradicts this claim; none supports it.** Of 1 paper read, 1 contradicts it and 0 support it." in text
+    assert "**One paper contradicts this claim.** Of 1 paper found and 1 read, 1 contradicts it and 0 support it." in text
     index.close()
 
 

@@ -28,7 +28,7 @@ def leads(
     given: Annotated[bool, typer.Option("--given", help="Read the question's own papers instead of searching.")] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
-    fit: Annotated[bool, typer.Option("--fit", help="Fit the leaning and the certainty of leads to these questions.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the certainty of leads to these questions.")] = False,
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -41,7 +41,6 @@ def leads(
 
         from eval.answers.leads import figures, lead_all, lines, read_known
         from retrieval.core.errors import BadConfig, BadInput
-        from service.answering.lead import Leads
         from service.assembly import assemble
         from service.configuration.answers import load_answer_config
 
@@ -57,16 +56,15 @@ def leads(
         papers = "their own papers" if given else f"{index}"
         print_note(f"Asking {len(questions)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
         settings = {
-            "step": step.model_dump(mode="json"),
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
         }
-        results = lead_all(questions, Leads(grounder, step), given, work, grounder.index.manifest.corpus_sha256, settings)
+        results = lead_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
         typer.echo("\n".join(lines(f"{file.name}, {'papers given' if given else 'search'}", questions, results)))
         if fit:
-            from eval.answers.fitting import fit as fit_leads
+            from eval.answers.fitting import fit_certainty
 
-            typer.echo("\n".join(["", *fit_leads(questions, results, step).lines()]))
+            typer.echo(f"\n{fit_certainty(questions, results)}")
         if json:
             report = {
                 "command": get_command_line(),

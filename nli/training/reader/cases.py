@@ -1,13 +1,12 @@
-"""Documents read for claims whose answer is known: the input of calibration, decision and figures.
+"""Claims with papers whose stance is known: what calibration, decision and figures are computed from.
 
 Retrieval is BM25 in memory and the shipped reranker, at the depths of the variant `counterpoint`; the service itself searches
-with Lucene. A paper that a claim names is read whether or not it was found, and its rank, if any, is recorded.
+with Lucene and vectors. A paper that a claim names is a case whether or not it was found.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.judges.judge import Abstract
-from nli.reader.judge import DocumentReader
+from nli.judges.judge import Abstract, drop_question
 from nli.text.sentences import sentence_spans
 from nli.training.labelled import NAMES, clean_claim
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
@@ -29,9 +27,9 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
 from retrieval.training.folds import is_fitted_on, is_held_out
-from retrieval.words.aboutness import measure_aboutness
 
-RETRIEVED, READ = 20, 5
+RETRIEVED, READ, NEAR = 20, 5, 10
+"""How many papers are searched for, how many of them are read, and the BM25 rank up to which one counts as easy to find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +42,21 @@ class ReaderPaper:
 
 @dataclass(frozen=True, slots=True)
 class ReaderCase:
-    """One document read for one claim.
+    """A claim and one document.
 
-    `gold` is its label, and `named` says whether the claim's source names it; `rank` is its rank after reranking (infinite where
-    it was not reranked), `bm25_rank` that before; `labels` [sentences] are -1 where unlabelled; `logits` [1 + sentences, 3].
+    `gold` is its label, and `named` says whether the claim's source names it; `open` says whether open retrieval reads it, and
+    `near` whether BM25 finds it at once; `labels` [sentences] are -1 where unlabelled.
     """
 
     claim: str
     paper: str
+    abstract: Abstract
     gold: int
     named: bool
     cited: bool
-    rank: float
-    bm25_rank: float
-    gap: float
-    about: float
+    open: bool
+    near: bool
     labels: NDArray[np.int64]
-    logits: NDArray[np.float32]
-
-    @property
-    def open(self) -> bool:
-        """Whether open retrieval reads it."""
-        return self.rank < READ
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +70,8 @@ class NamedPapers:
 class PaperCollection:
     """Papers in memory with BM25 and the reranker over them."""
 
-    def __init__(self, papers: Sequence[ReaderPaper], reader: DocumentReader, reranker: EmbeddedReranker) -> None:
-        self.papers, self._reader, self._reranker = papers, reader, reranker
+    def __init__(self, papers: Sequence[ReaderPaper], reranker: EmbeddedReranker) -> None:
+        self.papers, self._reranker = papers, reranker
         self.place = {paper.id: row for row, paper in enumerate(papers)}
         self._texts = [make_passage(Document("", one.abstract.title, " ".join(one.abstract.sentences))) for one in papers]
         self._index = TextIndex(self._texts)
@@ -92,43 +83,35 @@ class PaperCollection:
         ids = {*named_papers, *cited_ids}
         hidden_rows = {self.place[one] for one in ids if one in self.place} if away else set()
         hits = [row for row in self._index.top(claim, RETRIEVED + len(hidden_rows)) if row not in hidden_rows][:RETRIEVED]
-        ranking, scores = self.rerank(claim, hits)
-        rows_ = ranking[:READ]
-        if not away:
-            rows_ = [*rows_, *(self.place[one] for one in sorted(ids) if one in self.place and self.place[one] not in rows_)]
-        logits = self._reader.logits(clean_claim(claim), [self.papers[row].abstract for row in rows_])
+        read = self.rerank(claim, hits)[:READ]
+        others = [] if away else [self.place[one] for one in sorted(ids) if one in self.place and self.place[one] not in read]
         return [
-            self._make_case(claim, row, named_papers, cited_ids, hits, ranking, scores, one)
-            for row, one in zip(rows_, logits, strict=True)
+            self._make_case(claim, row, named_papers.get(self.papers[row].id), cited_ids, row in read, row in hits[:NEAR])
+            for row in (*read, *others)
         ]
 
-    def rerank(self, claim: str, rows: Sequence[int]) -> tuple[list[int], list[float]]:
-        """These papers, best first, with the reranker's scores."""
+    def rerank(self, claim: str, rows: Sequence[int]) -> list[int]:
+        """These papers, best first."""
         scores = self._reranker(claim, [self._texts[row] for row in rows])
         order = sorted(range(len(rows)), key=lambda place: -scores[place])
-        return [rows[place] for place in order], [scores[place] for place in order]
+        return [rows[place] for place in order]
 
     def _make_case(
-        self, claim: str, row: int, named_papers: Mapping[str, NamedPapers], cited_ids: frozenset[str], hits: Sequence[int],
-        ranking: Sequence[int], scores: Sequence[float], logits: NDArray[np.float32],
-    ) -> ReaderCase:  # fmt: skip
+        self, claim: str, row: int, named: NamedPapers | None, cited_ids: frozenset[str], is_open: bool, near: bool
+    ) -> ReaderCase:
         paper = self.papers[row]
-        about_it = named_papers.get(paper.id)
         labels = np.full(len(paper.abstract.sentences), NEUTRAL)
-        for place in about_it.evidence if about_it else ():
-            labels[place] = about_it.label if about_it else NEUTRAL
-        rank = ranking.index(row) if row in ranking else math.inf
-        gap = scores[0] - scores[int(rank)] if rank < math.inf else math.inf
+        labels[list(named.evidence) if named else []] = named.label if named else NEUTRAL
+        gold = named.label if named else NEUTRAL
         return ReaderCase(
-            claim, paper.id, about_it.label if about_it else NEUTRAL, about_it is not None, paper.id in cited_ids, rank,
-            hits.index(row) if row in hits else math.inf, gap, measure_aboutness(claim, self._texts[row]), labels, logits,
-        )  # fmt: skip
+            state(claim), paper.id, paper.abstract, gold, named is not None, paper.id in cited_ids, is_open, near, labels
+        )
 
 
 def read_scifact_papers(data: Path) -> list[ReaderPaper]:
     """SciFact's abstracts."""
     corpus = read_rows(data, "scifact/corpus.jsonl.gz")
-    return [ReaderPaper(str(row["doc_id"]), Abstract(row["title"], tuple(row["abstract"]))) for row in corpus]
+    return [ReaderPaper(str(row["doc_id"]), Abstract(drop_question(row["title"]), tuple(row["abstract"]))) for row in corpus]
 
 
 def read_pubmed_papers(data: Path) -> list[ReaderPaper]:
@@ -138,7 +121,7 @@ def read_pubmed_papers(data: Path) -> list[ReaderPaper]:
     for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
         pmid = str(row["pmid"])
         sentences = splits.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
-        papers.append(ReaderPaper(pmid, Abstract(row["title"] or "", sentences)))
+        papers.append(ReaderPaper(pmid, Abstract(drop_question(row["title"] or ""), sentences)))
     return papers
 
 
@@ -181,23 +164,20 @@ def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, 
     return cases
 
 
-def read_cases_of_papers(reader: DocumentReader, papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
-    """Each paper read for its three claims, as if each search had ranked it first."""
+def make_cases_of_papers(papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
+    """Each paper with its three claims, as if each search had ranked it first."""
     return [
-        read_case(reader, paper, paper[name], label)
-        for paper in tqdm(papers, desc="ordinary claims, paper given")
+        make_case(paper, paper[name], label)
+        for paper in papers
         for name, label in (("true", SUPPORT), ("false", CONTRADICT), ("neutral", NEUTRAL))
     ]
 
 
-def read_search_cases(reader: DocumentReader, data: Path, most: int) -> list[ReaderCase]:
+def read_search_cases(data: Path, most: int) -> list[ReaderCase]:
     """The labelled papers of our own searches (`searches/*.jsonl`) held out of training, for at most `most` claims."""
     rows = [row for row in read_written(SEARCHES, data) if is_held_out(row["claim"])]
     claims = set(_draw({row["claim"] for row in rows}, most))
-    rows = [row for row in rows if row["claim"] in claims]
-    return [
-        read_case(reader, row, row["claim"], LABELS.index(row["label"])) for row in tqdm(rows, desc="our searches, papers given")
-    ]
+    return [make_case(row, row["claim"], LABELS.index(row["label"])) for row in rows if row["claim"] in claims]
 
 
 def _draw(claims: set[str], most: int) -> list[str]:
@@ -205,41 +185,35 @@ def _draw(claims: set[str], most: int) -> list[str]:
     return sorted(claims, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
 
 
-def read_case(reader: DocumentReader, paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
-    """One paper (`pmid`, `title`, `sentences`, and `evidence`, None where unlabelled) read for one claim."""
-    abstract = Abstract(paper["title"] or "", tuple(paper["sentences"]))
-    text = make_passage(Document("", abstract.title, " ".join(abstract.sentences)))
+def state(claim: str) -> str:
+    """The claim as the service reads it: without citation marks, with a capital and a full stop."""
+    clean = clean_claim(claim).rstrip(" .")
+    return f"{clean[:1].upper()}{clean[1:]}."
+
+
+def make_case(paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
+    """One paper (`pmid`, `title`, `sentences`, and `evidence`, None where unlabelled) for one claim."""
+    abstract = Abstract(drop_question(paper["title"] or ""), tuple(paper["sentences"]))
     labels = np.full(len(abstract.sentences), -1 if paper["evidence"] is None else NEUTRAL)
     labels[paper["evidence"] or []] = label
-    logits, has_side = reader.logits(claim, [abstract])[0], label != NEUTRAL
-    about = measure_aboutness(claim, text)
-    return ReaderCase(claim, str(paper["pmid"]), label, has_side, has_side, 0, 0, 0.0, about, labels, logits)
+    has_side = label != NEUTRAL
+    return ReaderCase(state(claim), str(paper["pmid"]), abstract, label, has_side, has_side, True, True, labels)
 
 
-Given = tuple[int, NDArray[np.int64], NDArray[np.float32]]
-"""A gold label, the gold labels [sentences] and the logits [1 + sentences, 3] of an abstract that is given with its claim."""
-
-
-def read_labelled_given(
-    data: Path,
-    reader: DocumentReader,
-    dataset: str,
-    split: str,
-    test: Callable[[str], bool] = lambda _: True,
-    most: int = 10_000,
-) -> list[Given]:
-    """The rows of a labelled set, each abstract read whole: the reader does not know which sentence is the evidence."""
-    abstracts: list[Given] = []
+def read_labelled_cases(
+    data: Path, dataset: str, split: str, test: Callable[[str], bool] = lambda _: True, most: int = 10_000
+) -> list[ReaderCase]:
+    """The rows of a labelled set, each abstract whole: which sentence is the evidence is not told."""
     rows = [
         row for row in read_rows(data, "stance/pairs.jsonl.gz")
         if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and test(row["claim"])
-    ]  # fmt: skip
-    for row in tqdm(rows[:most], desc=f"{dataset} {split}"):
-        label, labels = NAMES[row["label"]], np.full(len(row["sentences"]), NEUTRAL)
-        labels[[place for place in row["evidence"] or () if place < len(labels)]] = label
-        abstract = Abstract(row.get("title") or "", tuple(row["sentences"]))
-        abstracts.append((label, labels, reader.logits(clean_claim(row["claim"]), [abstract])[0]))
-    return abstracts
+    ][:most]  # fmt: skip
+    cases = []
+    for row in rows:
+        evidence = [place for place in row["evidence"] or () if place < len(row["sentences"])]
+        paper = {"pmid": row.get("title") or "", **row, "title": row.get("title"), "evidence": evidence}
+        cases.append(make_case(paper, row["claim"], NAMES[row["label"]]))
+    return cases
 
 
 def read_dev_papers(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

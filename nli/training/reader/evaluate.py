@@ -11,26 +11,26 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from tqdm import tqdm
 
-from nli.decision.document import Decision
-from nli.judges.embedded import read_decision
-from nli.judges.judge import Abstract
+from nli.judges.judge import Abstract, Reader
 from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.reader.paper import judge_paper, read_twice
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases
-from nli.training.reader.cases import Given, PaperCollection, ReaderCase
+from nli.training.reader.cases import PaperCollection, ReaderCase
 from nli.training.reader.claim_only import fit_claim_only
 from nli.training.reader.examples import read_ordinary
-from nli.training.reader.fit import compute_scifact_f1, decide_label, make_features
+from retrieval.core.values import Verdict
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
-from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, macro_f1
+from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, f1, macro_f1
 
 Unit = TypeVar("Unit")
 Line = tuple[str, float, float, float]
@@ -42,57 +42,78 @@ def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units:
     return (name, *bootstrap_interval(measure, units, 300))
 
 
-def measure_scifact(claims: Sequence[Sequence[ReaderCase]], reader: DocumentReader) -> Iterable[Line]:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case and the verdict on its paper."""
+
+    case: ReaderCase
+    verdict: Verdict
+
+    @property
+    def label(self) -> int:
+        """The label that was given."""
+        return LABELS.index(self.verdict.label)
+
+    @property
+    def sign(self) -> int:
+        """The side towards which it leans."""
+        return LABELS.index(self.verdict.leaning)
+
+
+def judge_cases(reader: Reader, some: Iterable[ReaderCase]) -> list[Judged]:
+    """The verdict on each case's paper, as the service reaches it."""
+    return [Judged(one, judge_paper(reader, read_twice(reader, one.claim, one.abstract))[0]) for one in some]
+
+
+def compute_scifact_f1(claims: Sequence[Sequence[Judged]], label: int | None = None) -> float:
+    """Abstract-level label-only F1 of open retrieval, in per cent, of all stances or one `label`."""
+    wanted = {SUPPORT, CONTRADICT} if label is None else {label}
+    every = [one for claim in claims for one in claim]
+    gold = sum(one.case.named and one.case.gold in wanted for one in every)
+    predictions = [one for one in every if one.case.open and one.label in wanted]
+    return f1(sum(one.case.named and one.case.gold == one.label for one in predictions), len(predictions), gold)
+
+
+def measure_sign(some: Sequence[Judged]) -> float:
+    """The balanced accuracy of the side towards which the verdicts lean, over cases that have one."""
+    sided = [one for one in some if one.case.gold != NEUTRAL]
+    return balanced_accuracy(np.array([one.case.gold for one in sided]), np.array([one.sign for one in sided]))
+
+
+def measure_scifact(claims: Sequence[Sequence[Judged]]) -> Iterable[Line]:
     """Figures of open retrieval, polarity, cited abstracts and the calibration of the document's probability."""
-    open_decision, given_decision = read_decision(reader.card, "open"), read_decision(reader.card, "given")
 
-    def open_(one: ReaderCase) -> NDArray[np.float64]:
-        return make_features(reader.calibration, one.logits, one.gap, one.about)
+    def select(some: Sequence[Sequence[Judged]], test: Callable[[ReaderCase], bool]) -> list[Judged]:
+        return [one for claim in some for one in claim if test(one.case)]
 
-    def given_features(one: ReaderCase) -> NDArray[np.float64]:
-        return make_features(reader.calibration, one.logits)
+    def cited_accuracy(some: Sequence[Sequence[Judged]]) -> float:
+        return 100.0 * float(np.mean([one.label == one.case.gold for one in select(some, lambda one: one.cited)]))
 
-    def polarity(some: Sequence[Sequence[ReaderCase]]) -> float:
-        documents = [one for claim in some for one in claim if one.named and one.bm25_rank < 10]
-        predictions = [
-            SUPPORT if row[0] >= row[2] else CONTRADICT
-            for row in (given_decision.probabilities(given_features(one)[None])[0] for one in documents)
-        ]
-        return balanced_accuracy(np.array([one.gold for one in documents]), np.array(predictions))
+    def error(some: Sequence[Sequence[Judged]]) -> float:
+        documents = select(some, lambda one: one.open)
+        shares = np.array([(one.verdict.support, one.verdict.neutral, one.verdict.contradict) for one in documents])
+        return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.case.gold for one in documents]))
 
-    def cited_accuracy(some: Sequence[Sequence[ReaderCase]]) -> float:
-        documents = [one for claim in some for one in claim if one.cited]
-        return 100.0 * float(np.mean([decide_label(given_decision, given_features(one)) == one.gold for one in documents]))
-
-    def error(some: Sequence[Sequence[ReaderCase]]) -> float:
-        documents = [one for claim in some for one in claim if one.open]
-        shares = np.vstack([open_decision.probabilities(open_(one)[None]) for one in documents])
-        return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.gold for one in documents]))
-
-    yield measure_figure("SciFact, label-only F1", lambda some: compute_scifact_f1(some, open_, open_decision), claims)
+    yield measure_figure("SciFact, label-only F1", compute_scifact_f1, claims)
+    yield measure_figure("  contradictions", lambda some: compute_scifact_f1(some, CONTRADICT), claims)
+    yield measure_figure("  supports", lambda some: compute_scifact_f1(some, SUPPORT), claims)
     yield measure_figure(
-        "  contradictions", lambda some: compute_scifact_f1(some, open_, open_decision, label=CONTRADICT), claims
+        "polarity of gold documents, balanced",
+        lambda some: measure_sign(select(some, lambda one: one.named and one.near)),
+        claims,
     )
-    yield measure_figure("  supports", lambda some: compute_scifact_f1(some, open_, open_decision, label=SUPPORT), claims)
-    yield measure_figure("polarity of gold documents, balanced", polarity, claims)
     yield measure_figure("cited abstract, accuracy of three", cited_accuracy, claims)
     yield measure_figure("ECE of documents", error, claims)
 
 
-def measure_given(name: str, abstracts: Sequence[Given], decision: Decision, reader: DocumentReader) -> Iterable[Line]:
+def measure_given(name: str, some: Sequence[Judged]) -> Iterable[Line]:
     """Macro-F1, and the balanced accuracy of the sign where the label is not neutral, both with the abstract given."""
 
-    def macro(some: Sequence[Given]) -> float:
-        predictions = np.array([decide_label(decision, make_features(reader.calibration, logits)) for _, _, logits in some])
-        return macro_f1(np.array([gold for gold, _, _ in some]), predictions, len(LABELS))
+    def macro(some: Sequence[Judged]) -> float:
+        return macro_f1(np.array([one.case.gold for one in some]), np.array([one.label for one in some]), len(LABELS))
 
-    def sign(some: Sequence[Given]) -> float:
-        rows = [(gold, logits[0]) for gold, _, logits in some if gold != NEUTRAL]
-        predictions = [SUPPORT if row[SUPPORT] >= row[CONTRADICT] else CONTRADICT for _, row in rows]
-        return balanced_accuracy(np.array([gold for gold, _ in rows]), np.array(predictions))
-
-    yield measure_figure(f"{name}, macro-F1", macro, abstracts)
-    yield measure_figure(f"{name}, sign, balanced", sign, abstracts)
+    yield measure_figure(f"{name}, macro-F1", macro, some)
+    yield measure_figure(f"{name}, sign, balanced", measure_sign, some)
 
 
 def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
@@ -148,9 +169,6 @@ class Evaluation:
     def __init__(self, reader: DocumentReader, data: Path, most: int) -> None:
         self._reader, self._data, self._most = reader, data, most
         self._reranker = EmbeddedReranker(remembered_mb=600)
-        decisions = reader.card["decision"]
-        self._given = read_decision(reader.card, "given" if "given" in decisions else "open")
-        self._lay = read_decision(reader.card, "lay") if decisions.get("lay") else self._given
 
     def measure(self, name: str) -> Iterable[Line]:
         """The figures of one set of `SETS` but the probes."""
@@ -167,30 +185,28 @@ class Evaluation:
         return papers, [score_claim(paper["true"]) <= score_claim(paper["false"]) for paper in papers]
 
     def _measure_given(self) -> Iterable[Line]:
-        reader, (papers, traps) = self._reader, self._papers
-        abstracts: list[Given] = [(one.gold, one.labels, one.logits) for one in cases.read_cases_of_papers(reader, papers)]
-        predictions = [decide_label(self._given, make_features(reader.calibration, logits)) for _, _, logits in abstracts]
-        yield from measure_given("ordinary, abstract given", abstracts, self._given, reader)
-        yield from measure_pairs("ordinary, abstract given", list(zip(predictions[::3], predictions[1::3], traps, strict=True)))
+        papers, traps = self._papers
+        judged = judge_cases(self._reader, tqdm(cases.make_cases_of_papers(papers), desc="ordinary claims, paper given"))
+        labels = [one.label for one in judged]
+        yield from measure_given("ordinary, abstract given", judged)
+        yield from measure_pairs("ordinary, abstract given", list(zip(labels[::3], labels[1::3], traps, strict=True)))
 
     def _measure_open(self) -> Iterable[Line]:
-        reader, (papers, traps) = self._reader, self._papers
-        claims = cases.make_ordinary_cases(PaperCollection(cases.read_pubmed_papers(self._data), reader, self._reranker), papers)
-        labels = [
-            decide_label(reader.decision, make_features(reader.calibration, own.logits, own.gap, own.about))
-            if own.open
-            else NEUTRAL
-            for own in (next(one for one in claim if one.named) for claim in claims)
-        ]
+        papers, traps = self._papers
+        collection = PaperCollection(cases.read_pubmed_papers(self._data), self._reranker)
+        own = [next(one for one in claim if one.named) for claim in cases.make_ordinary_cases(collection, papers)]
+        judged = judge_cases(self._reader, tqdm(own, desc="ordinary claims, open"))
+        labels = [one.label if one.case.open else NEUTRAL for one in judged]
         return measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], traps, strict=True)))
 
     def _measure_healthver(self) -> Iterable[Line]:
-        abstracts = cases.read_labelled_given(self._data, self._reader, "healthver", "dev", most=self._most)
-        return measure_given("HealthVer dev", abstracts, self._lay, self._reader)
+        some = cases.read_labelled_cases(self._data, "healthver", "dev", most=self._most)
+        return measure_given("HealthVer dev", judge_cases(self._reader, tqdm(some, desc="HealthVer dev")))
 
     def _measure_scifact(self) -> Iterable[Line]:
-        science = PaperCollection(cases.read_scifact_papers(self._data), self._reader, self._reranker)
-        return measure_scifact(cases.make_scifact_cases(self._data, science, "dev", most=self._most), self._reader)
+        science = PaperCollection(cases.read_scifact_papers(self._data), self._reranker)
+        claims = cases.make_scifact_cases(self._data, science, "dev", most=self._most)
+        return measure_scifact([judge_cases(self._reader, claim) for claim in tqdm(claims, desc="SciFact dev")])
 
 
 @return_exit_code

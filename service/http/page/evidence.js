@@ -46,9 +46,11 @@ const isOfPaper = ({ verdict }) => verdict?.of === "document";
 function fillWhole(shown, { stance, score, verdict, why, scored_by }, what) {
   const at = (selector) => shown.querySelector(selector);
   fillVerdict(shown, verdict);
-  at(".likely").textContent = `${percent(score)} likely that this paper ${READS_AS[stance]} ${what}`;
-  // The service's own words begin with the same probability.
-  at(".why").textContent = why.replace(/^\d+% likely that the paper [^;]*(; |$)/, "");
+  // A figure as low as 14 % reads like a finding: of a paper on neither side the badges say in words what it means.
+  if (verdict.label === "neutral") at(".likely").remove();
+  else at(".likely").textContent = `${percent(score)} likely that this paper ${READS_AS[stance]} ${what}`;
+  // The service's own words begin with the same.
+  at(".why").textContent = why.split("; ").slice(1).join("; ");
   if (!at(".why").textContent) at(".why").remove();
   at(".score").textContent = `Judged by ${scored_by}`;
 }

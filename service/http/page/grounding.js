@@ -3,13 +3,16 @@
 import { balanceOf, isEmpty, saysOf } from "./balance.js";
 import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
-import { announce, copyOf, element, number } from "./dom.js";
+import { announce, button, copyOf, element, number } from "./dom.js";
 import { fillTerms, originOf } from "./evidence.js";
 import { papersOf } from "./papers.js";
 import { timelineOf } from "./timeline.js";
 
-/** The answer to a claim, ready to be put on the page. */
-export function grounding(answer) {
+// As many papers as are found for a claim may be read.
+const MOST_READ = 20;
+
+/** The answer to a claim, ready to be put on the page; `again` asks it anew with another `read`. */
+export function grounding(answer, { read }, again) {
   const shown = copyOf("grounding-template");
   const at = (selector) => shown.querySelector(selector);
   const papers = papersOf(answer);
@@ -17,13 +20,21 @@ export function grounding(answer) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open)].filter(Boolean));
+  at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open), readMore(answer, papers, read, again)].filter(Boolean));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at("tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer.provenance));
   announce(saysOf(answer));
   return shown;
+}
+
+/** A button that has more papers read, where papers are read whole and there may be more. */
+function readMore({ checked }, papers, asked, again) {
+  const { read, documents } = checked.contradict;
+  const next = Math.min(MOST_READ, documents, Math.max(10, 2 * read));
+  const whole = papers.some(({ verdict }) => verdict?.of === "document");
+  return whole && read < next && read >= (asked ?? 0) ? button("Read more papers", "quiet read-more", () => again({ read: next })) : null;
 }
 
 /** Explains the marks that are there. */

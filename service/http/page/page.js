@@ -37,12 +37,13 @@ let begun = false;
 let running = new AbortController();
 let retryTimer = 0;
 
-/** Asks what the form says, and shows the answer or what was wrong. */
-async function ask() {
+/** Asks what the form says, with `extra` beside it, and shows the answer or what was wrong. */
+async function ask(extra = {}) {
   running.abort();
   clearTimeout(retryTimer);
   const { signal } = (running = new AbortController());
   const wanted = asked();
+  Object.assign(wanted.body, extra);
   markExample(wanted);
   showIntro(false);
   showProblem();
@@ -71,7 +72,7 @@ function showAnswer(wanted, found) {
     return;
   }
   const mode = MODES[wanted.mode];
-  const shown = mode.shown(found, wanted.body);
+  const shown = mode.shown(found, wanted.body, ask);
   addActions(shown, wanted, found, mode.text(found));
   const changed = changesSince(found);
   const notes = [noteOf(found.typed, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
@@ -224,7 +225,7 @@ function showProblem(text = "", { detail = "", retry = false, waiting = false, f
   place.append(element("p", text, "what"));
   if (detail) place.append(element("p", detail));
   if (retry) {
-    place.append(button("Try again", "quiet", ask));
+    place.append(button("Try again", "quiet", () => ask()));
     return;
   }
   byId(field).setAttribute("aria-invalid", "true");

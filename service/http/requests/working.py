@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.values import Claim, Grounding, Topic
 from service.answering.events import KeptSentences, Stage
-from service.grounding.request import GroundStage
+from service.grounding.values import GroundStage
 from service.http.requests.parts import Parts
 from service.operating import metrics
 from service.operating.live_index import Serving
 from service.typed.grounding import ground_typed
 from service.typed.schemas import TypedGroundResponse
 
+IN_TIME = 0.9
+"""The part of the time for a piece of work after which no further paper is read, so that what was read is still shown."""
+
 
 def ground_claim(
-    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]
+    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], papers: int | None = None
 ) -> tuple[TypedGroundResponse, Grounding]:
     """Ground the typed text as a claim, and say what it was taken for."""
-    return ground_typed(serving.grounder, claim, lambda interpretation: run_grounding(parts, serving, interpretation, tell))
+    return ground_typed(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell, papers))
 
 
-def run_grounding(parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None]) -> Grounding:
+def run_grounding(
+    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], papers: int | None = None
+) -> Grounding:
     """Ground a claim; each stage is reported and timed."""
-    clock = metrics.StageClock("ground")
+    clock, until = metrics.StageClock("ground"), time.monotonic() + IN_TIME * parts.workers.limits.work
 
     def on_stage(stage: GroundStage) -> None:
-        clock.begin("" if stage.name == "decided" else f"{stage.side} {stage.name}")
+        clock.begin("" if stage.name == "decided" else f"{stage.side or ''} {stage.name}".lstrip())
         tell(stage)
 
-    grounding = serving.grounder.ground(claim, on_stage)
+    grounding = serving.grounder.ground(claim, on_stage, papers=papers, until=until)
     for side, counts in grounding.checked.items():
         metrics.JUDGED.labels(side=side).inc(counts.judged)
     parts.tokens.read([serving.grounder.models.judges])

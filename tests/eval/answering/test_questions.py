@@ -21,14 +21,14 @@ from eval.answers.questions import (
     read_questions,
     write_lines,
 )
+from nli.judges.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Premise, Topic, Verdict
+from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.cli.commands import app
-from service.configuration.answers import load_answer_config
 from tests.helpers.answer_fakes import make_answerer
-from tests.helpers.fakes import WordReader, make_index
+from tests.helpers.fakes import SILENT, WordReader, make_index
 
 FILE = """question,answer,pmids,other
 Does zeta lower blood pressure in anaemic adults?,yes,1,Does zeta lower blood pressure in anemic adults?
@@ -61,20 +61,18 @@ def written(folder: Path, text: str = FILE) -> Path:
     return path
 
 
-class SureReader(WordReader):
-    """Is as sure of what supports as of what contradicts: of a doubtful paper on a doubtful subject, nothing would come."""
+class SubjectReader(WordReader):
+    """Goes by the words of a paper that names the claim's subject, its first word; any other paper says nothing."""
 
-    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        for verdict in super().__call__(claim, premises):
-            yield Verdict(0.9, 0.05, 0.05) if verdict.label == "support" else verdict
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one in documents:
+            (reading,) = super().read_abstracts(claim, [one])
+            named = claim.split()[0].lower() in one.title.lower().split()
+            yield reading if named else Reading(SILENT, tuple(SILENT for _ in one.sentences))
 
 
 def reading_answerer(index: Index) -> Answerer:
-    lead = load_answer_config("counterpoint").lead
-    assert lead is not None
-    made = make_answerer(index, lead={**lead.model_dump(), "near": 0.0})
-    made.models.judges["stance"] = SureReader()
-    return made
+    return make_answerer(index, reader=SubjectReader(), lead={"grounding": "counterpoint"})
 
 
 def given(verdict: str, supporting: str = "", contradicting: str = "", answered: bool = True) -> GivenAnswer:

@@ -1,4 +1,4 @@
-"""The document reader: what of an abstract it reads, how its readings are kept, and how they decide."""
+"""The document reader: what of an abstract it reads, how its readings are kept, and what is shown of them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from eval.scifact.tracing import note_questions
-from nli.decision.document import PLAIN, Decision
-from nli.judges.judge import Abstract, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
+from nli.decision.document import PLAIN
+from nli.judges.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
 from nli.reader.abridge import choose_fitting, score_for_reading
-from nli.reader.decision import decide, is_at_odds, make_marks
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
-from nli.reader.judge import CLOSING, READER_MODEL, DocumentReader
+from nli.reader.judge import READER_MODEL, DocumentReader
 from retrieval.core.disk_cache import DiskCache
-from retrieval.core.errors import BadConfig, ModelUnusable
+from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Claim, Premise, Verdict
 from retrieval.runtime.engine import make_model_name
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.fakes import WholePaper, make_grounder, make_index
 
 FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)
 CLAIM_TEXT = "Zinc lozenges shorten the common cold."
@@ -76,10 +74,11 @@ def test_a_reader_that_takes_claims_as_they_are_has_another_name(reader: Documen
 
 
 class ScriptedReader:
-    """Reads what its script says of each title; every sentence with "shorten" carries the stance, none does alone."""
+    """Reads what its script says of each title."""
 
     name = "scripted-reader@1"
-    decision = Decision(strongest=1.0, second=0.0, against=0.0, gap=0.0, support=0.0, contradict=0.0)
+    decision = PLAIN
+    paper: Decide = WholePaper()
 
     def __init__(self, script: dict[str, Reading]) -> None:
         self.script, self.read_titles = script, list[str]()
@@ -90,43 +89,7 @@ class ScriptedReader:
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         for one in documents:
             self.read_titles.append(one.title)
-            yield self.script[one.title] if one.title else Reading(NEITHER, tuple(NEITHER for _ in one.sentences))
-
-
-class TestTheEndIsReadTwice:
-    def test_what_is_said_of_a_paper_is_the_mean_of_the_whole_and_of_its_end(
-        self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        whole, end = Abstract("Zinc for colds", SENTENCES), Abstract("Zinc for colds", SENTENCES[-CLOSING:])
-        both = reader.logits(CLAIM_TEXT, [whole])[0]
-        monkeypatch.setattr("nli.reader.judge.CLOSING", len(SENTENCES))
-        once, again = (reader.logits(CLAIM_TEXT, [one])[0] for one in (whole, end))
-        assert both[0] == pytest.approx((once[0] + again[0]) / 2, abs=0.03)
-        assert both[-CLOSING:] == pytest.approx((once[-CLOSING:] + again[1:]) / 2, abs=0.03)
-        assert both[1:-CLOSING] == pytest.approx(once[1:-CLOSING], abs=0.03)
-
-    def test_a_paper_that_clearly_takes_no_side_is_read_once(
-        self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        asked: list[int] = []
-        read = reader._read
-
-        def count(claims: Sequence[str], some: Sequence[Abstract]) -> list[NDArray[np.float32]]:
-            asked.append(len(some))
-            return read(claims, some)
-
-        monkeypatch.setattr(reader, "_read", count)
-        on_it, beside = Abstract("Zinc for colds", SENTENCES), Abstract("Beetles", tuple(f"Beetle {n} is red." for n in range(9)))
-        found = reader.logits(CLAIM_TEXT, [beside, on_it])
-        assert asked == [2, 1]
-        assert found[0] == pytest.approx(read([CLAIM_TEXT], [beside])[0], abs=0.03)
-        assert found[1] == pytest.approx(reader.logits(CLAIM_TEXT, [on_it])[0], abs=0.03)
-
-    def test_short_text_is_read_once(self, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch) -> None:
-        short = Abstract("Zinc for colds", SENTENCES[-CLOSING:])
-        both = reader.logits(CLAIM_TEXT, [short])[0]
-        monkeypatch.setattr("nli.reader.judge.CLOSING", 99)
-        assert both == pytest.approx(reader.logits(CLAIM_TEXT, [short])[0], abs=0.03)
+            yield self.script[one.title]
 
 
 class TestWhatIsRead:
@@ -180,30 +143,6 @@ class TestWhatIsRead:
         assert worth[1] > worth[2]
 
 
-class TestDecision:
-    def test_the_document_and_its_strongest_sentence_speak(self) -> None:
-        found = make_marks(Reading(FOR, (NEITHER, FOR, None)), gap=9.0, about=0.5)
-        assert found[0] > 2
-        assert found[1] > 2
-        assert found[2] == pytest.approx(0.0)
-        assert found[4:].tolist() == [4.0, 0.5]
-
-    def test_a_document_at_odds_with_its_best_sentence_is_neutral_and_keeps_its_probability(self) -> None:
-        verdict = decide(PLAIN, Reading(FOR, (AGAINST, NEITHER)))
-        assert verdict.label == "neutral"
-        assert verdict.support > 0.8
-        assert verdict.of == "document"
-        assert decide(PLAIN, Reading(FOR, (FOR, NEITHER))).label == "support"
-
-    def test_a_weak_opposite_sentence_is_not_at_odds(self) -> None:
-        weak = Verdict(0.05, 0.6, 0.35)
-        assert not is_at_odds("support", make_marks(Reading(FOR, (NEITHER, weak)), 0, 0))
-        assert not is_at_odds("neutral", make_marks(Reading(NEITHER, (AGAINST,)), 0, 0))
-
-    def test_a_document_without_a_sentence_read_can_be_decided(self) -> None:
-        assert decide(PLAIN, Reading(AGAINST, ())).label == "contradict"
-
-
 class TestKeeping:
     script: ClassVar = {"a": Reading(FOR, (FOR, None, NEITHER)), "b": Reading(AGAINST, (AGAINST,))}
     documents = (Abstract("a", ("One.", "Two.", "Three.")), Abstract("b", ("One.",)), Abstract("a", ("One.", "Two.", "Three.")))
@@ -246,7 +185,7 @@ class TestGrounding:
             {"pmid": "3", "title": "odd", "abstract": texts["yes"]},
         ])  # fmt: skip
         reader = ScriptedReader({
-            "yes": Reading(FOR, (NEITHER, FOR)), "no": Reading(AGAINST, (AGAINST,)), "odd": Reading(FOR, (AGAINST, NEITHER)),
+            "yes": Reading(FOR, (NEITHER, FOR)), "no": Reading(AGAINST, (AGAINST,)), "odd": Reading(FOR, (AGAINST, AGAINST)),
         })  # fmt: skip
         models = Models(load_profile("embedded"), {"relevance": _Alike()}, {"stance": reader})
         found = Grounder(index, load_config("counterpoint"), models).ground(Claim(CLAIM_TEXT))
@@ -262,17 +201,11 @@ class TestGrounding:
         assert "likely that the paper supports the claim" in best.why
         assert reader.read_titles.count("yes") == 1
 
-    def test_a_judge_of_sentences_still_works_at_the_level_of_abstracts(self, tmp_path: Path) -> None:
+    def test_a_judge_of_sentences_reads_abstracts_too(self, tmp_path: Path) -> None:
         index = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zinc was given. All are for zinc."}])
         grounder, judge = make_grounder(index, "counterpoint")
         assert grounder.ground(Claim("Zinc shortens colds.")).supporting
         assert set(judge.read) == {"Zinc was given.", "All are for zinc."}
-
-    def test_an_abstract_is_read_for_its_decision_alone(self, tmp_path: Path) -> None:
-        text = Path("configs/v5.yaml").read_text("utf-8").replace("level: sentence", "level: abstract")
-        (tmp_path / "mine.yaml").write_text(text, "utf-8")
-        with pytest.raises(BadConfig, match="use the level abstract with the rule likeliest"):
-            load_config(str(tmp_path / "mine.yaml"))
 
 
 class _Alike:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nli.judges.judge import Decide
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
 from service.checking.check import Checker, Reading, _tell_citations
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText, CitedStatus, ClaimDone
-from service.checking.verdicts import weigh_verdict
-from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_grounder, make_index, make_reading_grounder
+from service.checking.verdicts import explain, find_verdict, split_sides
+from tests.helpers.fakes import (
+    CONTRADICTS,
+    NEUTRAL,
+    SUPPORTS,
+    WholePaper,
+    WordReader,
+    make_grounder,
+    make_index,
+    make_reading_grounder,
+)
 from tests.helpers.texts import DOCUMENTS
 
 TEXT = (
@@ -77,6 +86,12 @@ def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) ->
     assert checked.sentences[0].result and [one.status for one in checked.sentences[0].result.cited] == ["not judged"]
 
 
+class Quoting(WordReader):
+    """Reads the two sentences once more that may state the finding."""
+
+    paper: Decide = WholePaper(quotes=2)
+
+
 def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
     background = "It has long been believed that zeta is for pressure in adults."
     result = "Zeta was for pressure: it fell by 10 mm Hg more than with placebo (p < 0.01)."
@@ -86,7 +101,7 @@ def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
         {"pmid": "2", "title": "Zeta for pressure: study protocol for a randomised trial", "abstract": abstract},
         *DOCUMENTS[4:],
     ]
-    checked = Checker(make_reading_grounder(make_index(tmp_path, documents))).check(
+    checked = Checker(make_reading_grounder(make_index(tmp_path, documents), Quoting())).check(
         read_text("Zeta lowers pressure (PMID 1, PMID 2).")
     )
     found = checked.sentences[0].result
@@ -96,11 +111,16 @@ def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
     assert (protocol.status, protocol.sentence, protocol.likely) == ("not judged", None, None)
 
 
-def test_a_judge_of_sentences_reads_cited_papers_too(tmp_path: Path) -> None:
-    grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS))
+@pytest.mark.parametrize(
+    ("variant", "statuses"), [("counterpoint", ["contradicts it", "bears it out"]), ("v5", ["not judged", "not judged"])]
+)
+def test_a_judge_of_sentences_reads_cited_papers_too_but_the_variants_judge_none(
+    tmp_path: Path, variant: str, statuses: list[CitedStatus]
+) -> None:
+    grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS), variant)
     checked = Checker(grounder).check(read_text("Zeta lowers pressure (PMID 1, PMID 2)."))
     assert checked.sentences[0].result
-    assert [one.status for one in checked.sentences[0].result.cited] == ["contradicts it", "bears it out"]
+    assert [one.status for one in checked.sentences[0].result.cited] == statuses
 
 
 def test_a_variant_without_a_judge_chooses_no_side(tmp_path: Path) -> None:
@@ -147,7 +167,7 @@ def evidence(stance: Stance, retracted: bool = False, neutral: bool = False, jud
     return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict if judged else None)
 
 
-AGAINST, FOR = evidence("contradict"), evidence("support")
+AGAINST, FOR, UNSURE = evidence("contradict"), evidence("support"), evidence("support", neutral=True)
 
 
 @pytest.mark.parametrize(
@@ -156,13 +176,13 @@ AGAINST, FOR = evidence("contradict"), evidence("support")
         ([AGAINST], [], [], "contradicted", "1 paper contradicts it."),
         ([], [FOR, FOR], [], "supported", "2 papers support it."),
         ([AGAINST], [FOR], [], "mixed", "1 paper contradicts it; 1 paper supports it."),
-        ([], [], [FOR], "uncertain", "1 is uncertain."),
+        ([], [], [UNSURE], "uncertain", "1 is uncertain."),
         ([], [], [], "nothing found", "3 of 9 papers read, none takes a side."),
         ([evidence("contradict", retracted=True)], [FOR], [], "supported", "1 paper supports it; 1 retracted and not counted."),
         ([], [evidence("support", retracted=True)], [], "uncertain", "1 retracted and not counted."),
-        ([], [evidence("support", neutral=True)], [], "uncertain", "1 is uncertain."),
+        ([], [UNSURE], [], "uncertain", "1 is uncertain."),
         ([evidence("contradict", judged=False)], [], [], "uncertain", "1 is uncertain."),
-        ([AGAINST], [], [FOR], "contradicted", "1 paper contradicts it; 1 is uncertain."),
+        ([AGAINST], [], [UNSURE], "contradicted", "1 paper contradicts it; 1 is uncertain."),
     ],
 )  # fmt: skip
 def test_no_side_is_chosen_where_papers_disagree(
@@ -172,7 +192,11 @@ def test_no_side_is_chosen_where_papers_disagree(
     grounding = Grounding(
         Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
     )
-    found = weigh_verdict(grounding)
-    assert (found.verdict, found.why) == (verdict, why)
-    nothing = replace(counts, documents=0)
-    assert "shares a word" in weigh_verdict(Grounding(Claim("x"), (), (), {"contradict": nothing, "support": nothing})).why
+    assert (find_verdict(grounding), explain(split_sides(grounding), grounding)) == (verdict, why)
+
+
+def test_a_text_that_shares_no_word_with_the_index_says_so() -> None:
+    nothing = BranchCounts(0, 0, 0, 0)
+    assert explain(([], [], []), Grounding(Claim("x"), (), (), {"contradict": nothing, "support": nothing})) == (
+        "No paper of the index shares a word with it."
+    )

@@ -16,7 +16,7 @@ from retrieval.index import Index
 from service.checking.check import Checker
 from service.cli.commands import app
 from service.grounding.ground import Grounder
-from service.grounding.request import OnStage
+from service.grounding.values import OnStage
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 

@@ -21,7 +21,7 @@ from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, find_in, keep_in
 from tests.helpers.ready import wait_until_ready
 
-FINDING = "Zeta reduces blood pressure in older adults."
+FINDING = "Losartan reduces blood pressure in older adults."
 
 
 def document(pmid: str, abstract: str, title: str = "", **more: Any) -> dict[str, Any]:
@@ -38,27 +38,31 @@ def statements(folder: Path, *documents: dict[str, Any]) -> list[str]:
 def test_a_finding_that_stands_alone_is_taken_and_nothing_that_needs_its_abstract(tmp_path: Path) -> None:
     unclear = [
         "These drugs reduce blood pressure in older adults.",
-        "Zeta reduced blood pressure by 12 mmHg in adults.",
-        "Zeta did not reduce blood pressure in older adults.",
-        "Does zeta reduce blood pressure in older adults?",
-        "Zeta reduces blood pressure more than placebo in adults.",
+        "Losartan reduced blood pressure by 12 mmHg in adults.",
+        "Losartan did not reduce blood pressure in older adults.",
+        "Does losartan reduce blood pressure in older adults?",
+        "Losartan reduces blood pressure more than placebo in adults.",
         "ZTX reduces blood pressure in many older adults.",
-        "Zeta-induced changes of pressure in adults were many.",
-        "Zeta reduces blood pressure in older adults only.",
+        "Losartan-induced changes of pressure in adults were many.",
+        "Losartan reduces blood pressure in older adults only.",
     ]
     documents = [document(f"u{place}", text) for place, text in enumerate(unclear)]
     assert statements(
         tmp_path,
-        document("1", f"Pressure is a burden. Adults took zeta. {FINDING}"),
+        document("1", f"Pressure is a burden. Adults took losartan. {FINDING}"),
         document("2", FINDING, retracted=True),
-        document("3", "Adults took zeta.", title="Zeta prevents stroke in older adults: a trial."),
-        document("4", "Adults took zeta. Zeta prevents stroke in older adults", title="Zeta prevents stroke in older adults."),
+        document("3", "Adults took losartan.", title="Losartan prevents stroke in older adults: a trial."),
+        document(
+            "4",
+            "Adults took losartan. Losartan prevents stroke in older adults",
+            title="Losartan prevents stroke in older adults.",
+        ),
         *documents,
     ) == [FINDING]
 
 
 def test_the_sample_is_spread_over_the_index_and_the_same_each_time(tmp_path: Path) -> None:
-    index = make_index(tmp_path, [document(f"{place:02}", "Zeta.") for place in range(40)])
+    index = make_index(tmp_path, [document(f"{place:02}", "Losartan.") for place in range(40)])
     found = [entry.pmid for entry in index.store.sample(10)]
     assert found == [entry.pmid for entry in index.store.sample(10)]
     assert len(found) == 10
@@ -68,16 +72,18 @@ def test_the_sample_is_spread_over_the_index_and_the_same_each_time(tmp_path: Pa
 
 
 PAPERS = [
-    document("1", "Mice took eta. Eta raises sugar in mice for good.", title="Eta for sugar"),
-    document("2", f"Adults took zeta. {FINDING}", title="Zeta for pressure"),
-    document("3", "Zeta was against blood pressure in older adults.", title="Zeta against pressure in older adults sure 0.95"),
+    document("1", "Mice took omeprazole. Omeprazole raises insulin in mice for good.", title="Omeprazole for insulin"),
+    document("2", f"Adults took losartan. {FINDING}", title="Losartan for pressure"),
+    document(
+        "3", "Losartan was against blood pressure in older adults.", title="Losartan against pressure in older adults sure 0.95"
+    ),
 ]
 
 
 def test_sure_papers_are_shown_and_the_statement_with_most_comes_first(tmp_path: Path) -> None:
     index = make_index(tmp_path, PAPERS)
     found = find_in(index)
-    assert [one.statement.claim for one in found] == [FINDING, "Eta raises sugar in mice for good."]
+    assert [one.statement.claim for one in found] == [FINDING, "Omeprazole raises insulin in mice for good."]
     assert [paper.pmid for paper in found[0].papers] == ["2", "3"]
     index.close()
 
@@ -86,21 +92,27 @@ def test_sure_papers_are_shown_and_the_statement_with_most_comes_first(tmp_path:
     "doubtful",
     [
         document(
-            "3", "Zeta was against blood pressure in older adults.", title="Zeta against pressure in older adults sure 0.85"
+            "3",
+            "Losartan was against blood pressure in older adults.",
+            title="Losartan against pressure in older adults sure 0.85",
         ),
-        document("3", "Zeta was for blood pressure in older adults.", title="Zeta for pressure in older adults sure 0.85"),
+        document(
+            "3", "Losartan was for blood pressure in older adults.", title="Losartan for pressure in older adults sure 0.85"
+        ),
     ],
     ids=["against", "for"],
 )
 def test_a_statement_with_a_paper_that_the_judge_is_not_sure_of_is_no_example(tmp_path: Path, doubtful: dict[str, Any]) -> None:
     index = make_index(tmp_path, [*PAPERS[:2], doubtful])
-    assert [one.statement.claim for one in find_in(index)] == ["Eta raises sugar in mice for good."]
+    assert [one.statement.claim for one in find_in(index)] == ["Omeprazole raises insulin in mice for good."]
     index.close()
 
 
 def test_a_statement_that_its_own_paper_is_not_for_is_no_example(tmp_path: Path) -> None:
-    index = make_index(tmp_path, [PAPERS[0], document("2", f"Adults took zeta. {FINDING}", title="Zeta against pressure")])
-    assert [one.statement.claim for one in find_in(index)] == ["Eta raises sugar in mice for good."]
+    index = make_index(
+        tmp_path, [PAPERS[0], document("2", f"Adults took losartan. {FINDING}", title="Losartan against pressure")]
+    )
+    assert [one.statement.claim for one in find_in(index)] == ["Omeprazole raises insulin in mice for good."]
     index.close()
 
 
@@ -117,9 +129,9 @@ def served(grounder: Grounder, path: str = "/v1/examples") -> dict[str, Any]:
 def test_the_service_gives_what_is_kept_with_the_index(tmp_path: Path) -> None:
     found = ExamplesResponse.model_validate(served(keep_in(make_index(tmp_path, PAPERS))))
     assert found.claims[0] == FINDING
-    assert found.questions[0] == "Does zeta reduce blood pressure in older adults?"
-    assert found.paper and "Zeta was against blood pressure" in found.paper.text
-    assert found.text == f"{FINDING} Eta raises sugar in mice for good (PMID 1). More research is needed."
+    assert found.questions[0] == "Does losartan reduce blood pressure in older adults?"
+    assert found.paper and "Losartan was against blood pressure" in found.paper.text
+    assert found.text == f"{FINDING} Omeprazole raises insulin in mice for good (PMID 1). More research is needed."
     assert found.grounding and found.grounding.claim.text == FINDING
 
 

@@ -62,10 +62,11 @@ def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(i
     with TestClient(create_app(lambda: make_reading_grounder(Index(folder)))) as reading:
         wait_until_ready(reading)
         body = reading.post("/ground", json={"claim": "zeta changes pressure"}).json()
-    (against,), (for_it,) = body["contradicting"], body["supporting"]
+    (against,), (retracted,) = body["contradicting"], body["uncertain"]
     assert (against["verdict"]["of"], against["verdict"]["label"]) == ("document", "contradict")
     assert against["score"] == against["verdict"]["contradict"]
-    assert for_it["score"] == for_it["verdict"]["support"]
+    assert retracted["score"] == retracted["verdict"]["support"]
+    assert (retracted["standing"], body["supporting"]) == ("retracted", []), "it takes no side"
     assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
     judged_alone = client.post("/ground", json={"claim": "zeta changes pressure"}).json()
     assert {one["verdict"]["of"] for one in judged_alone["contradicting"]} == {"sentence"}
@@ -81,11 +82,14 @@ def test_a_verdict_on_the_whole_paper_says_so_and_its_probability_is_the_score(i
         ({"claim": " \u0000\n "}, "claim is empty"),
         ({"claim": "a " * 50_000}, "99,999 characters"),
         ({"claim": "x", "question": "q" * 3000}, "question has 3,000"),
-        ({}, "claim is missing; give it (known fields: claim, question, known_pmids)."),
+        ({}, "claim is missing; give it (known fields: claim, question, known_pmids, read)."),
         ({"claim": 3}, "claim should be a text, not the number 3; put it in quotation marks."),
         ({"claim": None}, "claim should be a text, not null; correct it."),
-        ({"clam": "x"}, "clam is an unknown field; correct it or leave it out (known fields: claim, question, known_pmids)."),
-        ({"claim": "x", "clam": "y"}, "known fields: claim, question, known_pmids"),
+        (
+            {"clam": "x"},
+            "clam is an unknown field; correct it or leave it out (known fields: claim, question, known_pmids, read).",
+        ),
+        ({"claim": "x", "clam": "y"}, "known fields: claim, question, known_pmids, read"),
         ({"claim": "x", "known\npmids": "1"}, "known pmids is an unknown field"),
         ({"claim": "x", "known_pmids": "1"}, "known_pmids should be a list, not the text “1”; put it in square brackets."),
         ({"claim": "x", "known_pmids": ["1", {}]}, "known_pmids[1] should be a text or a whole number, not an object"),

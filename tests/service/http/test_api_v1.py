@@ -33,7 +33,7 @@ from service.serve.examples import CALLS, EXAMPLES
 from service.typed.schemas import TypedGroundResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder
-from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 from tests.helpers.ready import wait_until_ready
 
 CLAIM = {"claim": "zeta changes pressure"}
@@ -147,7 +147,7 @@ def test_a_fault_of_the_index_in_a_batch_is_told_for_its_claim(
 ) -> None:
     whole = Grounder.ground
 
-    def broken(self: Grounder, claim: Any, on_stage: Any = None) -> Any:
+    def broken(self: Grounder, claim: Any, on_stage: Any = None, **more: Any) -> Any:
         if "filler" in claim.text:
             raise IndexUnusable("The store is damaged.")
         return whole(self, claim, on_stage)
@@ -186,6 +186,24 @@ def test_the_stream_of_a_grounding_tells_its_stages_with_counts_and_ends_with_th
     assert (stages[2]["documents"], stages[2]["found"]) == (2, 1)
     assert told[-1] == ("grounding", client.post("/v1/ground", json=CLAIM).json())
     problem(client.post("/v1/ground/stream", json={"claim": ""}), 422)
+
+
+def test_where_papers_are_read_whole_the_stream_tells_each(index: Index) -> None:
+    with TestClient(create_app(lambda: make_reading_grounder(Index(index.folder)))) as reading:
+        wait_until_ready(reading)
+        told = events(reading, "/v1/ground/stream", {**CLAIM, "read": 2})
+        stages = [data for name, data in told if name == "stage"]
+        assert [(one["side"], one["name"]) for one in stages] == [
+            (None, "retrieve"), (None, "rerank"), *[(None, "judge")] * 3, ("contradict", "decided"), ("support", "decided"),
+        ]  # fmt: skip
+        assert [one["detail"] for one in stages[1:5]] == [
+            "Choosing the papers to read among 2.", "Read 0 of 2 papers.", "Read 1 of 2 papers.", "Read 2 of 2 papers.",
+        ]  # fmt: skip
+        assert told[-1] == ("grounding", reading.post("/v1/ground", json={**CLAIM, "read": 2}).json())
+        assert (
+            problem(reading.post("/v1/ground", json={**CLAIM, "read": 0}), 422)["detail"]
+            == "read should be at least 1, not 0; correct it."
+        )
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,10 @@ class Gate:
         self.open, self.begun, self.done = threading.Event(), threading.Semaphore(0), 0
         whole = Grounder.ground
 
-        def held(grounder: Grounder, claim: Claim, on_stage: Any = None) -> Any:
+        def held(grounder: Grounder, claim: Claim, on_stage: Any = None, **more: Any) -> Any:
             self.begun.release()
             assert self.open.wait(20)
-            found = whole(grounder, claim, on_stage)
+            found = whole(grounder, claim, on_stage, **more)
             self.done += 1
             return found
 

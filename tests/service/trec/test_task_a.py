@@ -18,8 +18,9 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import load_models
+from service.grounding.find import Only
 from service.grounding.ground import Grounder
-from service.grounding.request import Only, OnStage
+from service.grounding.values import OnStage
 from service.trec.journal import check_target
 from service.trec.task_a.check import check
 from service.trec.task_a.items import read_items
@@ -183,11 +184,18 @@ class Dying(Grounder):
         super().__init__(grounder.index, grounder.config, grounder.models)
         self.left, self.error = n, error
 
-    def ground(self, claim: Claim, on_stage: OnStage | None = None, only: Only | None = None) -> Grounding:
+    def ground(
+        self,
+        claim: Claim,
+        on_stage: OnStage | None = None,
+        only: Only | None = None,
+        papers: int | None = None,
+        until: float | None = None,
+    ) -> Grounding:
         self.left -= 1
         if self.left < 0:
             raise self.error
-        return super().ground(claim, on_stage, only)
+        return super().ground(claim, on_stage, only, papers, until)
 
 
 def test_a_retracted_paper_is_no_support_in_a_run(input_file: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The verdict at a glance: how many of the papers read contradict a claim, are uncertain, support it or say nothing about it.
+"""Weigh: the verdict on a claim from all papers read, on one scale for claims, questions and the sentences of a text.
 
-Papers are counted twice: each as one, and each by the weight of its design (nli.text.designs; leads of answers use the same
-weights). Retracted papers, and those whose stance no model judged, count for nothing and are reported separately.
+Papers are counted twice: each as one, and each by the probability of its side and the weight of its design (nli.text.designs).
+Retracted papers, and those whose stance no model judged, count for nothing and are reported separately.
 """
 
 from __future__ import annotations
@@ -11,15 +11,22 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nli.text.designs import find_design
+from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
-from service.configuration.answers import MIXED
 
 Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
 """Where a paper belongs: on a side, between the sides, or on neither; or no model judged it."""
 Counted = Literal["contradict", "uncertain", "support", "silent"]
 COUNTED: tuple[Counted, ...] = get_args(Counted)
-Leaning = Literal["contradict", "support", "mixed", "uncertain", "silent", "unjudged", "nothing"]
+Outcome = Literal["contradict", "support", "mixed", "uncertain", "silent", "unjudged", "nothing"]
 """Where the weight lies: on one side or on both, or else why on neither."""
+MIXED = 0.5
+"""The evidence is mixed if the lighter side has at least this share of the heavier side's weight."""
+CONSTANT, AGREEMENT, STRONGEST = 0.05, 0.80, 0.70
+"""The certainty of a verdict in log odds: a constant; how far the sides agree, from 0 to 1; and the log odds of the strongest
+paper. Fitted on the questions of PubMedQA (docs/answers.md)."""
+SURE, LIKELY = 0.8, 0.6
+"""The least certainty for stating a verdict outright, and as probable; below both it is only possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +53,15 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
-    """What was counted: `papers`, their `weights` by design, and the `strong` among them (systematic reviews, randomised trials).
+class Weighed:
+    """The verdict on a claim: its outcome and the probability that it is right (0 to 1); what was counted: `papers`, their
+    `weights`, and the `strong` among them (systematic reviews, randomised trials); how many papers were looked at and read.
 
     `says` is the verdict in one sentence, `detail` the figures in words.
     """
 
-    leans: Leaning
+    outcome: Outcome
+    certainty: float
     says: str
     detail: str
     papers: Tally
@@ -60,6 +69,8 @@ class Balance:
     strong: Tally
     retracted: int
     unjudged: int
+    looked_at: int
+    read: int
 
 
 def find_place(evidence: Evidence) -> Place:
@@ -75,29 +86,54 @@ def place_papers(grounding: Grounding) -> tuple[Placed, ...]:
     return (*(Placed(one, find_place(one)) for one in papers), *(Placed(one, "silent") for one in grounding.silent))
 
 
-def weigh_balance(grounding: Grounding) -> Balance:
-    """The verdict at a glance on a grounded claim."""
+def weigh(grounding: Grounding) -> Weighed:
+    """The verdict on a grounded claim."""
     placements = place_papers(grounding)
-    counted_papers = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
-    papers, weights = _tally(counted_papers), _tally(counted_papers, weighted=True)
-    strong = _tally(one for one in counted_papers if find_design(one.evidence.document).strong)
+    counted = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
+    papers, weights = _tally(counted), _tally(counted, weighted=True)
+    strong = _tally(one for one in counted if find_design(one.evidence.document).strong)
     retracted = sum(one.evidence.document.retracted for one in placements)
     unjudged = sum(one.place == "unjudged" and not one.evidence.document.retracted for one in placements)
-    leans = _lean(papers, weights, unjudged)
-    return Balance(
-        leans, _say(leans, papers, grounding), _tell(papers, weights, strong, retracted, unjudged), papers, weights, strong,
-        retracted, unjudged,
-    )  # fmt: skip
+    looked_at, read = (max(getattr(counts, name) for counts in grounding.checked.values()) for name in ("documents", "read"))
+    outcome = _choose_outcome(papers, weights, unjudged)
+    return Weighed(
+        outcome=outcome,
+        certainty=_measure_certainty(counted, weights, strong),
+        says=_say(outcome, papers, looked_at, retracted, len(counted)),
+        detail=_tell(papers, weights, strong, retracted, unjudged, looked_at),
+        papers=papers,
+        weights=weights,
+        strong=strong,
+        retracted=retracted,
+        unjudged=unjudged,
+        looked_at=looked_at,
+        read=read,
+    )
+
+
+def describe_certainty(certainty: float) -> str:
+    """A word for the probability that a verdict is right."""
+    return "sure" if certainty >= SURE else "probable" if certainty >= LIKELY else "possible"
 
 
 def _tally(placements: Iterable[Placed], weighted: bool = False) -> Tally:
     sums: dict[Place, float] = {}
     for one in placements:
-        sums[one.place] = sums.get(one.place, 0) + (find_design(one.evidence.document).weight if weighted else 1)
+        sums[one.place] = sums.get(one.place, 0) + (_weigh(one) if weighted else 1)
     return Tally(*(sums.get(place, 0) for place in COUNTED))
 
 
-def _lean(papers: Tally, weights: Tally, unjudged: int) -> Leaning:
+def _weigh(one: Placed) -> float:
+    """The weight of a paper: that of its design and, on a side, the probability that it takes it."""
+    likely = one.evidence.score if one.place in ("contradict", "support") and _is_probability(one.evidence) else 1.0
+    return find_design(one.evidence.document).weight * likely
+
+
+def _is_probability(evidence: Evidence) -> bool:
+    return evidence.verdict is not None and evidence.verdict.of == "document"
+
+
+def _choose_outcome(papers: Tally, weights: Tally, unjudged: int) -> Outcome:
     if not papers.contradict and not papers.support:
         if unjudged:
             return "unjudged"
@@ -111,8 +147,21 @@ def _lean(papers: Tally, weights: Tally, unjudged: int) -> Leaning:
     return "contradict" if papers.contradict > papers.support else "support"
 
 
-def _say(leans: Leaning, papers: Tally, grounding: Grounding) -> str:
-    match leans:
+def _measure_certainty(placements: Iterable[Placed], weights: Tally, strong: Tally) -> float:
+    """The probability that the heavier side is right; 0 without papers on a side. One paper alone that is no strong study is
+    never sure."""
+    sided = [one.evidence.score for one in placements if one.place in ("contradict", "support")]
+    if not sided:
+        return 0.0
+    lighter, heavier = sorted((weights.contradict, weights.support))
+    agreement = (heavier - lighter) / heavier if heavier else 0.0
+    certainty = logistic(CONSTANT + AGREEMENT * agreement + STRONGEST * log_odds(min(max(sided), 1.0), 0.001))
+    alone = len(sided) == 1 and not (strong.contradict or strong.support)
+    return min(certainty, SURE - 0.01) if alone else certainty
+
+
+def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: int) -> str:
+    match outcome:
         case "mixed":
             return "The evidence found is mixed."
         case "uncertain":
@@ -122,26 +171,26 @@ def _say(leans: Leaning, papers: Tally, grounding: Grounding) -> str:
         case "unjudged":
             return "These papers match the claim; no model judged whether they contradict or support it."
         case "nothing":
-            if any(one.evidence.document.retracted for one in place_papers(grounding)):
+            if retracted:
                 return "Only retracted papers were found for this claim."
-            has_documents = any(counts.documents for counts in grounding.checked.values())
-            return "No paper found is about this claim." if has_documents else "No paper in the index matches this claim."
-    verb, other = ("contradicts", "supports") if leans == "contradict" else ("supports", "contradicts")
-    on_side = papers.contradict if leans == "contradict" else papers.support
+            return "No paper found is about this claim." if looked_at else "No paper in the index matches this claim."
+    verb, other = ("contradicts", "supports") if outcome == "contradict" else ("supports", "contradicts")
+    on_side = papers.contradict if outcome == "contradict" else papers.support
     if papers.contradict and papers.support:
         return f"Most evidence found {verb} this claim."
     if on_side > 1:
         every = "Both" if on_side == 2 else f"All {on_side:,.0f}"
         return f"{every} papers that take a side {verb.removesuffix('s')} this claim."
-    return f"One paper {verb} this claim; none {other} it."
+    none = f"; none of the {read:,} papers read {other} it" if read > 1 else ""
+    return f"One paper {verb} this claim{none}."
 
 
-def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged: int) -> str:
+def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged: int, looked_at: int) -> str:
     sentences = []
     if papers.total:
         numbers = {place: getattr(papers, place) for place in COUNTED}
         counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in numbers.items() if n or place in ("contradict", "support")]
-        sentences.append(f"Of {_count(papers.total)} read, {_join(counts)}.")
+        sentences.append(f"Of {_count(looked_at)} found and {papers.total:,.0f} read, {_join(counts)}.")
         shares = [
             f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in COUNTED if getattr(weights, place)
         ]

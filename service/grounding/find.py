@@ -1,0 +1,59 @@
+"""Find: the papers of an index that a claim may be about, by BM25 and vectors, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from nli.text.designs import is_notice
+from retrieval.core.values import Claim, Hit
+from retrieval.dense.encoder import Encoder
+from retrieval.index import Index
+from retrieval.rerank.fusion import reciprocal_rank_fusion
+from retrieval.store.rows import Entry
+from retrieval.words.forms import add_other_forms
+from retrieval.words.synonyms import add_synonyms
+from service.configuration.config import Retrieve
+from service.configuration.models import Models
+
+Only = Callable[[Sequence[str]], Collection[str]]
+"""Returns those of these PMIDs that a claim may be grounded against; the others are never read."""
+DEEPER = 10
+"""If only some documents may be chosen, the ranking is searched this many times deeper."""
+
+
+def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only | None = None) -> list[Entry]:
+    """At most `step.k` papers, best first, without notices of a retraction or correction, which repeat another paper's words."""
+    deep = step if only is None else step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
+    hits = retrieve(deep, [make_query(claim, step.query)], index, models.encoders)
+    if only is not None:
+        pmids = only([hit.pmid for hit in hits])
+        hits = [hit for hit in hits if hit.pmid in pmids]
+    entries = index.entries([hit.pmid for hit in hits])
+    return [entry for entry in entries if not is_notice(entry.document)][: step.k]
+
+
+def make_query(claim: Claim, parts: str) -> str:
+    """What is searched for: the claim, or the claim behind the question that it answers."""
+    return f"{claim.question} {claim.text}".strip() if parts == "question+claim" else claim.text
+
+
+def retrieve(
+    step: Retrieve, queries: Sequence[str], index: Index, encoders: Mapping[str, Encoder], without: Collection[str] = ()
+) -> list[Hit]:
+    """The best `k` documents for the queries, best first, except those in `without`; as many more are fetched in their place.
+
+    Several rankings are fused by reciprocal rank (Cormack et al. 2009, doi:10.1145/1571941.1572114).
+    """
+    depth, limit = (step.each or step.k) + len(without), step.k + len(without)
+    rankings: list[list[Hit]] = []
+    for source in step.sources:
+        if source == "bm25":
+            texts = [add_other_forms(query) for query in queries] if step.spellings else list(queries)
+            if step.synonyms:
+                texts = [f"{text} {add_synonyms(query)}".strip() for text, query in zip(texts, queries, strict=True)]
+            rankings += [index.search(text, depth) for text in texts]
+        else:
+            encoder = encoders[step.encoder]
+            rankings += index.dense(encoder.name).search(encoder.queries(queries), depth)
+    ranking = reciprocal_rank_fusion(rankings, step.rrf)[:limit] if step.fused else rankings[0]
+    return [hit for hit in ranking if hit.pmid not in without][: step.k]

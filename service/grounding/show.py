@@ -1,0 +1,100 @@
+"""Show: the papers read for a claim as evidence, each in the one list where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import floor
+
+from nli.decision.select import get_probability
+from nli.text.scope import negation_scopes
+from nli.wording.qualify import find_qualifiers
+from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
+from retrieval.store.rows import Entry
+from service.configuration.config import Show
+from service.grounding.reasons import why
+from service.grounding.values import PaperReading
+
+
+def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, Entry], looked_at: int, step: Show) -> Grounding:
+    """Both sides of a claim, the most probable papers first, at most `step.n` a list; the rest of each list is in `more`.
+
+    A retracted paper takes no side and is listed as uncertain; a known paper is never shown as support. A paper that takes no
+    side is uncertain if one has at least the probability `step.uncertain`, otherwise silent.
+    """
+    lists: dict[str, list[Evidence]] = {"contradict": [], "support": [], "uncertain": [], "silent": []}
+    for reading in readings:
+        entry = entries[reading.pmid]
+        if reading.verdict.label == "support" and reading.pmid in claim.known_pmids:
+            continue
+        lists[_choose_list(reading, entry.document, step.uncertain)].append(_make_evidence(claim, reading, entry))
+    against, for_it, uncertain, silent = (_order(lists[name], step.recency) for name in lists)
+    sentences = sum(len(entries[one.pmid]) for one in readings)
+    counts = BranchCounts(looked_at, sentences, sentences, sentences, len(readings))
+    return Grounding(
+        claim,
+        _rank(against[: step.n]),
+        _rank(for_it[: step.n]),
+        {"contradict": counts, "support": counts},
+        _rank(uncertain[: step.n]),
+        _rank([*against[step.n :], *for_it[step.n :], *uncertain[step.n :]], step.n + 1),
+        _rank(silent),
+    )
+
+
+def _choose_list(reading: PaperReading, document: Document, uncertain: float) -> str:
+    verdict = reading.verdict
+    if document.retracted:
+        return "uncertain" if verdict.label != "neutral" else "silent"
+    if verdict.label != "neutral":
+        return verdict.label
+    return "uncertain" if get_probability(verdict, verdict.leaning) >= uncertain else "silent"
+
+
+def _make_evidence(claim: Claim, reading: PaperReading, entry: Entry) -> Evidence:
+    verdict = reading.verdict
+    stance = verdict.leaning if verdict.label == "neutral" else verdict.label
+    sentence = None if reading.sentence is None else entry.sentences()[reading.sentence]
+    score = get_probability(verdict, stance)
+    return evidence_for(claim.text, stance, entry.document, sentence, verdict, 0, score, reading.by, reading.note)
+
+
+def _order(evidence: Sequence[Evidence], step: float) -> list[Evidence]:
+    """The most probable first; of papers within the same `step` of probability, the newer one."""
+
+    def place(one: Evidence) -> tuple[bool, float, int, float]:
+        return one.document.retracted, -floor(one.score / step) if step else -one.score, -(one.document.year or 0), -one.score
+
+    return sorted(evidence, key=place)
+
+
+def _rank(evidence: Sequence[Evidence], first: int = 1) -> tuple[Evidence, ...]:
+    return tuple(replace(one, rank=rank) for rank, one in enumerate(evidence, first))
+
+
+def evidence_for(
+    claim: str,
+    stance: Stance,
+    document: Document,
+    sentence: Sentence | None,
+    verdict: Verdict | None,
+    rank: int,
+    score: float,
+    scored_by: str,
+    note: str = "",
+) -> Evidence:
+    """A document on one side of a claim, with the sentence that says so, its negations and its qualifiers."""
+    scopes = negation_scopes(sentence) if sentence else ()
+    qualifiers = find_qualifiers(claim, sentence) if sentence else ()
+    return Evidence(
+        document=document,
+        stance=stance,
+        sentence=sentence,
+        rank=rank,
+        score=score,
+        scored_by=scored_by,
+        verdict=verdict,
+        negations=scopes,
+        qualifiers=qualifiers,
+        why=note or why(claim, stance, sentence, verdict, scopes, qualifiers, scored_by),
+    )

@@ -1,0 +1,118 @@
+"""Reading a paper: whole, then the sentences that may state its finding; and what the two readings decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from nli.judges.judge import Abstract, Reading
+from nli.reader.alone import weigh_alone
+from nli.reader.decision import FEATURES, SILENT, PaperDecision, make_features
+from nli.reader.paper import AT_ODDS, TwoReadings, choose_quotes, judge_paper, read_twice
+from retrieval.core.values import Label, Verdict
+from tests.helpers.fakes import WholePaper, WordReader
+
+FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)
+LIKELY, WEAK = Verdict(0.6, 0.4, 0.0), Verdict(0.5, 0.4, 0.1)
+CLAIM = "Zinc shortens colds"
+PAPER = Abstract(
+    "A trial of zinc",
+    (
+        "BACKGROUND: It has long been believed that zinc shortens colds.",
+        "METHODS: We gave zinc or placebo to 40 adults.",
+        "RESULTS: Serum zinc was higher with zinc than with placebo (p < 0.01).",
+        "CONCLUSIONS: Zinc shortened colds by two days.",
+    ),
+)
+
+
+class Lending(WordReader):
+    """Within the paper each sentence seems to support the claim; with the title alone, only one that holds a word does."""
+
+    def __init__(self, word: str, quotes: int, whole: Verdict = FOR) -> None:
+        self.word, self.whole, self.paper = word, whole, WholePaper(quotes)
+        self.read: list[Abstract] = []
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one in documents:
+            self.read.append(one)
+            alone = len(one.sentences) == 1
+            own = (FOR if self.word in one.sentences[0] else NEITHER) if alone else self.whole
+            yield Reading(own, tuple(LIKELY for _ in one.sentences))
+
+
+@pytest.mark.parametrize(
+    ("word", "quotes", "chosen"), [("shortened", 2, 3), ("Serum", 2, 2), ("believed", 2, 3), ("shortened", 1, 3), ("", 0, 3)]
+)
+def test_the_sentence_that_says_so_when_read_once_more_is_quoted(word: str, quotes: int, chosen: int) -> None:
+    reader = Lending(word, quotes)
+    readings = read_twice(reader, CLAIM, PAPER)
+    assert judge_paper(reader, readings)[1] == chosen
+    assert reader.read[0] == PAPER
+    assert [one.title for one in reader.read[1:]] == [PAPER.title] * quotes, "with the title"
+    assert next(iter(readings.quoted)) != 0, "background is not what the paper found"
+
+
+def test_a_sentence_is_chosen_by_what_the_reader_gave_it_and_by_how_far_it_is_a_finding() -> None:
+    doubtful = Reading(FOR, (FOR, NEITHER, FOR, Verdict(0.3, 0.7, 0.0)))
+    assert next(iter(choose_quotes(CLAIM, PAPER.sentences, doubtful))) == 2
+    unread = Reading(FOR, (FOR, None, None, None))
+    assert list(choose_quotes(CLAIM, PAPER.sentences, unread)) == [0]
+
+
+@pytest.mark.parametrize(
+    ("whole", "sentences", "quoted", "label", "place"),
+    [
+        (FOR, (FOR, NEITHER), {}, "support", 0),
+        (FOR, (NEITHER, LIKELY), {}, "support", 1),
+        (FOR, (AGAINST, WEAK), {}, "support", 1),
+        (FOR, (AGAINST, AGAINST), {}, "neutral", 0),
+        (FOR, (FOR, FOR), {1: AGAINST}, "neutral", 1),
+        (AGAINST, (AGAINST,), {0: FOR}, "neutral", 0),
+        (FOR, (AGAINST,), {0: FOR}, "support", 0),
+        (NEITHER, (AGAINST,), {0: AGAINST}, "neutral", 0),
+        (AGAINST, (None,), {}, "contradict", None),
+        (AGAINST, (), {}, "contradict", None),
+    ],
+)
+def test_a_paper_that_its_best_sentence_belies_is_uncertain_and_keeps_its_probability(
+    whole: Verdict, sentences: tuple[Verdict | None, ...], quoted: dict[int, Verdict], label: Label, place: int | None
+) -> None:
+    said = quoted or {place: one for place, one in enumerate(sentences) if one}
+    verdict, quotation = judge_paper(WordReader(), TwoReadings(Reading(whole, sentences), said))
+    assert (verdict.label, quotation) == (label, place)
+    assert (verdict.support, verdict.contradict) == (whole.support, whole.contradict)
+    assert (verdict.reason == AT_ODDS) is (label == "neutral" and whole != NEITHER)
+
+
+def test_the_paper_its_strongest_sentence_and_strongest_quote_speak() -> None:
+    found = make_features(Reading(FOR, (NEITHER, AGAINST, None)), [LIKELY])
+    assert len(found) == FEATURES
+    assert found[0] > 2 > found[1]
+    assert found[3] > 2
+    assert found[4] == pytest.approx(0.405, abs=0.001)
+    assert make_features(Reading(FOR, (None,)), [])[2:6].tolist() == [SILENT] * 4
+
+
+@pytest.mark.parametrize(
+    ("whole", "quote", "label"),
+    [
+        (FOR, FOR, "support"),
+        (AGAINST, AGAINST, "contradict"),
+        (NEITHER, NEITHER, "neutral"),
+        (FOR, AGAINST, "neutral"),
+        (WEAK, NEITHER, "neutral"),
+        (WEAK, FOR, "support"),
+    ],
+)
+def test_the_more_probable_side_is_taken_if_it_is_probable_enough(whole: Verdict, quote: Verdict, label: Label) -> None:
+    weights = ((0.5, -0.5, 0.0, 0.0, 0.5, -0.5, 0.0), (-0.5, 0.5, 0.0, 0.0, -0.5, 0.5, 0.0))
+    verdict = PaperDecision(weights, side=0.7)(Reading(whole, (whole,)), [quote])
+    assert verdict.label == label
+    assert verdict.of == "document"
+    assert verdict.support + verdict.neutral + verdict.contradict == pytest.approx(1.0)
+
+
+def test_what_a_sentence_says_alone_outweighs_small_differences_within_the_paper() -> None:
+    assert weigh_alone(0.5, 0.9) > weigh_alone(0.9, 0.1) > weigh_alone(0.9, 0.0) > 0

@@ -1,0 +1,234 @@
+"""The variants of the paper: V5, bm25, and the steps that only branches have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from retrieval.core.values import Claim
+from retrieval.index import Index
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.lexical import find_most_alike
+from service.configuration.config import Branch, Rerank
+from service.configuration.models import Models
+from service.grounding.claims import check_claim
+from service.grounding.ground import Grounder
+from service.grounding.schemas import GroundResponse
+from service.schemas.provenance import Provenance
+from tests.helpers.fakes import WordJudge, make_grounder, make_index, run_side
+
+CLAIM = Claim("zeta lowers pressure")
+
+
+def document(pmid: str, *sentences: str, title: str = "") -> dict[str, object]:
+    return {"pmid": pmid, "title": title, "abstract": " ".join(sentences)}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """Ranked by BM25 for the claim: the shorter a document and the more often it says zeta, the higher."""
+    opened = make_index(
+        tmp_path_factory.mktemp("ground"),
+        [
+            document("1", "Zeta zeta zeta zeta did not matter.", "Zeta is against pressure."),
+            document("2", "Zeta zeta zeta is against it, without doubt cast.", "No effect of zeta against pressure."),
+            document("3", "Zeta zeta stands for lower pressure, best of all best.", "It was not measured against zeta."),
+            document("4", "Zeta was never against pressure.", "This is for zeta, the best."),
+            document("5", "Zeta was not against anything here, said many people in the long hall of words.", "Best."),
+            document("6", "Zeta speaks for lower pressure best best best."),
+            document("7", "Another thing entirely."),
+        ],
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def grounder(index: Index) -> Grounder:
+    return make_grounder(index)[0]
+
+
+def pmids(evidence: object) -> list[str]:
+    return [one.document.pmid for one in evidence]  # type: ignore[attr-defined]
+
+
+def test_contradictions_are_the_first_three_in_bm25_order_with_a_cue_sentence_so_labelled(
+    index: Index, grounder: Grounder
+) -> None:
+    ranked = [hit.pmid for hit in index.search(CLAIM.text, 1000)]
+    # Document 1's only contradicting sentence has no negation cue: the gate loses it, as the paper's does.
+    allowed = [pmid for pmid in ranked if pmid in {"2", "3", "4", "5"}]
+    grounding = grounder.ground(CLAIM)
+    assert pmids(grounding.contradicting) == allowed[:3]
+    assert all(one.sentence and one.sentence.cues and "against" in one.sentence.text for one in grounding.contradicting)
+
+
+def test_supports_are_the_top_three_of_the_reranker_and_never_on_both_lists(grounder: Grounder) -> None:
+    grounding = grounder.ground(CLAIM)
+    against = set(pmids(grounding.contradicting))
+    supporting = pmids(grounding.supporting)
+    assert supporting[0] == "6"  # "best" three times
+    assert not against & set(supporting)
+    assert len(supporting) == 3
+    scores = [one.score for one in grounding.supporting]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_support_shows_the_sentence_its_judge_likes_best(grounder: Grounder) -> None:
+    first = grounder.ground(CLAIM).supporting[0]
+    assert first.sentence is not None
+    assert "for" in first.sentence.text.split()
+    assert first.verdict is not None
+    assert first.verdict.label == "support"
+
+
+def test_known_pmids_are_dropped_from_support_alone(index: Index, grounder: Grounder) -> None:
+    first = grounder.ground(CLAIM)
+    known = (*pmids(first.supporting)[:1], *pmids(first.contradicting)[:1])
+    second = grounder.ground(Claim(CLAIM.text, known_pmids=known))
+    assert not set(known) & set(pmids(second.supporting))
+    assert pmids(second.contradicting) == pmids(first.contradicting)
+
+
+def test_known_documents_cost_no_support_its_place(tmp_path: Path) -> None:
+    # BM25 puts the known ones first: with the twenty that the variant fetches, they alone would be left to drop.
+    known = [document(f"k{i}", "Zeta zeta zeta lowers pressure for all.") for i in range(25)]
+    others = [document(f"o{i}", "Zeta stands for lower pressure, as many people said in a long hall of words.") for i in range(3)]
+    index = make_index(tmp_path, [*known, *others])
+    claim = Claim(CLAIM.text, known_pmids=tuple(f"k{i}" for i in range(25)))
+    grounder = make_grounder(index)[0]
+    found = grounder.ground(claim)
+    assert sorted(pmids(found.supporting)) == ["o0", "o1", "o2"]
+    assert found.checked["support"].documents == 3
+    assert found.checked["contradict"] == grounder.ground(CLAIM).checked["contradict"], "the other side is as it was"
+    index.close()
+
+
+def test_only_those_most_alike_are_reranked(index: Index) -> None:
+    whole, _ = make_grounder(index)
+    support = whole.config.branch("support").model_copy(update={"rerank": Rerank(model="relevance", first=2)})
+    grounder = Grounder(index, whole.config.model_copy(update={"support": support}), whole.models)
+    ranked = [hit.pmid for hit in index.search(CLAIM.text, 100)]
+    alike = find_most_alike(CLAIM.text, [make_passage(entry.document) for entry in index.entries(ranked)], 2)
+    side = run_side(grounder, CLAIM, "support")
+    assert set(pmids(side.evidence)) == {ranked[place] for place in alike}
+    assert side.counts.documents == len(ranked), "what was retrieved and put aside is counted as retrieved"
+
+
+def test_every_sentence_is_verbatim_and_every_cue_inside_it(grounder: Grounder) -> None:
+    grounding = grounder.ground(CLAIM)
+    for one in (*grounding.contradicting, *grounding.supporting):
+        assert one.sentence is not None
+        assert one.document.abstract[one.sentence.start : one.sentence.end] == one.sentence.text
+        for scope in one.negations:
+            assert one.sentence.start <= scope.cue.start < scope.cue.end <= one.sentence.end
+            assert one.sentence.start <= scope.scope_start <= scope.scope_end <= one.sentence.end
+
+
+def test_the_judge_stops_after_the_third_contradiction(tmp_path: Path) -> None:
+    many = make_index(tmp_path, [document(str(i), "Zeta is not against pressure.") for i in range(50)])
+    grounder, judge = make_grounder(many)
+    grounding = grounder.ground(CLAIM)
+    # Three documents, and the sentence that tells that the third one is over; the supports' three follow.
+    assert grounding.checked["contradict"].judged == 4
+    assert grounding.checked["contradict"].candidates == 50
+    assert len(judge.read) <= 4 + 3
+    many.close()
+
+
+def test_nothing_found_is_said_with_what_was_checked(index: Index) -> None:
+    grounder, _ = make_grounder(index)
+    provenance = Provenance.of(grounder)
+    response = GroundResponse.of(grounder.ground(Claim("another entirely")), provenance)
+    assert response.contradicting == []
+    assert "No contradiction found among" in response.summary
+    nothing = GroundResponse.of(grounder.ground(Claim("qwertz")), provenance)
+    assert nothing.summary.startswith("No document of the index shares a word")
+
+
+def test_document_level_reads_whole_abstracts_and_still_shows_a_sentence(index: Index) -> None:
+    grounder, judge = make_grounder(index)
+    contradict = grounder.config.branch("contradict")
+    assert contradict.judge is not None
+    level = contradict.model_copy(update={"judge": contradict.judge.model_copy(update={"level": "document"})})
+    grounder.config = grounder.config.model_copy(update={"contradict": level})
+    evidence = run_side(grounder, CLAIM, "contradict").evidence
+    assert judge.read[0].count(".") >= 2
+    assert all(one.sentence for one in evidence)
+
+
+def test_bm25_alone_follows_the_index_and_says_that_no_stance_was_judged(index: Index) -> None:
+    grounder, judge = make_grounder(index, "bm25")
+    grounding = grounder.ground(CLAIM)
+    ranked = [hit.pmid for hit in index.search(CLAIM.text, 100)]
+    assert pmids(grounding.supporting) == [p for p in ranked if p not in set(pmids(grounding.contradicting))][:3]
+    assert not judge.read
+    assert all("not judged" in one.why for one in grounding.supporting)
+
+
+def test_the_question_widens_the_search(index: Index, grounder: Grounder) -> None:
+    assert grounder.ground(Claim("zeta", question="Another thing?")).checked["contradict"].documents == 7
+
+
+def test_the_same_claim_gives_the_same_answer_from_many_threads(grounder: Grounder) -> None:
+    claims = [check_claim(text) for text in ("zeta lowers pressure", "another thing", "people in the hall")] * 8
+    alone = [json.dumps(asdict(grounder.ground(claim)), default=str) for claim in claims]
+    with ThreadPoolExecutor(8) as pool:
+        together = [json.dumps(asdict(found), default=str) for found in pool.map(grounder.ground, claims)]
+    assert together == alone
+
+
+def test_a_document_without_sentences_can_be_returned_and_says_so(tmp_path: Path) -> None:
+    index = make_index(tmp_path, [{"pmid": "1", "title": "Zeta lowers pressure", "abstract": ""}])
+    grounder, _ = make_grounder(index)
+    (only,) = grounder.ground(CLAIM).supporting
+    assert only.sentence is None
+    assert "no sentence" in only.why
+    index.close()
+
+
+def varied(index: Index, change: dict[str, object], profile: dict[str, object] | None = None) -> tuple[Grounder, WordJudge]:
+    """V5 with another contradiction branch, over the stand-ins."""
+    grounder, judge = make_grounder(index)
+    branch = Branch.model_validate({**grounder.config.branch("contradict").model_dump(), **change})
+    models = Models(
+        grounder.models.profile.model_copy(update=profile or {"skim": None}), grounder.models.rerankers, grounder.models.judges
+    )
+    return Grounder(index, grounder.config.model_copy(update={"contradict": branch}), models), judge
+
+
+def test_a_profile_may_bound_how_many_sentences_are_asked_about(index: Index) -> None:
+    everything = {"filter": None, "select": {"rule": "first", "label": "contradict", "n": 9}}
+    whole, read_all = varied(index, {**everything, "judge": {"model": "stance", "skim": True}})
+    run_side(whole, CLAIM, "contradict")
+    bounded, read_some = varied(index, {**everything, "judge": {"model": "stance", "skim": True}}, {"skim": 4})
+    counts = run_side(bounded, CLAIM, "contradict").counts
+    assert len(read_all.read) == 11
+    assert len(read_some.read) == counts.judged == 4
+    assert set(read_some.read) <= set(read_all.read)
+    unbounded, read = varied(index, {**everything, "judge": {"model": "stance"}}, {"skim": 4})
+    run_side(unbounded, CLAIM, "contradict")
+    assert len(read.read) == 11, "the variant must allow it"
+
+
+def test_the_penalised_score_orders_whole_documents_read_both_ways(index: Index) -> None:
+    grounder, judge = varied(
+        index,
+        {
+            "filter": None,
+            "judge": {"model": "stance", "level": "document", "directions": 2},
+            "select": {"rule": "penalised", "n": 6},
+        },
+    )
+    evidence = run_side(grounder, CLAIM, "contradict").evidence
+    assert judge.read.count(CLAIM.text) == 6, "once for each document, as the premise of the way back"
+    scores = {one.document.pmid: one.score for one in evidence}
+    # Forth each abstract that holds "against" is a contradiction (0.8), back the claim is neutral (0.2): mean 0.5, support 0.15.
+    assert scores["1"] == pytest.approx(0.5 - 0.5 * 0.15 + 0.1 * 1 / 6)
+    led = [one.document.pmid for one in evidence if one.verdict and one.verdict.contradict >= 0.35]
+    assert [one.document.pmid for one in evidence][: len(led)] == led, "those above the floor lead, the others are backfill"

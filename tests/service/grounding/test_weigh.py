@@ -1,0 +1,125 @@
+"""The verdict at a glance: which papers count where, what their designs weigh, how certain it is, and the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+import pytest
+
+from nli.text.designs import find_design
+from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
+from retrieval.index import Index
+from service.grounding.weigh import SURE, Outcome, describe_certainty, find_place, place_papers, weigh
+from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
+
+TITLES = {"trial": "A randomised trial", "review": "A meta-analysis", "animal": "Zeta in mice", "case": "A case of gout"}
+
+
+def paper(
+    stance: Stance, design: str = "trial", label: Label | None = None, retracted: bool = False, judged: bool = True,
+    score: float = 0.6,
+) -> Evidence:  # fmt: skip
+    document = Document("1", TITLES[design], "Zeta.", retracted=retracted)
+    verdict = Verdict(0.2, 0.2, 0.6, decided=label or stance, of="document") if judged else None
+    return Evidence(document, stance, Sentence("1", 0, 0, 5, "Zeta."), 1, score, "judge@1", verdict)
+
+
+def grounded(*listed: Evidence, silent: Sequence[Evidence] = (), found: int = 9) -> Grounding:
+    counts = BranchCounts(found, 9, 9, 9, 3)
+    against = tuple(one for one in listed if one.stance == "contradict")
+    for_it = tuple(one for one in listed if one.stance == "support")
+    return Grounding(Claim("x"), against, for_it, {"contradict": counts, "support": counts}, silent=tuple(silent))
+
+
+AGAINST, FOR = paper("contradict"), paper("support")
+QUIET = paper("support", label="neutral")
+
+
+@pytest.mark.parametrize(
+    ("grounding", "outcome", "says"),
+    [
+        (grounded(AGAINST), "contradict", "One paper contradicts this claim."),
+        (grounded(AGAINST, QUIET, silent=[QUIET]), "contradict", "claim; none of the 3 papers read supports it."),
+        (grounded(FOR, silent=[QUIET]), "support", "One paper supports this claim; none of the 2 papers read contradicts it."),
+        (grounded(FOR, FOR), "support", "Both papers that take a side support this claim."),
+        (grounded(FOR, FOR, FOR), "support", "All 3 papers that take a side support this claim."),
+        (grounded(AGAINST, AGAINST, AGAINST, FOR), "contradict", "Most evidence found contradicts this claim."),
+        (grounded(AGAINST, FOR, FOR), "mixed", "The evidence found is mixed"),
+        (grounded(AGAINST, FOR, FOR, FOR), "support", "Most evidence found supports this claim."),
+        # More papers, of less weight: most of what was found is neither.
+        (grounded(paper("contradict", "review"), paper("support", "animal"), paper("support", "animal")), "mixed", "mixed"),
+        (grounded(paper("contradict", "review"), paper("support", "animal")), "mixed", "mixed"),
+        (grounded(QUIET), "uncertain", "No paper found clearly"),
+        (grounded(silent=[QUIET]), "silent", "The papers read say nothing"),
+        (grounded(paper("support", retracted=True)), "nothing", "Only retracted papers were found for this claim."),
+        (grounded(), "nothing", "No paper found is about this claim."),
+        (grounded(found=0), "nothing", "No paper in the index matches this claim."),
+        (grounded(paper("support", judged=False)), "unjudged", "no model judged"),
+        (grounded(paper("contradict", retracted=True), FOR), "support", "One paper supports this claim."),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_where_the_evidence_lies(grounding: Grounding, outcome: Outcome, says: str) -> None:
+    found = weigh(grounding)
+    assert found.outcome == outcome
+    assert says in found.says
+
+
+def test_papers_are_counted_once_and_weighed_by_their_design_and_probability() -> None:
+    review, mice = paper("contradict", "review"), paper("support", "animal", score=0.9)
+    found = weigh(grounded(review, AGAINST, mice, QUIET, paper("support", retracted=True), silent=[mice, mice]))
+    assert (found.papers.contradict, found.papers.uncertain, found.papers.support, found.papers.silent) == (2, 1, 1, 2)
+    weights = {name: find_design(Document("1", title, "")).weight for name, title in TITLES.items()}
+    assert found.weights.contradict == pytest.approx(0.6 * (weights["review"] + weights["trial"]))
+    assert found.weights.support == pytest.approx(0.9 * weights["animal"])
+    assert found.weights.silent == pytest.approx(2 * weights["animal"])
+    assert (found.strong.contradict, found.strong.support, found.strong.uncertain, found.strong.silent) == (2, 0, 1, 0)
+    assert (found.retracted, found.looked_at, found.read) == (1, 9, 3)
+    assert found.detail.startswith(
+        "Of 9 papers found and 6 read, 2 contradict it, 1 is uncertain or mixed, 1 supports it and 2 say nothing about it."
+    )
+    assert "1 paper is retracted and not counted." in found.detail
+
+
+def test_one_small_paper_is_never_sure_and_opposition_and_doubt_make_a_verdict_less_certain() -> None:
+    def certainty(*listed: Evidence) -> float:
+        return weigh(grounded(*listed)).certainty
+
+    small, large = paper("support", "case", score=0.999), paper("support", "review", score=0.999)
+    assert certainty(small) < SURE <= certainty(large)
+    assert describe_certainty(certainty(small)) == "probable"
+    assert certainty(small, small) > SURE
+    assert certainty(large, AGAINST) < certainty(large)
+    assert certainty(FOR) < certainty(large)
+    assert certainty(FOR, QUIET) == certainty(FOR), "a paper that takes no side makes none surer"
+    assert certainty() == certainty(QUIET) == certainty(paper("support", retracted=True)) == 0.0
+
+
+def test_nothing_is_on_a_side_that_its_own_label_does_not_name() -> None:
+    assert find_place(AGAINST) == "contradict"
+    assert find_place(QUIET) == "uncertain"
+    assert find_place(paper("support", label="contradict")) == "uncertain"
+    assert find_place(paper("support", judged=False)) == "unjudged"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    texts = [*(f"Zeta is against pressure {'best ' * place}." for place in range(4)), "Zeta was measured with pressure."]
+    papers = [{"pmid": str(place), "title": "", "abstract": text} for place, text in enumerate(texts)]
+    with closing(make_index(tmp_path_factory.mktemp("weigh"), papers)) as opened:
+        yield opened
+
+
+def test_every_paper_that_was_read_counts_in_its_place_also_those_listed_later(index: Index) -> None:
+    found = make_reading_grounder(index).ground(Claim("zeta changes pressure"))
+    placed = place_papers(found)
+    assert sorted(one.evidence.document.pmid for one in placed) == ["0", "1", "2", "3", "4"]
+    assert (len(found.contradicting), len(found.more)) == (3, 1)
+    assert weigh(found).papers.contradict == 4
+
+
+def test_a_side_filled_by_rank_alone_counts_for_no_side(index: Index) -> None:
+    found = make_grounder(index, "bm25")[0].ground(Claim("zeta changes pressure"))
+    weighed = weigh(found)
+    assert (weighed.outcome, weighed.papers.total) == ("unjudged", 0)
+    assert weighed.unjudged == len(found.supporting) + len(found.contradicting)
