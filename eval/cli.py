@@ -9,7 +9,7 @@ from eval.commands.answering.leads import leads
 from eval.commands.answering.questions import questions
 from eval.commands.beir import beir
 from eval.commands.bench.evidence import bench_app
-from eval.commands.claims import claims, titles
+from eval.commands.claims import claims, cochrane, titles
 from eval.commands.crossgenre import crossgenre
 from eval.commands.evidencebench import evidencebench
 from eval.commands.feedback import feedback
@@ -24,7 +24,7 @@ eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args
 app.add_typer(eval_app, name="eval")
 app.add_typer(bench_app, name="bench")
 for command in (
-    evidencebench, beir, crossgenre, litsearch, claims, feedback, titles, leads, questions, judges, spellings, scifact,
+    evidencebench, beir, crossgenre, litsearch, claims, cochrane, feedback, titles, leads, questions, judges, spellings, scifact,
     predictions, report, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)

@@ -1,4 +1,4 @@
-"""`counterpoint eval claims` and `counterpoint eval titles`; heavy things are imported when they run, so that --help answers at
+"""`counterpoint eval claims`, `titles` and `cochrane`; heavy things are imported when they run, so that --help answers at
 once."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from service.configuration import defaults
 if TYPE_CHECKING:
     from eval.claims.report import ClaimsReport
 
-WORK = Path("claims.work")
+WORK, COCHRANE_WORK = Path("claims.work"), Path("cochrane.work")
 
 WorkOption = Annotated[Path, work_option("what was grounded is")]
 
@@ -62,6 +62,39 @@ def claims(
         check_held(paper_claims, grounder.index.store, file, index)
         print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
         _tell(measure_claims(paper_claims, file, grounder, work, get_command_line(), baseline), json)
+
+
+def cochrane(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="MedEvidence's questions with their abstracts, as JSON lines.", show_default=False),
+    ],
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[Path, work_option("the index and what was grounded are")] = COCHRANE_WORK,
+    json: JsonOption = None,
+) -> None:
+    """Measure agreement with the conclusions of Cochrane's reviews, over one index of all their abstracts."""
+    with report_errors():
+        from eval.claims.cochrane import list_lines, measure_cochrane, read_conclusions, report_json, write_corpus
+
+        check_output(json, [file])
+        conclusions, documents = read_conclusions(file)
+        from eval.retrieval.kept_index import open_index
+        from service.configuration.config import load_config, load_profile
+        from service.configuration.models import load_models
+        from service.grounding.ground import Grounder
+
+        grounding = load_config(config)
+        models = load_models(grounding, load_profile(profile))
+        print_note(f"Asking {len(conclusions)} questions over {len(documents)} abstracts; progress is saved in {work}.")
+        work.mkdir(parents=True, exist_ok=True)
+        write_corpus(documents, work / "corpus.jsonl")
+        index = open_index(work / "corpus.jsonl", work, list(models.encoders.values()))
+        report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
+        typer.echo("\n".join(list_lines(report)))
+        if json:
+            write_report(json, report_json(report))
 
 
 def titles(

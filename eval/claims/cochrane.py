@@ -1,0 +1,202 @@
+"""Agreement with the conclusions of Cochrane's reviews: MedEvidence (ICLR 2026), questions on an outcome under two treatments.
+
+Each question asks whether an outcome is higher, lower or the same with one treatment than with another. It is asked as two
+claims, "higher" and "lower", over one index of all abstracts that the reviews rest on; the two verdicts give one answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from eval.measures.resuming import record_each
+from eval.variants.evaluation import grounding_code
+from indexes.readers.base.jsonl import read_some
+from indexes.readers.base.records import RecordError
+from retrieval.core.values import Claim, Document
+from retrieval.store.journal import Origin, hash_file
+from retrieval.store.manifest import write_atomically
+from retrieval.training.measure import bootstrap_interval
+from service.grounding.ground import Grounder
+from service.grounding.weigh import Outcome, weigh
+
+Answer = Literal["higher", "lower", "no difference", "uncertain effect", "insufficient data"]
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+DECLINED: Literal["declined"] = "declined"
+Given = Answer | Literal["declined"]
+_QUESTION = re.compile(
+    r"(is|are) (.+?),? (?:higher|lower), (?:higher|lower),? or the same,?(?: when)? comparing (?:following )?(.+)\?",
+    re.IGNORECASE,
+)
+_FIELDS = "question, answer and abstracts (pmid, title, abstract)"
+_BETWEEN = (" to ", " versus ", " vs. ", " vs ", " with ", " and ")
+"""What stands between the two treatments, the surest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A question, the review's answer, and the claims that ask it."""
+
+    question: str
+    answer: Answer
+    higher: str
+    lower: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What became of a question: the outcomes of its two claims, and the answer that they give."""
+
+    conclusion: Conclusion
+    higher: Outcome
+    lower: Outcome
+
+    @property
+    def given(self) -> Given:
+        """The answer."""
+        return answer_from(self.higher, self.lower)
+
+    @property
+    def right(self) -> bool:
+        """Whether it is the review's."""
+        return self.given == self.conclusion.answer
+
+    @property
+    def opposite(self) -> bool:
+        """Whether it is the other direction."""
+        return {self.given, self.conclusion.answer} == {"higher", "lower"}
+
+
+@dataclass(frozen=True, slots=True)
+class CochraneReport:
+    """Percentages with 95 % intervals from a bootstrap over questions: agreement, questions declined, and always giving the
+    commonest answer; of the questions `directed` to a side, how many were right or opposite; and answers by the review's."""
+
+    file: str
+    questions: int
+    agreement: tuple[float, float, float]
+    declined: tuple[float, float, float]
+    commonest: float
+    directed: int
+    right: int
+    opposite: int
+    table: Mapping[Answer, Mapping[str, int]]
+    models: Mapping[str, str]
+    command: str
+    judgements: Sequence[Mapping[str, str]]
+
+
+def answer_from(higher: Outcome, lower: Outcome) -> Given:
+    """The answer that the verdicts on "higher" and "lower" give; declined if neither claim has one.
+
+    A side that is supported is the answer unless the other is too; where none is, one that is contradicted leaves no difference,
+    and mixed evidence an uncertain effect.
+    """
+    outcomes = {higher, lower}
+    if higher == lower == "support" or "mixed" in outcomes:
+        return "uncertain effect"
+    if "support" in outcomes:
+        return "higher" if higher == "support" else "lower"
+    return "no difference" if "contradict" in outcomes else DECLINED
+
+
+def ask(question: str) -> tuple[str, str]:
+    """The two claims of a question: the outcome is higher, and lower, with the first treatment than with the second.
+
+    Raises `RecordError` for a question of another form.
+    """
+    match = _QUESTION.fullmatch(" ".join(question.split()))
+    if match is None:
+        raise RecordError(f"expected “Is … higher, lower, or the same when comparing … to …?”, got {question!r}")
+    verb, outcome, treatments = match.groups()
+    between = next((one for one in _BETWEEN if one in treatments), None)
+    first, _, second = treatments.rpartition(between) if between else (treatments, "", "")
+    than = f"with {first} than with {second}" if second else f"when comparing {treatments}"
+    higher, lower = (f"{outcome[0].upper()}{outcome[1:]} {verb.lower()} {way} {than}." for way in ("higher", "lower"))
+    return higher, lower
+
+
+def read_conclusions(path: Path) -> tuple[list[Conclusion], list[Document]]:
+    """The questions of a file of JSON lines, gzipped or not, and the abstracts of all their reviews.
+
+    Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid line.
+    """
+    documents: dict[str, Document] = {}
+
+    def read(row: dict[str, Any], _line: int) -> Conclusion:
+        try:
+            if row["answer"] not in ANSWERS:
+                raise RecordError(f"expected answer to be one of {', '.join(ANSWERS)}, got {row['answer']!r}")
+            for one in row["abstracts"]:
+                pmid = str(one["pmid"])
+                documents[pmid] = Document(pmid, str(one["title"]), str(one["abstract"]))
+            return Conclusion(row["question"], row["answer"], *ask(row["question"]))
+        except (KeyError, TypeError, AttributeError):
+            raise RecordError(f"expected {_FIELDS}") from None
+
+    return read_some(path, read, "question", _FIELDS), list(documents.values())
+
+
+def write_corpus(documents: Sequence[Document], path: Path) -> None:
+    """The documents in the product's own format, for an index."""
+    rows = ({"pmid": one.pmid, "title": one.title, "abstract": one.abstract} for one in documents)
+    write_atomically(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+
+
+def measure_cochrane(
+    conclusions: Sequence[Conclusion], path: Path, grounder: Grounder, work: Path, command: str
+) -> CochraneReport:
+    """Ask every question over the grounder's index; a stopped run resumes from `work`."""
+
+    def judge(one: Conclusion) -> list[Outcome]:
+        return [weigh(grounder.ground(Claim(claim))).outcome for claim in (one.higher, one.lower)]
+
+    origin = Origin(hash_file(path), [grounder.config.name, grounder.models.names()], grounding_code())
+    outcomes = record_each([(one.question, one) for one in conclusions], judge, origin, work, "cochrane", "questions")
+    judgements = [Judgement(one, *pair) for one, pair in zip(conclusions, outcomes, strict=True)]
+    directed = [one for one in judgements if one.conclusion.answer in ("higher", "lower")]
+
+    def measure(test: Callable[[Judgement], bool]) -> tuple[float, float, float]:
+        return bootstrap_interval(lambda some: 100 * sum(map(test, some)) / len(some), judgements)
+
+    return CochraneReport(
+        file=path.name,
+        questions=len(judgements),
+        agreement=measure(lambda one: one.right),
+        declined=measure(lambda one: one.given == DECLINED),
+        commonest=100 * max(Counter(one.answer for one in conclusions).values()) / len(conclusions),
+        directed=len(directed),
+        right=sum(one.right for one in directed),
+        opposite=sum(one.opposite for one in directed),
+        table={answer: dict(Counter(one.given for one in judgements if one.conclusion.answer == answer)) for answer in ANSWERS},
+        models=grounder.models.names(),
+        command=command,
+        judgements=[
+            {**asdict(one.conclusion), "given": one.given, "found_higher": one.higher, "found_lower": one.lower}
+            for one in judgements
+        ],
+    )  # fmt: skip
+
+
+def list_lines(report: CochraneReport) -> list[str]:
+    """The report as a table in text."""
+    agreement, declined = (f"{value:.1f} % ({low:.1f} to {high:.1f})" for value, low, high in (report.agreement, report.declined))
+    columns = (*ANSWERS, DECLINED)
+    rows = [[answer, *(str(row.get(given, 0)) for given in columns)] for answer, row in report.table.items()]
+    lines = ["".join(f"{cell:>18}" for cell in row) for row in [["review \\ given", *columns], *rows]]
+    return [
+        f"{report.file}: {report.questions} questions",
+        f"agreement {agreement}; declined {declined}; always the commonest answer {report.commonest:.1f} %",
+        f"of {report.directed} with a direction {report.right} right, {report.opposite} opposite",
+        *lines,
+    ]
+
+
+def report_json(report: CochraneReport) -> str:
+    """The report as JSON."""
+    return json.dumps(asdict(report), indent=1, ensure_ascii=False) + "\n"
