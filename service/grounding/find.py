@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 from nli.text.designs import is_notice
 from retrieval.core.values import Claim, Hit
@@ -10,6 +11,7 @@ from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
 from retrieval.store.rows import Entry
+from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.forms import add_other_forms
 from retrieval.words.synonyms import add_synonyms
 from service.configuration.config import Retrieve
@@ -24,7 +26,7 @@ DEEPER = 10
 def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only | None = None) -> list[Entry]:
     """At most `step.k` papers, best first, without notices of a retraction or correction, which repeat another paper's words."""
     deep = step if only is None else step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
-    hits = retrieve(deep, [make_query(claim, step.query)], index, models.encoders)
+    hits = retrieve(deep, make_queries(claim, step), index, models.encoders)
     if only is not None:
         pmids = only([hit.pmid for hit in hits])
         hits = [hit for hit in hits if hit.pmid in pmids]
@@ -35,6 +37,12 @@ def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only 
 def make_query(claim: Claim, parts: str) -> str:
     """What is searched for: the claim, or the claim behind the question that it answers."""
     return f"{claim.question} {claim.text}".strip() if parts == "question+claim" else claim.text
+
+
+def make_queries(claim: Claim, step: Retrieve) -> list[str]:
+    """The queries of a step: one, or one for each adversarial wording of the claim."""
+    texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
+    return [make_query(replace(claim, text=text), step.query) for text in texts]
 
 
 def retrieve(

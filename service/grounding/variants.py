@@ -21,11 +21,10 @@ from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
-from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.lexical import find_most_alike
 from service.configuration.config import Branch, GroundingConfig, JudgeStep, Retrieve
 from service.configuration.models import Models
-from service.grounding.find import Only, make_query, retrieve
+from service.grounding.find import Only, make_queries, make_query, retrieve
 from service.grounding.show import evidence_for
 from service.grounding.values import GroundStage, OnStage, StageName, tell_nobody
 
@@ -193,10 +192,8 @@ def run(request: Request) -> Side:
 
 def _find(request: Request) -> list[RankedDocument]:
     """The ranking of the first step: other documents replace the known ones, none replace those of the other side."""
-    step, claim, encoders = request.branch.retrieve, request.claim, request.models.encoders
-    texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
-    queries = [make_query(replace(claim, text=text), step.query) for text in texts]
-    ranking = retrieve(step, queries, request.index, encoders, request.known_pmids)
+    step, encoders = request.branch.retrieve, request.models.encoders
+    ranking = retrieve(step, make_queries(request.claim, step), request.index, encoders, request.known_pmids)
     hits = [hit for hit in ranking if hit.pmid not in request.without]
     if request.only:
         pmids = request.only([hit.pmid for hit in hits])

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from retrieval.words.adversarial import PLACE, make_adversarial_queries, read_te
 from service.assembly import assemble
 from service.configuration.config import Retrieve, load_config, load_profile
 from service.configuration.models import Models
-from service.grounding.find import retrieve
+from service.grounding.find import find, retrieve
 from service.grounding.ground import Grounder
 from service.grounding.variants import describe_ranking
 from tests.helpers.fake_encoder import WordEncoder
@@ -165,6 +166,13 @@ def test_adversarial_queries_are_each_searched_and_fused(index: Index) -> None:
     assert len(rankings) == 25
     assert retrieve(step, queries, index, ENCODERS) == reciprocal_rank_fusion(rankings, 60)[:4]
     assert describe_ranking(step, ENCODERS) == "rrf(words@1)"
+
+
+def test_the_default_path_searches_for_what_its_step_says(index: Index) -> None:
+    step = Retrieve(queries="adversarial", rrf=60, each=2, k=4, **DENSE)
+    claim, models = Claim("zinc helps"), SimpleNamespace(encoders=ENCODERS)
+    found = [entry.pmid for entry in find(index, models, step, claim)]  # type: ignore[arg-type]
+    assert found == [hit.pmid for hit in retrieve(step, make_adversarial_queries("zinc helps"), index, ENCODERS)]
 
 
 # --- grounding with it
