@@ -20,7 +20,6 @@ from indexes.readers.base.jsonl import read_some
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Claim, Document
 from retrieval.store.journal import Origin, hash_file
-from retrieval.store.manifest import write_atomically
 from retrieval.training.measure import bootstrap_interval
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, weigh
@@ -140,12 +139,6 @@ def read_conclusions(path: Path) -> tuple[list[Conclusion], list[Document]]:
             raise RecordError(f"expected {_FIELDS}") from None
 
     return read_some(path, read, "question", _FIELDS), list(documents.values())
-
-
-def write_corpus(documents: Sequence[Document], path: Path) -> None:
-    """The documents in the product's own format, for an index."""
-    rows = ({"pmid": one.pmid, "title": one.title, "abstract": one.abstract} for one in documents)
-    write_atomically(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
 
 
 def measure_cochrane(

@@ -76,10 +76,11 @@ def cochrane(
 ) -> None:
     """Measure agreement with the conclusions of Cochrane's reviews, over one index of all their abstracts."""
     with report_errors():
-        from eval.claims.cochrane import list_lines, measure_cochrane, read_conclusions, report_json, write_corpus
+        from eval.claims.cochrane import list_lines, measure_cochrane, read_conclusions, report_json
 
         check_output(json, [file])
         conclusions, documents = read_conclusions(file)
+        from eval.retrieval.collection import write_documents
         from eval.retrieval.kept_index import open_index
         from service.configuration.config import load_config, load_profile
         from service.configuration.models import load_models
@@ -88,9 +89,8 @@ def cochrane(
         grounding = load_config(config)
         models = load_models(grounding, load_profile(profile))
         print_note(f"Asking {len(conclusions)} questions over {len(documents)} abstracts; progress is saved in {work}.")
-        work.mkdir(parents=True, exist_ok=True)
-        write_corpus(documents, work / "corpus.jsonl")
-        index = open_index(work / "corpus.jsonl", work, list(models.encoders.values()))
+        corpus = write_documents(file, work, lambda: documents)
+        index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
         typer.echo("\n".join(list_lines(report)))
         if json:

@@ -19,18 +19,18 @@ def write_lead(
     certainty: str,
     studies_for: Sequence[str],
     studies_against: Sequence[str],
-    silent: int,
+    uncertain: int,
 ) -> str:
     """One sentence.
 
     `certainty` is sure, probable or possible; `studies_for` and `studies_against` name the kind of each paper that takes a side
-    ("a randomised trial").
+    ("a randomised trial"), and `uncertain` counts those behind an unclear verdict.
     """
     claim = asked.claim if asked.sound and len(asked.claim.split()) <= _MOST_WORDS else ""
     yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
-        papers = "one paper" if silent == 1 else f"{silent} papers"
+        papers = "one paper" if uncertain == 1 else f"{uncertain} papers"
         asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
         return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
     if verdict == "mixed":

@@ -42,7 +42,7 @@ def read_twice(reader: Reader, claim: str, paper: Abstract) -> TwoReadings:
 def judge_paper(reader: Reader, readings: TwoReadings) -> tuple[Verdict, int | None]:
     """The verdict on a paper, and the place of the sentence that says most for its side, None if none was read."""
     verdict = reader.paper(readings.whole, list(readings.quoted.values()))
-    side = verdict.leaning if verdict.label == "neutral" else verdict.label
+    side = verdict.side
     said = readings.quoted
     if not said:
         return verdict, None

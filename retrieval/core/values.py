@@ -166,6 +166,11 @@ class Verdict:
         """The more probable side, however probable neutral is; support if both are equal."""
         return "support" if self.support >= self.contradict else "contradict"
 
+    @property
+    def side(self) -> Stance:
+        """The side that it takes or, if it takes none, to which it leans."""
+        return self.leaning if self.label == "neutral" else self.label
+
     def turn(self) -> Verdict:
         """The same verdict on the opposite of the claim."""
         decision = OPPOSITE[self.decided] if self.decided and self.decided != "neutral" else self.decided

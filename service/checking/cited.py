@@ -28,9 +28,6 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
         return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict
-    side = verdict.leaning if verdict.label == "neutral" else verdict.label
     quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
-    return CitedOut(
-        kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=round(get_probability(verdict, side), 6),
-        sentence=quote, **details,
-    )  # fmt: skip
+    likely = round(get_probability(verdict, verdict.side), 6)
+    return CitedOut(kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)

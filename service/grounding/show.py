@@ -53,7 +53,7 @@ def _choose_list(reading: PaperReading, document: Document, uncertain: float) ->
 
 def _make_evidence(claim: Claim, reading: PaperReading, entry: Entry) -> Evidence:
     verdict = reading.verdict
-    stance = verdict.leaning if verdict.label == "neutral" else verdict.label
+    stance = verdict.side
     sentence = None if reading.sentence is None else entry.sentences()[reading.sentence]
     score = get_probability(verdict, stance)
     return evidence_for(claim.text, stance, entry.document, sentence, verdict, 0, score, reading.by, reading.note)

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from nli.text.designs import find_design
 from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
+from service.grounding.coverage import format_count
 
 Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
 """Where a paper belongs: on a side, between the sides, or on neither; or no model judged it."""
@@ -190,7 +191,7 @@ def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged
     if papers.total:
         numbers = {place: getattr(papers, place) for place in COUNTED}
         counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in numbers.items() if n or place in ("contradict", "support")]
-        sentences.append(f"Of {_count(looked_at)} found and {papers.total:,.0f} read, {_join(counts)}.")
+        sentences.append(f"Of {format_count(looked_at, 'paper')} found and {papers.total:,.0f} read, {_join(counts)}.")
         shares = [
             f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in COUNTED if getattr(weights, place)
         ]
@@ -201,9 +202,9 @@ def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged
             f"{_verb('contradict', strong.contradict)} and {strong.support:,.0f} {_verb('support', strong.support)}."
         )
     if retracted:
-        sentences.append(f"{_count(retracted)} {'is' if retracted == 1 else 'are'} retracted and not counted.")
+        sentences.append(f"{format_count(retracted, 'paper')} {'is' if retracted == 1 else 'are'} retracted and not counted.")
     if unjudged:
-        sentences.append(f"{_count(unjudged)} {'was' if unjudged == 1 else 'were'} not judged.")
+        sentences.append(f"{format_count(unjudged, 'paper')} {'was' if unjudged == 1 else 'were'} not judged.")
     return " ".join(sentences)
 
 
@@ -224,7 +225,3 @@ def _verb(place: Counted, papers: float) -> str:
 
 def _join(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _count(papers: float) -> str:
-    return f"{papers:,.0f} paper{'' if papers == 1 else 's'}"

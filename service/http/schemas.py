@@ -85,13 +85,13 @@ class GroundStageEvent(BaseModel):
             "rerank": f"Choosing the papers to read among {stage.documents:,}.",
             "judge": f"Read {stage.judged:,} of {stage.documents:,} papers.",
         }
-        details = {
+        for_side = {
             "retrieve": f"Searching {stage.documents:,} documents for evidence that may {verb} the claim.",
             "rerank": f"Reading {stage.documents:,} documents.",
             "judge": f"Judging the sentences of the best of {stage.documents:,} documents.",
-            **({} if stage.side else for_both),
             "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
         }
+        details = for_side if stage.side else for_both
         return cls(detail=details[stage.name], **asdict(stage))
 
 

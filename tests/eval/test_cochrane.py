@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from eval.claims.cochrane import answer_from, ask, list_lines, measure_cochrane, read_conclusions, write_corpus
+from eval.claims.cochrane import answer_from, ask, list_lines, measure_cochrane, read_conclusions
+from eval.retrieval.collection import write_documents
 from indexes.readers.base.records import RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from service.grounding.weigh import Outcome
@@ -72,8 +73,8 @@ def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
     rows += [{"question": question.replace("pressure", "gout"), "answer": "lower", "abstracts": []}]
     path = write(tmp_path / "some.jsonl", *rows)
     conclusions, documents = read_conclusions(path)
-    write_corpus(documents, tmp_path / "corpus.jsonl")
-    assert json.loads((tmp_path / "corpus.jsonl").read_text()) == ABSTRACTS[0]
+    corpus = write_documents(path, tmp_path / "work", lambda: documents)
+    assert json.loads(corpus.read_text()) == ABSTRACTS[0]
     index = make_index(tmp_path / "index", ABSTRACTS)
     report = measure_cochrane(conclusions, path, make_reading_grounder(index), tmp_path / "work", "cochrane")
     assert [one["given"] for one in report.judgements] == ["no difference", "declined"]
