@@ -109,10 +109,5 @@ def weigh_shared_terms(query: str, wanted: dict[str, float], text: str) -> float
     return weigh_share(wanted, find_shared_terms(query, text))
 
 
-def add_synonyms(query: str) -> str:
-    """The synonyms of the query's phrases, for a search that matches words literally; "" if there are none."""
-    return " ".join(dict.fromkeys(term for _, others in find_synonyms(query) for other in others for term in other))
-
-
 def _contains_phrase(phrase: Phrase, words: Sequence[str]) -> bool:
     return any(tuple(words[at : at + len(phrase)]) == phrase for at in range(len(words) - len(phrase) + 1))

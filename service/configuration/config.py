@@ -16,8 +16,7 @@ class Retrieve(Strict):
 
     `dense` searches the vectors that the profile's `encoder` made. Several rankings, from two sources or from the many queries
     of `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, or `k` if that is not given.
-    With `spellings`, BM25 searches for the British and the American form of every word; with `synonyms`, also for its synonyms
-    (retrieval/words/synonyms.txt).
+    With `spellings`, BM25 searches for the British and the American form of every word.
     `vectors` says what `dense` means for an index without vectors of the encoder, or for a profile without the encoder: they are
     `required`, or used `if-present` and BM25 searches alone otherwise (`service.grounding.ground.adapt`).
     """
@@ -31,7 +30,6 @@ class Retrieve(Strict):
     rrf: Count = 60
     each: Count | None = None
     spellings: bool = False
-    synonyms: bool = False
 
     @property
     def fused(self) -> bool:
@@ -49,8 +47,8 @@ class Retrieve(Strict):
             raise ValueError("sources should name bm25, dense or both, each once")
         if self.queries == "adversarial" and self.sources != ["dense"]:
             raise ValueError("adversarial queries are for dense retrieval: use them with sources: [dense]")
-        if (self.spellings or self.synonyms) and "bm25" not in self.sources:
-            raise ValueError("spellings and synonyms are for lexical search: use them with the source bm25")
+        if self.spellings and "bm25" not in self.sources:
+            raise ValueError("spellings are for lexical search: use them with the source bm25")
         # Compare values, not which keys were set: a configuration dumped with its defaults can then be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")

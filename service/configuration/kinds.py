@@ -102,15 +102,6 @@ class EmbeddedRerankerOptions(_RerankerKind, _ShippedKind):
     remembered_mb: float = 16
 
 
-class ReaderRerankerOptions(_RerankerKind, _ShippedKind):
-    """The shipped relevance model; its best texts are then read by the shipped reader of abstracts, or by another in `folder`."""
-
-    loader = "nli.reader.rerank:ShippedReaderReranker"
-    kind: Literal["reader"]
-    read: int = 10
-    weight: float = 0.8
-
-
 class CrossEncoderOptions(_RerankerKind):
     """A cross-encoder from the Hugging Face hub, or from a local folder."""
 
@@ -276,7 +267,7 @@ class CausalOptions(_GeneratorKind):
     precision: Precision = "auto"
 
 
-RerankerOptions = Annotated[EmbeddedRerankerOptions | ReaderRerankerOptions | CrossEncoderOptions, Field(discriminator=KIND)]
+RerankerOptions = Annotated[EmbeddedRerankerOptions | CrossEncoderOptions, Field(discriminator=KIND)]
 JudgeOptions = Annotated[
     EmbeddedJudgeOptions | DocumentReaderOptions | ClassifierOptions | T5Options | ChatJudgeOptions, Field(discriminator=KIND)
 ]

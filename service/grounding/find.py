@@ -13,7 +13,6 @@ from retrieval.rerank.fusion import reciprocal_rank_fusion
 from retrieval.store.rows import Entry
 from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.forms import add_other_forms
-from retrieval.words.synonyms import add_synonyms
 from service.configuration.config import Retrieve
 from service.configuration.models import Models
 
@@ -57,8 +56,6 @@ def retrieve(
     for source in step.sources:
         if source == "bm25":
             texts = [add_other_forms(query) for query in queries] if step.spellings else list(queries)
-            if step.synonyms:
-                texts = [f"{text} {add_synonyms(query)}".strip() for text, query in zip(texts, queries, strict=True)]
             rankings += [index.search(text, depth) for text in texts]
         else:
             encoder = encoders[step.encoder]

@@ -93,7 +93,7 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
         ("judges: [t5]", "judges should be keys and values, not ['t5']."),
         (
             "rerankers: {relevance: {kind: best}}",
-            "relevance has the unknown kind 'best'; known kinds are embedded, reader, cross-encoder.",
+            "relevance has the unknown kind 'best'; known kinds are embedded, cross-encoder.",
         ),
         ("rerankers: {relevance: {kind: [t5]}}", "relevance has the unknown kind \"['t5']\"; known kinds are embedded"),
         ("judges: {stance: {kind: chat, model: m, small: x}}", "unknown key 'small' in judges.stance; the known keys"),
