@@ -1,1 +1,1 @@
-"""How single words change a claim: opposites, numbers, qualifiers."""
+"""How single words change a claim: the stance model's marks, and qualifiers."""

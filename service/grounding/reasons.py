@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nli.decision.select import get_probability
-from nli.wording.opposites import find_opposed, find_other_numbers, list_opposites
 from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
-from service.grounding.claims import state_claim
 
 HALF = 0.5
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
 
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """A word of the sentence that is the opposite of one in the claim; offsets are into the abstract."""
-
-    claim: str
-    evidence: str
-    start: int
-    end: int
-
-
-def directions(claim: str, stance: Stance, sentence: Sentence | None) -> tuple[Direction, ...]:
-    """Every place where a contradicting sentence has the opposite of a word of the claim, about the same outcome.
-
-    Supporting sentences are not examined.
-    """
-    if sentence is None or stance != "contradict":
-        return ()
-    return tuple(
-        Direction(word, sentence.text[start:end], sentence.start + start, sentence.start + end)
-        for word, start, end in find_opposed(state_claim(claim), sentence.text)
-    )
-
-
 def why(
-    claim: str,
     stance: Stance,
     sentence: Sentence | None,
     verdict: Verdict | None,
@@ -46,7 +19,7 @@ def why(
     qualifiers: Sequence[Qualifier],
     scored_by: str,
 ) -> str:
-    """One line: the judge's verdict, or that none was asked, and what the sentence negates, reverses or qualifies."""
+    """One line: the judge's verdict, or that none was asked, and what the sentence negates or qualifies."""
     parts = []
     if sentence is None:
         parts.append("the document has no sentence to show")
@@ -65,21 +38,11 @@ def why(
         if verdict.reason:
             parts.append(verdict.reason.rstrip("."))
     if sentence is not None:
-        if stance == "contradict":
-            parts += _differences(claim, sentence.text)
         for scope in scopes:
             words = _words(sentence, scope.scope_start, scope.scope_end).strip(" .,;:")
             parts.append(f"“{_words(sentence, scope.cue.start, scope.cue.end)}” negates “{words}”")
         parts += [f"{one.kind}: “{_words(sentence, one.start, one.end)}”" for one in qualifiers]
     return "; ".join(parts)
-
-
-def _differences(claim: str, sentence: str) -> list[str]:
-    numbers, others = find_other_numbers(claim, sentence)
-    return [
-        *(f"opposite words: “{word}” / “{against}”" for word, against in list_opposites(claim, sentence)),
-        *([f"different numbers: {', '.join(numbers)} / {', '.join(others)}"] if numbers else []),
-    ]
 
 
 def _words(sentence: Sentence, start: int, end: int) -> str:

@@ -12,7 +12,6 @@ from retrieval.core.values import Evidence, Grounding, Label, NegationScope, Qua
 from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
-from service.grounding.reasons import directions
 from service.grounding.weigh import Outcome, Place, find_place, weigh
 from service.schemas.papers import AUTHORS, SentenceOut, facts_of
 from service.schemas.provenance import Provenance
@@ -124,15 +123,6 @@ class QualifierOut(OfValue):
     end: int
 
 
-class DirectionOut(OfValue):
-    """A word of the sentence that is the opposite of one in the claim; offsets are into the abstract."""
-
-    claim: str = Field(description="The claim's word.")
-    evidence: str = Field(description="The sentence's word, exactly as in `abstract[start:end]`.")
-    start: int
-    end: int
-
-
 class VerdictOut(OfValue):
     """The judge's probabilities, which sum to 1, and its decision, by its own thresholds if it has any."""
 
@@ -172,9 +162,6 @@ class EvidenceOut(BaseModel):
     sentence: SentenceOut | None
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
-    directions: list[DirectionOut] = Field(
-        description="Each place where a contradicting sentence has the opposite of a word in the claim, about the same outcome."
-    )
     standing: Standing = Field(
         description="`retracted` if the paper is; otherwise `partial` if there are qualifiers, or `plain`."
     )
@@ -201,7 +188,6 @@ class EvidenceOut(BaseModel):
             sentence=SentenceOut.model_validate(evidence.sentence) if evidence.sentence else None,
             negations=[NegationOut.of(scope) for scope in evidence.negations],
             qualifiers=[QualifierOut.model_validate(one) for one in evidence.qualifiers],
-            directions=[DirectionOut.model_validate(one) for one in directions(claim, evidence.stance, evidence.sentence)],
             standing=evidence.standing,
             score=evidence.score,
             scored_by=evidence.scored_by,

@@ -96,5 +96,5 @@ def evidence_for(
         verdict=verdict,
         negations=scopes,
         qualifiers=qualifiers,
-        why=note or why(claim, stance, sentence, verdict, scopes, qualifiers, scored_by),
+        why=note or why(stance, sentence, verdict, scopes, qualifiers, scored_by),
     )

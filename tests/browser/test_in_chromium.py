@@ -153,9 +153,9 @@ def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
     answer, grounding = example("answer"), example("ground")
     answer = answer.get("response", answer)
     evidence = (grounding.get("response", grounding)["contradicting"] or grounding["supporting"])[0]
-    turned = {"claim": "reduces", "evidence": "increased", "start": 115, "end": 124}
-    evidence = {**evidence, "stance": "contradict", "why": "61% likely", "negations": [], "directions": [turned],
-                "sentence": {"index": 0, "start": 100, "end": 125, "text": "The 𝛼 risk was increased."}}  # fmt: skip
+    negated = {"cue": "not", "name": "not", "start": 115, "end": 118, "scope": "so", "scope_start": 119, "scope_end": 121}
+    evidence = {**evidence, "stance": "contradict", "why": "61% likely", "negations": [negated],
+                "sentence": {"index": 0, "start": 100, "end": 125, "text": "The 𝛼 risk was not so."}}  # fmt: skip
     answer["conflicts"] = [{"sentence": 0, "evidence": evidence}, {"sentence": 0, "evidence": evidence}]
     answer["sentences"][0]["citations"][0]["verbatim"] = False
     answer["sentences"][0]["citations"][0]["verdict"]["support"] = 0.9964
@@ -168,7 +168,7 @@ def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
     expect(page.locator(".pair")).to_have_count(1)
     expect(page.locator(".pair .against")).to_contain_text(said)
     expect(page.locator(".pair .card")).to_have_count(2)
-    expect(page.locator(".pair blockquote .turned").first).to_have_text("increased")
+    expect(page.locator(".pair blockquote mark").first).to_have_text("not")
     expect(page.locator(".sum")).to_contain_text("1 paper may contradict it")
     page.locator(".cite").first.focus()
     expect(page.locator(".note")).to_contain_text(">99% likely to support this")

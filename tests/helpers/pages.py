@@ -36,7 +36,7 @@ def make_paper(pmid: str, place: str, year: int | None, design: str, journal: st
         **template, "rank": 1, "pmid": pmid, "title": f"Paper {pmid}", "year": year, "journal": journal, "types": [],
         "retracted": False,
         "design": DESIGNS[design], "subjects": "animals" if design == "animal" else "humans", "stance": stance, "place": place,
-        "score": shares[stance], "verdict": verdict, "qualifiers": [], "negations": [], "directions": [],
+        "score": shares[stance], "verdict": verdict, "qualifiers": [], "negations": [],
     }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ export function card(evidence, says = "", what = "the claim") {
   const doubts = [...(says ? [says] : []), ...doubtsOf(evidence)];
   fillBadges(at(".badges"), [...strengthOf(badgesOf(evidence), evidence), ...doubts.map((label) => [label, "doubt"])]);
   if (evidence.sentence) {
-    const marks = { negations: evidence.negations, directions: evidence.directions };
+    const marks = { negations: evidence.negations };
     at(".quotes").append(quoted(evidence, evidence.sentence, marks));
   }
   if (isOfPaper(evidence)) fillWhole(shown, evidence, what);
@@ -188,21 +188,19 @@ function quoted({ pmid, title }, sentence, marks = {}, note = "") {
 }
 
 /** The sentence cut wherever something to be marked begins or ends (they may overlap), each piece marked for what it is. */
-export function marked(sentence, { negations = [], directions = [] } = {}) {
+export function marked(sentence, { negations = [] } = {}) {
   // The service counts characters; JavaScript's own indices count UTF-16 units, which differ beyond the first 65,536.
   const characters = Array.from(sentence.text);
   const within = (offset) => Math.min(Math.max(offset - sentence.start, 0), characters.length);
   const cues = negations.map((one) => [within(one.start), within(one.end)]);
   const scopes = negations.map((one) => [within(one.scope_start), within(one.scope_end)]);
-  const turned = directions.map((one) => [within(one.start), within(one.end)]);
-  const cuts = [...new Set([0, characters.length, ...cues.flat(), ...scopes.flat(), ...turned.flat()])].sort((a, b) => a - b);
+  const cuts = [...new Set([0, characters.length, ...cues.flat(), ...scopes.flat()])].sort((a, b) => a - b);
   const holds = (spans, start, end) => spans.some(([from, to]) => from <= start && end <= to);
   return cuts.slice(1).map((end, index) => {
     const start = cuts[index];
     const text = characters.slice(start, end).join("");
     const scope = holds(scopes, start, end) ? "scope" : "";
     if (holds(cues, start, end)) return element("mark", text, scope);
-    if (holds(turned, start, end)) return element("mark", text, `turned ${scope}`.trim());
     return scope ? element("span", text, scope) : text;
   });
 }

@@ -37,13 +37,9 @@ function readMore({ checked }, papers, asked, again) {
   return whole && read < next && read >= (asked ?? 0) ? button("Read more papers", "quiet read-more", () => again({ read: next })) : null;
 }
 
-/** Explains the marks that are there. */
+/** Explains the marks, where there are any. */
 function fillLegend(legend, evidence) {
-  const negated = evidence.some((one) => one.sentence && one.negations.length);
-  const turned = evidence.some((one) => one.directions.length);
-  legend.hidden = !negated && !turned;
-  legend.querySelector(".of-negation").hidden = !negated;
-  legend.querySelector(".of-turning").hidden = !turned;
+  legend.hidden = !evidence.some((one) => one.sentence && one.negations.length);
 }
 
 const CHECKED = [

@@ -178,15 +178,6 @@ def test_the_question_widens_the_search(index: Index) -> None:
     assert "Another thing" in reader.read
 
 
-def test_a_paper_that_lacks_a_name_or_studied_other_people_is_not_read(tmp_path: Path) -> None:
-    about = "Memory was better in the group that was given it, said the trial of people with dementia."
-    titles = ("Ginkgo and memory in adults", "Ginger and memory in adults", "Ginkgo and memory in children", "Ginkgo and memory")
-    with closing(make_index(tmp_path, [paper(str(place), title, about) for place, title in enumerate(titles)])) as index:
-        reader = CountingReader()
-        make_reading_grounder(index, reader).ground(Claim("Ginkgo improves memory in adults with dementia"))
-    assert sorted(reader.read) == ["Ginkgo and memory", "Ginkgo and memory in adults"]
-
-
 def test_each_step_is_told_and_an_exception_from_it_ends_the_work(index: Index) -> None:
     told: list[GroundStage] = []
     grounder = make_reading_grounder(index)
@@ -266,10 +257,9 @@ def test_every_sentence_is_verbatim_and_every_cue_inside_it(tmp_path: Path) -> N
             assert one.sentence.start <= scope.cue.start < scope.cue.end <= one.sentence.end
 
 
-def test_a_contradiction_says_which_words_are_opposed_and_what_is_reserved(tmp_path: Path) -> None:
+def test_a_contradiction_says_what_is_reserved(tmp_path: Path) -> None:
     with closing(make_index(tmp_path, [paper("1", "", "In mice zeta increased pressure, against all.")])) as index:
         (only,) = make_reading_grounder(index).ground(Claim("zeta reduces pressure")).contradicting
-    assert "opposite words: “reduces” / “increased”" in only.why
     assert "population: “mice”" in only.why
     assert only.standing == "partial"
 

@@ -37,7 +37,6 @@ from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 from tests.helpers.ready import wait_until_ready
 
 CLAIM = {"claim": "zeta changes pressure"}
-TURNED = "😀 It was long ago. Omicron increased swelling, not against 𝛼 pain but with it, and increased it again."
 ROUTES = ["/v1/ground", "/v1/ground/batch", "/v1/ground/stream", "/v1/answer", "/v1/answer/stream", "/v1/evidence"]
 LIBRARY = re.compile("Input should|Field required|JSON decode|Extra inputs|valid (string|integer)|after validation|GroundRequest")
 """Words of pydantic's, none of which a client should ever read."""
@@ -63,7 +62,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
             },
             {"pmid": "2", "title": "Two", "abstract": "Zeta is for pressure.", "retracted": True},
             {"pmid": "101", "title": "Best", "abstract": "Omega lowers blood sugar in most adults with diabetes."},
-            {"pmid": "up", "title": "", "abstract": TURNED},
             *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i}."} for i in range(20)),
         ],
     )
@@ -182,7 +180,7 @@ def test_the_stream_of_a_grounding_tells_its_stages_with_counts_and_ends_with_th
         ("contradict", "retrieve"), ("contradict", "judge"), ("contradict", "decided"),
         ("support", "retrieve"), ("support", "rerank"), ("support", "decided"),
     ]  # fmt: skip
-    assert stages[0]["detail"] == "Searching 24 documents for evidence that may contradict the claim."
+    assert stages[0]["detail"] == "Searching 23 documents for evidence that may contradict the claim."
     assert (stages[2]["documents"], stages[2]["found"]) == (2, 1)
     assert told[-1] == ("grounding", client.post("/v1/ground", json=CLAIM).json())
     problem(client.post("/v1/ground/stream", json={"claim": ""}), 422)
@@ -464,19 +462,6 @@ def test_the_models_for_papers_are_those_that_are_loaded_already(index: Index, m
     grounding = Models(grounder.models.profile, grounder.models.rerankers, {}, {"dense": WordEncoder()})
     finder = evidence.make_finder_beside(grounding, answerer.models)
     assert answerer.models.judges["sentences"].name in finder.reader.name
-
-
-def test_words_that_turn_the_claim_round_are_named_with_each_place_in_the_abstract(client: TestClient) -> None:
-    found = client.post("/v1/ground", json={"claim": "Omicron reduces swelling."}).json()
-    (only,) = [one for one in found["contradicting"] if one["pmid"] == "up"]
-    first = TURNED.index("increased")
-    assert only["directions"] == [
-        {"claim": "reduces", "evidence": "increased", "start": start, "end": start + len("increased")}
-        for start in (first, TURNED.index("increased", first + 1))
-    ]
-    assert only["why"].count("opposite words: “reduces” / “increased”") == 1
-    same = client.post("/v1/ground", json={"claim": "Omicron increases swelling."}).json()
-    assert [one["directions"] for one in same["contradicting"] if one["pmid"] == "up"] == [[]]
 
 
 _TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
