@@ -22,17 +22,27 @@ from nli.training.comparisons import turn_comparison
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader.claim_only import fit_claim_only, measure_leans
-from nli.training.reader.contrast_sets import make_claim_lessons, make_contrast_lessons, make_sentence_lessons, read_contrasts
+from nli.training.reader.contrast_sets import (
+    KINDS,
+    make_claim_lessons,
+    make_contrast_lessons,
+    make_kind_lessons,
+    make_sentence_lessons,
+    read_contrasts,
+    read_kinds,
+)
 from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
 from nli.training.reader.examples import (
     CLAIMS,
     CONTRASTS,
     FAMILIES,
     SEARCHES,
+    VERIFIED,
     make_evidence_lessons,
     make_ordinary_lessons,
     make_search_lessons,
     make_title_lessons,
+    make_verified_lessons,
     read_written,
     turn_lessons,
 )
@@ -40,11 +50,12 @@ from nli.training.reader.fit import fit_weights
 from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
-from nli.training.reader.train import load_start, make_tokenizer
-from nli.training.reader.vocabulary import read_tokens
-from retrieval.core.errors import ModelUnusable
+from nli.training.reader.train import load_model, load_start, make_parser, make_tokenizer
+from nli.training.reader.vocabulary import SPECIAL, read_tokens, read_words
+from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.core.values import Verdict
 from retrieval.training.export import export, restore_weights
+from retrieval.training.folds import is_held_out
 from tests.helpers.texts import write_rows
 
 MEASURED = sorted((Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv"))
@@ -346,11 +357,73 @@ def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
         assert torch.allclose(found[name], values, atol=float(values.abs().max()) / 100), name
 
 
-def test_a_model_is_trained_further_with_its_own_words_alone() -> None:
-    words = read_tokens(READER_MODEL)
-    assert "the" in words
+def test_a_model_is_trained_further_with_its_own_words_alone(tmp_path: Path) -> None:
+    words = read_words(READER_MODEL)
+    assert words == read_tokens(READER_MODEL) and "the" in words
     with pytest.raises(ModelUnusable, match="has other words than --vocabulary"):
         load_start(READER_MODEL / "model.onnx", sorted(words))
+    given = ["--data", str(tmp_path), "--out", str(tmp_path), "--vocabulary", str(READER_MODEL)]
+    start = make_parser().parse_args([*given, "--start", str(READER_MODEL / "model.onnx")])
+    assert load_model(start, words).words.weight.shape[0] == len(words) + len(SPECIAL)
+    with pytest.raises(BadInput, match="give --base or --start"):
+        load_model(make_parser().parse_args(given), words)
+
+
+def test_claims_by_kind_of_mistake_are_lessons_with_their_papers(tmp_path: Path) -> None:
+    write_rows(
+        tmp_path / "pubmed/abstracts.jsonl.gz",
+        [{"pmid": "1", "title": "Zinc", "abstract": ["We gave zinc. Colds were shorter."]}],
+    )
+    write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
+    line = {
+        "kind": "sign", "pmid": "1", "sentences": 2,
+        "claims": [["support", "a", [1]], ["contradict", "b", [1]], ["neutral", "c", []]],
+    }  # fmt: skip
+    (tmp_path / "some.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    rows = read_kinds(tmp_path / "some.jsonl", tmp_path)
+    lessons = list(make_kind_lessons(rows, repeats=2))
+    assert [(one.claim, one.label, one.evidence) for one in lessons[:3]] == [
+        ("a", SUPPORT, (1,)),
+        ("b", CONTRADICT, (1,)),
+        ("c", 1, ()),
+    ]
+    assert [one.title for one in lessons] == ["Zinc"] * 3 + [""] * 3 and len({one.group for one in lessons}) == 2
+    (tmp_path / "some.jsonl").write_text(json.dumps({**line, "sentences": 3}) + "\n", "utf-8")
+    assert [one.evidence for one in make_kind_lessons(read_kinds(tmp_path / "some.jsonl", tmp_path))] == [None, None, ()]
+
+
+def test_the_kinds_are_whole_and_those_kept_aside_are_on_other_papers() -> None:
+    taught, aside = (
+        [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+        for paths in (sorted(KINDS.glob("*.jsonl")), [Path("eval/claims/kinds.jsonl")])
+    )
+    measured = {row["pmid"] for path in MEASURED for row in csv.DictReader(path.open(encoding="utf-8", newline=""))}
+    assert {one["kind"] for one in taught} == {one["kind"] for one in aside}
+    assert {one["pmid"] for one in taught}.isdisjoint(measured | {one["pmid"] for one in aside})
+    assert all(is_held_out(one["pmid"]) for one in aside) and not any(is_held_out(one["pmid"]) for one in taught)
+    for one in (*taught, *aside):
+        assert [label for label, _, _ in one["claims"]] == ["support", "contradict", "neutral"]
+        for label, _, places in one["claims"]:
+            assert (label == "neutral") == (not places) and max(places, default=0) < one["sentences"]
+
+
+def test_claims_that_others_verified_are_lessons_without_their_heading(tmp_path: Path) -> None:
+    row = {
+        "split": "train",
+        "claim": "a",
+        "title": "T",
+        "label": "CONTRADICT",
+        "sentences": ["TITLE: T", "x", "y"],
+        "evidence": [2],
+    }
+    plain = {"split": "train", "claim": "b", "title": "", "label": "NEI", "sentences": ["z"], "evidence": None}
+    for name in VERIFIED:
+        write_rows(tmp_path / f"verification/{name}.jsonl.gz", [row, plain, {**plain, "split": "dev"}])
+    lessons = list(make_verified_lessons(tmp_path, random.Random(1)))
+    assert len(lessons) == 2 * len(VERIFIED)
+    assert {(one.claim, one.sentences, one.label, one.evidence) for one in lessons} == {
+        ("a", ("x", "y"), CONTRADICT, (1,)), ("b", ("z",), 1, ()),
+    }  # fmt: skip
 
 
 def test_the_decision_learns_to_follow_the_reading_that_tells() -> None:

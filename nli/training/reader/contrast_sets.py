@@ -3,6 +3,20 @@
 Each line of `contrasts/*.jsonl` has `text` (sentences), `evidence` (the places of those that settle the claims), the claims
 `support`, `contradict` and `neutral`, the `kind` of wording it tests, and sometimes a `title`. Subjects and figures are invented.
 
+Claims about real abstracts lie in `kinds/*.jsonl`, by the kind of mistake that a reader makes. A line names a paper by PMID, the
+`kind`, how many sentences its author counted, and claims: label, text, and the places of the sentences that settle it. The three
+claims of a paper share its words, so that only their sense tells them apart:
+
+* harmless: a negation that belongs to the good news ("no further attacks");
+* subgroup: a main result beside a subgroup or secondary outcome that differs;
+* pvalue: numbers that differ, but not significantly;
+* sign: a direction that has to be worked out ("required less morphine");
+* title: a title that denies;
+* neighbour: a surrogate or neighbouring outcome, or other people;
+* mention: an aim, a hypothesis or background in the words of a finding;
+* null: no effect, or another thing that works;
+* arms: outcomes compared between two arms.
+
 Beside them, sets by rule: comparisons of papers and of our claims, turned round (`nli.training.comparisons`).
 """
 
@@ -15,11 +29,13 @@ from pathlib import Path
 from typing import Any
 
 from nli.training.comparisons import turn_comparison
-from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT
+from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
+from nli.training.reader.examples import read_papers
 from nli.training.reader.lesson import Lesson
 
 WITH_ABSTRACT = 0.5
 """The share of the comparing sentences that are also read within their abstract."""
+KINDS = Path(__file__).parent / "kinds"
 SIDES = (("support", SUPPORT), ("contradict", CONTRADICT), ("neutral", NEUTRAL))
 
 
@@ -68,3 +84,32 @@ def make_claim_lessons(papers: Iterable[Mapping[str, Any]]) -> Iterator[Lesson]:
             for claim, label in ((paper["true"], SUPPORT), (turned.exchanged, CONTRADICT), (turned.converse, SUPPORT)):
                 group = f"comparison {paper['pmid']}"
                 yield Lesson(claim, paper["title"], tuple(paper["sentences"]), label, evidence, "comparisons_claim", group)
+
+
+def read_kinds(source: Path, folder: Path) -> list[dict[str, Any]]:
+    """The lines of a file, or of all files of a folder, each with its paper's title and sentences from the data `folder`.
+
+    Where the sentences are split differently now, the evidence of its claims is unknown.
+    """
+    files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
+    lines = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+    papers = {name: (title, sentences) for name, title, sentences in read_papers(folder, {one["pmid"] for one in lines})}
+    rows = []
+    for one in lines:
+        if one["pmid"] in papers:
+            title, sentences = papers[one["pmid"]]
+            same = len(sentences) == one["sentences"]
+            claims = [(LABELS.index(label), text, places if same else None) for label, text, places in one["claims"]]
+            rows.append({"kind": one["kind"], "pmid": one["pmid"], "title": title, "sentences": sentences, "claims": claims})
+    return rows
+
+
+def make_kind_lessons(rows: Sequence[Mapping[str, Any]], repeats: int = 1) -> Iterator[Lesson]:
+    """Every claim with its paper, `repeats` times, every second time without the title; a paper's claims are in one batch."""
+    for time in range(repeats):
+        for row in rows:
+            title = row["title"] if time % 2 == 0 else ""
+            for label, claim, places in row["claims"]:
+                evidence = () if label == NEUTRAL else None if places is None else tuple(places)
+                group = f"kind {row['kind']} {row['pmid']} {time}"
+                yield Lesson(claim, title, tuple(row["sentences"]), label, evidence, f"kind_{row['kind']}", group)

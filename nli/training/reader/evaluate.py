@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
 from nli.training.reader.claim_only import fit_claim_only
+from nli.training.reader.contrast_sets import read_kinds
 from nli.training.reader.examples import read_ordinary
 from retrieval.core.values import Verdict
 from retrieval.rerank.embedded import EmbeddedReranker
@@ -34,7 +35,7 @@ from retrieval.training.measure import balanced_accuracy, bootstrap_interval, ca
 
 Unit = TypeVar("Unit")
 Line = tuple[str, float, float, float]
-SETS = ("probes", "given", "ordinary", "healthver", "scifact")
+SETS = ("probes", "kinds", "given", "ordinary", "healthver", "scifact")
 
 
 def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
@@ -116,6 +117,17 @@ def measure_given(name: str, some: Sequence[Judged]) -> Iterable[Line]:
     yield measure_figure(f"{name}, sign, balanced", measure_sign, some)
 
 
+def measure_kinds(judged: Mapping[str, Sequence[Judged]]) -> Iterable[Line]:
+    """Accuracy of three by kind of mistake, and the mean over kinds."""
+
+    def accuracy(some: Sequence[Judged]) -> float:
+        return 100.0 * float(np.mean([one.label == one.case.gold for one in some]))
+
+    yield measure_figure("kinds of mistakes, all claims", accuracy, [one for some in judged.values() for one in some])
+    for kind, some in judged.items():
+        yield measure_figure(f"  {kind}", accuracy, some)
+
+
 def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterable[Line]:
     """Right side, wrong side, both claims of a pair right, and both right where the claim alone misleads.
 
@@ -158,6 +170,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--model", type=Path, default=READER_MODEL, help="the folder of the model (default: the shipped one)")
     parser.add_argument("--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines of probes")
+    parser.add_argument("--kinds", type=Path, default=Path("eval/claims/kinds.jsonl"), help="claims by kind of mistake")
     parser.add_argument("--only", nargs="*", default=list(SETS), choices=SETS, help="which sets")
     parser.add_argument("--most", type=int, default=10_000, help="read at most this many papers or claims of each set")
     return parser
@@ -166,15 +179,15 @@ def make_parser() -> argparse.ArgumentParser:
 class Evaluation:
     """A reader measured on one set after another."""
 
-    def __init__(self, reader: DocumentReader, data: Path, most: int) -> None:
-        self._reader, self._data, self._most = reader, data, most
+    def __init__(self, reader: DocumentReader, data: Path, kinds: Path, most: int) -> None:
+        self._reader, self._data, self._kinds, self._most = reader, data, kinds, most
         self._reranker = EmbeddedReranker(remembered_mb=600)
 
     def measure(self, name: str) -> Iterable[Line]:
         """The figures of one set of `SETS` but the probes."""
         return {
             "given": self._measure_given, "ordinary": self._measure_open, "healthver": self._measure_healthver,
-            "scifact": self._measure_scifact,
+            "scifact": self._measure_scifact, "kinds": self._measure_kinds,
         }[name]()  # fmt: skip
 
     @cached_property
@@ -199,6 +212,13 @@ class Evaluation:
         labels = [one.label if one.case.open else NEUTRAL for one in judged]
         return measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], traps, strict=True)))
 
+    def _measure_kinds(self) -> Iterable[Line]:
+        judged: dict[str, list[Judged]] = {}
+        for row in tqdm(read_kinds(self._kinds, self._data)[: self._most], desc="kinds of mistakes"):
+            some = [cases.make_case({**row, "evidence": places}, claim, label) for label, claim, places in row["claims"]]
+            judged.setdefault(row["kind"], []).extend(judge_cases(self._reader, some))
+        return measure_kinds(judged)
+
     def _measure_healthver(self) -> Iterable[Line]:
         some = cases.read_labelled_cases(self._data, "healthver", "dev", most=self._most)
         return measure_given("HealthVer dev", judge_cases(self._reader, tqdm(some, desc="HealthVer dev")))
@@ -214,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     options = make_parser().parse_args(arguments)
     reader = DocumentReader(options.model)
-    evaluation = Evaluation(reader, options.data, options.most)
+    evaluation = Evaluation(reader, options.data, options.kinds, options.most)
     for name in (one for one in SETS if one in options.only):
         if name == "probes":
             print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)

@@ -106,7 +106,7 @@ def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
             row = json.loads(line)
             rows_by_paper.setdefault(row.get("pmid") or name_scifact_paper(row["doc_id"]), []).append(row)
     papers = []
-    for name, title, sentences in _read_papers(folder, rows_by_paper):
+    for name, title, sentences in read_papers(folder, rows_by_paper):
         for row in rows_by_paper[name]:
             evidence = row["evidence"] if row["sentences"] == len(sentences) else None
             papers.append({**row, "pmid": name, "title": title, "sentences": sentences, "evidence": evidence})
@@ -118,7 +118,7 @@ def name_scifact_paper(doc_id: object) -> str:
     return f"scifact {doc_id}"
 
 
-def _read_papers(folder: Path, names: Container[str]) -> Iterator[tuple[str, str, list[str]]]:
+def read_papers(folder: Path, names: Container[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Name, title and sentences of the papers with these names, from PubMed and from SciFact's corpus."""
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         if (name := str(record["pmid"])) in names:
@@ -256,3 +256,27 @@ def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, r
         *rng.sample(healthver, min(4000, len(healthver))), *covid, *turn_lessons(covid, flips, rng, 0.4),
         *make_title_lessons(papers, 900, flips, rng), *make_conclusion_lessons(papers, 1500, flips, rng),
     ]  # fmt: skip
+
+
+VERIFIED = {"fever_train": 6000, "snli_counterfactual": 5000, "evidence_inference_v2": 3000}
+"""How many rows of each set are read, drawn at random."""
+_TITLE = "TITLE: "
+
+
+def make_verified_lessons(folder: Path, rng: random.Random) -> Iterator[Lesson]:
+    """Claims that others verified (`verification/`, whose README names licences): the train splits of `VERIFIED`.
+
+    They show what the biomedical sets have little of: which way a sentence turns when one word changes. The claims on one premise
+    are in one batch.
+    """
+    for name, most in VERIFIED.items():
+        rows = [row for row in read_rows(folder, f"verification/{name}.jsonl.gz") if row["split"] == "train"]
+        for row in sorted(rng.sample(rows, min(most, len(rows))), key=lambda row: row["sentences"]):
+            first = int(row["sentences"][0].startswith(_TITLE))
+            sentences, label = tuple(row["sentences"][first:]), NAMES[row["label"]]
+            if not sentences:
+                continue
+            places = tuple(place - first for place in row["evidence"] or () if first <= place < len(sentences) + first)
+            evidence = () if label == NEUTRAL else places or (None if len(sentences) > 1 else (0,))
+            group = f"{name} {row['title']} {sentences[0]}"
+            yield Lesson(row["claim"], row["title"], sentences, label, evidence, name, group)

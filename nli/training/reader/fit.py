@@ -32,6 +32,7 @@ from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
 from nli.training.reader.encoder import ReaderEncoder
 from nli.training.reader.train import load_start, make_tokenizer
+from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, read_words
 from retrieval.core.disk_cache import DiskCache
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
@@ -154,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, help="the folder of the training run; without it, only the decision is fitted anew")
     parser.add_argument("--model", type=Path, default=READER_MODEL, help="the model whose decision is fitted, without --out")
-    parser.add_argument("--vocabulary", type=Path, help="the JSON file of the words that the model keeps, with --out")
+    parser.add_argument("--vocabulary", type=Path, help=f"{VOCABULARY_HELP}; with --out")
     parser.add_argument(
         "--mean", type=Path, nargs="*", default=[], metavar="FILE", help="more weights to average, as --start of train takes them"
     )
@@ -179,13 +180,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def export_reader(out: Path, vocabulary: Path, mean: Sequence[Path]) -> None:
     """Write the model of a training run to OUT/reader, neither calibrated nor fitted."""
-    words = json.loads(vocabulary.read_text("utf-8"))
-    model = ReaderEncoder(len(words["old"]))
-    states = [load_start(path, words["tokens"]) for path in (out / "checkpoint.pt", *mean)]
+    words = read_words(vocabulary)
+    model = ReaderEncoder(len(SPECIAL) + len(words))
+    states = [load_start(path, words) for path in (out / "checkpoint.pt", *mean)]
     model.load_state_dict({name: torch.stack([state[name].float() for state in states]).mean(0) for name in states[0]})
     folder = out / "reader"
     folder.mkdir(parents=True, exist_ok=True)
-    make_tokenizer(words["tokens"]).save(str(folder / "words.json"))
+    make_tokenizer(words).save(str(folder / "words.json"))
     card: dict[str, Any] = {
         "name": "reader-mpnet", "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
         "base": "all-mpnet-base-v2", "glosses": True,

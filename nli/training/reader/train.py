@@ -1,13 +1,12 @@
 """Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
 
 An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (docs/models.md says which
-packages carry it).
+packages carry it); a run with `--start` needs none.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections import Counter
@@ -22,7 +21,15 @@ from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.training.flips import Flips
 from nli.training.pairs import LABELS
 from nli.training.reader.claim_only import measure_leans
-from nli.training.reader.contrast_sets import make_claim_lessons, make_contrast_lessons, make_sentence_lessons, read_contrasts
+from nli.training.reader.contrast_sets import (
+    KINDS,
+    make_claim_lessons,
+    make_contrast_lessons,
+    make_kind_lessons,
+    make_sentence_lessons,
+    read_contrasts,
+    read_kinds,
+)
 from nli.training.reader.encoder import ReaderEncoder, load_base
 from nli.training.reader.examples import (
     CLAIMS,
@@ -34,14 +41,15 @@ from nli.training.reader.examples import (
     make_ordinary_lessons,
     make_search_lessons,
     make_short_lessons,
+    make_verified_lessons,
     read_literature,
     read_ordinary,
     read_written,
 )
 from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import LONGEST, LessonExample, compute_loss, make_batches
-from nli.training.reader.vocabulary import read_tokens
-from retrieval.core.errors import ModelUnusable
+from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_tokens, read_words
+from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.export import restore_weights
 from retrieval.training.loop import Recipe, descend, has_fast_bfloat16, read_weights
@@ -66,18 +74,27 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
     if path.suffix != ".onnx":
         return read_weights(path)
     if read_tokens(path.parent) != list(words):
-        raise ModelUnusable(
-            f"{path} has other words than --vocabulary; expected the same in the same order: make the file by "
-            f"`python -m nli.training.reader.vocabulary --model {path.parent}`."
-        )
+        raise ModelUnusable(f"{path} has other words than --vocabulary; expected the same: give --vocabulary {path.parent}.")
     return restore_weights(path)
+
+
+def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncoder:
+    """The model to train: the base's weights, or those of `--start`. Raises `BadInput` where neither is given."""
+    model = ReaderEncoder(len(SPECIAL) + len(words), options.frozen)
+    if options.start:
+        model.load_state_dict(load_start(options.start, words))
+    elif options.base:
+        load_base(model, options.base, find_base_rows(options.base, words))
+    else:
+        raise BadInput("A run needs weights to begin with; give --base or --start.")
+    return model
 
 
 def make_lessons(
     data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
 ) -> tuple[list[Lesson], list[Lesson]]:
     """The short texts, and all other lessons, each part reduced to its share in `--shares`."""
-    short, documents, own, scifact, evidence, contrasts, searches, comparisons = shares
+    short, documents, own, scifact, evidence, contrasts, searches, comparisons, kinds, verified = shares
     papers, own_papers, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
     claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
     claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
@@ -93,6 +110,10 @@ def make_lessons(
     whole += make_evidence_lessons(take([*papers, *own_papers], evidence), lean, rng)
     whole += make_search_lessons(take(read_written(SEARCHES, data), searches), lean)
     whole += make_claim_lessons(take(own_papers, comparisons))
+    whole += make_kind_lessons(take(read_kinds(KINDS, data), min(kinds, 1.0)), repeats=max(1, round(kinds)))
+    verdicts = take(list(make_verified_lessons(data, rng)), verified)
+    pairs += [one for one in verdicts if len(one.sentences) == 1]
+    whole += [one for one in verdicts if len(one.sentences) > 1]
     compared = list(make_sentence_lessons(take(list(read_literature(data)), comparisons), rng))
     pairs += [one for one in compared if len(one.sentences) == 1]
     whole += [one for one in compared if len(one.sentences) > 1]
@@ -102,16 +123,17 @@ def make_lessons(
 def make_parser() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = make_option_parser("python -m nli.training.reader.train", "reader")
-    parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
-    parser.add_argument("--vocabulary", type=Path, required=True, help="the JSON file of the words that the model keeps")
+    parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2")
+    parser.add_argument("--vocabulary", type=Path, required=True, help=VOCABULARY_HELP)
     parser.add_argument("--frozen", type=int, default=4, help="the number of lower layers that are not trained")
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
-        "--shares", type=float, nargs=8, default=(1.0,) * 8,
-        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "SEARCHES", "COMPARISONS"),
+        "--shares", type=float, nargs=10, default=(1.0,) * 10,
+        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "SEARCHES", "COMPARISONS", "KINDS", "VERIFIED"),
         help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
-        "contrast sets, the papers that searches find, comparisons turned round",
+        "contrast sets, the papers that searches find, comparisons turned round, kinds of mistakes (above 1: so many times), "
+        "verified claims of others",
     )  # fmt: skip
     parser.add_argument(
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
@@ -155,13 +177,11 @@ def make_optimizer(model: ReaderEncoder, recipe: Recipe) -> torch.optim.AdamW:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
     options = make_parser().parse_args(arguments)
-    words = json.loads(options.vocabulary.read_text("utf-8"))
-    todo = make_curriculum(options, words["tokens"])
+    words = read_words(options.vocabulary)
+    todo = make_curriculum(options, words)
     if options.counts:
         return
-    model = load_base(ReaderEncoder(len(words["old"]), options.frozen), options.base, words["old"])
-    if options.start:
-        model.load_state_dict(load_start(options.start, words["tokens"]))
+    model = load_model(options, words)
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -64,6 +64,23 @@ def count_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
     return tally
 
 
+VOCABULARY_HELP = "the words that the model keeps: a JSON file of nli.training.reader.vocabulary, or the folder of a reader"
+
+
+def read_words(path: Path) -> list[str]:
+    """The words to keep, from the JSON file that this command writes or from a reader's folder, without the special tokens."""
+    if path.is_dir():
+        return read_tokens(path)
+    words: list[str] = json.loads(path.read_text("utf-8"))
+    return words
+
+
+def find_base_rows(base: Path, words: Sequence[str]) -> list[int]:
+    """The rows of the base's word table for the special tokens and these words, in order."""
+    rows: dict[str, int] = Tokenizer.from_file(str(base / "tokenizer.json")).get_vocab()
+    return [rows[one] for one in (*SPECIAL, *words)]
+
+
 def read_tokens(model: Path) -> list[str]:
     """The words of an existing reader, in the order of its word table, without the special tokens."""
     words = Tokenizer.from_file(str(model / "tokenizer.json")).get_vocab()
@@ -74,20 +91,13 @@ def read_tokens(model: Path) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the kept words and their rows in the base."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.vocabulary", description="Choose the reader's words.")
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--data", type=Path, help="choose the words that the texts of this data folder use")
-    source.add_argument("--model", type=Path, help="keep the words of this reader, to train it further")
+    parser.add_argument("--data", type=Path, required=True, help="choose the words that the texts of this data folder use")
     parser.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
     options = parser.parse_args(arguments)
     tokenizer = Tokenizer.from_file(str(options.base / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    if options.model:
-        tokens = read_tokens(options.model)
-        rows_ = [tokenizer.token_to_id(one) for one in (*SPECIAL, *tokens)]
-        options.out.write_text(json.dumps({"tokens": tokens, "old": rows_}), "utf-8")
-        return
     score = count_pieces(tokenizer, read_texts(options.data))
     for piece, count in count_pieces(tokenizer, read_questions(options.data)).items():
         score[piece] += CLAIMS_COUNT * count
@@ -98,8 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     letters = [row for row in ranking if len(words[row].removeprefix("##")) == 1 and (score[row] or words[row][-1].isascii())]
     first = set(letters)
     kept_rows = [*letters, *(row for row in ranking if row not in first)][: SIZE - len(SPECIAL)]
-    content = {"tokens": [words[row] for row in kept_rows], "old": [*(tokenizer.token_to_id(one) for one in SPECIAL), *kept_rows]}
-    options.out.write_text(json.dumps(content), "utf-8")
+    options.out.write_text(json.dumps([words[row] for row in kept_rows]), "utf-8")
     print(f"{SIZE:,} words, the rarest with a score of {score[kept_rows[-1]]:,}", file=sys.stderr)
 
 
