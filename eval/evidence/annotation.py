@@ -1,7 +1,7 @@
 """EvidenceBench's annotation by a language model: from a paper and a review's summary of it to a record of the benchmark.
 
 The model is asked in turn for the hypothesis, the aspects, and the sentences that show each aspect
-(generation.prompts.annotation). The benchmark's tasks also need the fewest sentences that show everything; these are computed.
+(eval.evidence.annotation_prompts). The benchmark's tasks also need the fewest sentences that show everything; these are computed.
 Every answer is kept.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from eval.evidence.annotation_prompts import Aspect, ask_for_alignment, ask_for_aspects, ask_for_hypothesis, split_paper
 from eval.evidence.covering import cover_all, cover_most
 from eval.measures.resuming import answer_or
-from generation.prompts.annotation import Aspect, ask_for_alignment, ask_for_aspects, ask_for_hypothesis, split_paper
 from retrieval.core.code_hash import hash_code
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.runtime.chat import Chat, ChatUnanswered
@@ -51,7 +51,7 @@ class Annotator:
 
     def __init__(self, chat: Chat, work: Path) -> None:
         self.chat, self.work = chat, work
-        origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.annotation"]))
+        origin = Origin(None, [chat.model, chat.base_url], hash_code(["eval.evidence.annotation_prompts"]))
         self._journal = Journal.of(origin, work, "annotations")
 
     def annotate(self, task: ToAnnotate) -> Annotation:

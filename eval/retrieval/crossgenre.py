@@ -1,7 +1,7 @@
 """Lay claims and the abstracts of their studies (Zuo, Acharya and Banerjee 2020, EMNLP): candidates by BM25 and BM25+, reranked.
 
 A headline is a query for the abstracts that it reports. Candidates are found with and without the preprocessing of
-retrieval.words.lay, so that its effect can be measured; a pointwise reranker then orders the best of them by the original
+eval.retrieval.lay_query, so that its effect can be measured; a pointwise reranker then orders the best of them by the original
 headline.
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 from eval.measures.names import check_names, find_repeated
 from eval.retrieval.abstract_views import check_view, make_view
 from eval.retrieval.kept_index import KEPT, KeptScores, open_index, order_by_scores, show_progress
+from eval.retrieval.lay_query import Tokens, make_lay_query, split_lower_case, stem_texts
 from eval.retrieval.ranking import RankingReport, Run, make_report
 from indexes.guard import report_interrupt
 from indexes.readers.base import jsonl
@@ -28,7 +29,6 @@ from retrieval.index import Index
 from retrieval.store.journal import Origin
 from retrieval.store.manifest import write_atomically
 from retrieval.words.abbreviations import expand
-from retrieval.words.lay import Tokens, make_lay_query, split_lower_case, stem_texts
 from service.trec.task_b.topics import read_topics
 
 DEPTH = 500

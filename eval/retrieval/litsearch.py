@@ -17,8 +17,8 @@ from typing import Any, Literal
 from eval.measures.resuming import answer_or
 from eval.retrieval.collection import write_documents
 from eval.retrieval.kept_index import KEPT, by_vectors, ids, open_index, show_progress
+from eval.retrieval.paper_order import Order, ask_for_order, order_papers
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from generation.prompts.paper_order import Order, ask_for_order, order_papers
 from indexes.guard import report_interrupt
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import check_required, read_id, read_text
@@ -118,7 +118,7 @@ class KeptOrders:
     def __init__(self, chat: Chat, work: Path) -> None:
         self._chat = chat
         self.asked = self.unanswered = 0
-        origin = Origin(None, [chat.model, chat.base_url], hash_code(["generation.prompts.paper_order"]))
+        origin = Origin(None, [chat.model, chat.base_url], hash_code(["eval.retrieval.paper_order"]))
         self._journal = Journal.of(origin, work, "orders")
 
     def __call__(self, question: str, papers: Sequence[Document]) -> list[int]:

@@ -17,9 +17,9 @@ from bench.llm.serving import ALIAS, ServeOptions
 from eval.evidence.annotation import Annotator, ToAnnotate
 from eval.evidence.evidencebench import read_cases
 from eval.evidence.making import make_records
+from eval.retrieval.paper_order import ask_for_order
 from generation.generators.chat import ChatGenerator
 from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
-from generation.prompts.paper_order import ask_for_order
 from indexes.readers.paper import make_paper
 from nli.judges.chat import Opinion, ask_opinion
 from retrieval.core.values import Document, Premise, Topic

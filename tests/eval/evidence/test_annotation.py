@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from eval.commands.bench.evidence import bench_app
 from eval.evidence.agreement import compare_annotations, pair_aspects
 from eval.evidence.annotation import Annotation, Annotator, ToAnnotate, make_record
+from eval.evidence.annotation_prompts import SHOWN_AT_ONCE, Aspect, ask_for_alignment, split_paper
 from eval.evidence.covering import cover_all, cover_most
 from eval.evidence.evidencebench import read_cases
 from eval.evidence.making import make_records
-from generation.prompts.annotation import SHOWN_AT_ONCE, Aspect, ask_for_alignment, split_paper
 from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadInput
 from retrieval.runtime.chat import Chat, ChatUnanswered

@@ -17,11 +17,11 @@ from eval.retrieval.abstract_views import VIEWS, make_view
 from eval.retrieval.collection import read_beir
 from eval.retrieval.crossgenre import measure, methods, read_headlines
 from eval.retrieval.kept_index import KeptScores, StandardBM25
+from eval.retrieval.lay_query import drop_stop_words, make_lay_query, stem_texts
 from retrieval.bm25.bm25_plus import TermIndex
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.index import Index
 from retrieval.words.abbreviations import expand, load_abbreviations, read_abbreviations
-from retrieval.words.lay import drop_stop_words, make_lay_query, stem_texts
 from service.cli.commands import app
 from tests.helpers.fakes import WordReranker, make_index
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
 from eval.retrieval.litsearch import KeptOrders, read_library, read_questions, widen
-from generation.prompts.paper_order import STEP, WINDOW, ask_for_order, make_prompt, order_papers
+from eval.retrieval.paper_order import STEP, WINDOW, ask_for_order, make_prompt, order_papers
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
 from retrieval.runtime.chat import Chat, ChatUnanswered

@@ -135,5 +135,5 @@ def _is_same_row(alignment: Mapping[int, frozenset[int]], sentences: int, aspect
 
 
 def _fill(name: str, **values: str) -> Prompt:
-    system, _, task = files("generation.prompts").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
+    system, _, task = files("eval.evidence").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
     return Prompt(system.strip(), Template(task).substitute(values).strip())

@@ -40,7 +40,7 @@ def ask_for_order(chat: Chat, question: str, papers: Sequence[Document]) -> tupl
 
 def make_prompt(question: str, papers: Sequence[Document]) -> Prompt:
     """The prompt with the papers numbered from 1; a paper's text cannot close its own mark."""
-    system, _, task = files("generation.prompts").joinpath("rank-papers.md").read_text("utf-8").partition(_BREAK)
+    system, _, task = files("eval.retrieval").joinpath("rank-papers.md").read_text("utf-8").partition(_BREAK)
     entries = [
         f"<paper>\n[{number}] {strip_markup(paper.title)}\n{strip_markup(' '.join(paper.abstract.split()[:WORDS]))}\n</paper>"
         for number, paper in enumerate(papers, 1)
