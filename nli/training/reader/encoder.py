@@ -1,15 +1,17 @@
-"""MPNet with two heads, one for the document and one for sentences, written out so that it trains fast and exports cleanly.
+"""The reader in two sizes, with one head for the document and one for sentences, written out to train fast and export cleanly.
 
-The encoder is MPNet's (Song et al. 2020, arXiv 2004.09297) at base size, fine-tuned by its publisher as all-mpnet-base-v2
-(Apache-2.0): 12 layers, 768 wide, 12 heads, relative positions in buckets beside absolute ones. Reading a claim and a whole
-abstract in one pass with a rationale score for each sentence follows ParagraphJoint (Li et al. 2021, arXiv 2012.14500) and
-MultiVerS (Wadden et al. 2022, arXiv 2112.01640).
+The large one's encoder is MPNet's (Song et al. 2020, arXiv 2004.09297) at base size, fine-tuned by its publisher as
+all-mpnet-base-v2 (Apache-2.0): 12 layers, 768 wide, relative positions in buckets beside absolute ones. The small one's is
+MiniLM's (Wang et al. 2020, arXiv 2002.10957), as all-MiniLM-L6-v2 (Apache-2.0): 6 layers, 384 wide, absolute positions alone.
+Reading a claim and a whole abstract in one pass with a rationale score for each sentence follows ParagraphJoint (Li et al. 2021,
+arXiv 2012.14500) and MultiVerS (Wadden et al. 2022, arXiv 2112.01640).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -20,11 +22,35 @@ from torch.nn import functional
 from nli.reader.encode import CLAIM, SENTENCE
 from nli.training.pairs import LABELS
 
-WIDTH, LAYERS, HEADS, INNER, POSITIONS = 768, 12, 12, 3072, 514
-FIRST_POSITION = 2
-"""MPNet counts positions from the one after its padding's."""
+HEADS = 12
 BUCKETS, FARTHEST = 32, 128
 KINDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of an encoder; its feed-forward layers are four times as wide. `first` is the row of the first token's position:
+    MPNet counts from the one after its padding's."""
+
+    name: str
+    base: str
+    width: int
+    layers: int
+    positions: int
+    first: int
+    relative: bool
+    epsilon: float
+
+
+LARGE = Size("reader-mpnet", "all-mpnet-base-v2", 768, 12, 514, 2, relative=True, epsilon=1e-5)
+SMALL = Size("reader-minilm", "all-MiniLM-L6-v2", 384, 6, 512, 0, relative=False, epsilon=1e-12)
+SIZES = {"large": LARGE, "small": SMALL}
+
+
+def find_size(state: Mapping[str, Tensor]) -> Size:
+    """The size of a reader with these weights."""
+    width = state["words.weight"].shape[1]
+    return next(size for size in SIZES.values() if size.width == width)
 
 
 def compute_relative_buckets(tokens: int) -> Tensor:
@@ -37,24 +63,25 @@ def compute_relative_buckets(tokens: int) -> Tensor:
     return (distance > 0).long() * half + torch.where(length < exact, length, far_buckets.clamp(max=half - 1))
 
 
-class MPNetLayer(nn.Module):
+class Layer(nn.Module):
     """Self-attention and feed-forward, each followed by its residual and layer norm."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: Size) -> None:
         super().__init__()
-        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
-        self.out = nn.Linear(WIDTH, WIDTH)
-        self.out_norm = nn.LayerNorm(WIDTH, eps=1e-5)
-        self.up = nn.Linear(WIDTH, INNER)
-        self.down = nn.Linear(INNER, WIDTH)
-        self.down_norm = nn.LayerNorm(WIDTH, eps=1e-5)
+        width = size.width
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.out_norm = nn.LayerNorm(width, eps=size.epsilon)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+        self.down_norm = nn.LayerNorm(width, eps=size.epsilon)
 
     def forward(self, hidden: Tensor, bias: Tensor) -> Tensor:
-        """hidden [batch, tokens, width]; bias [batch, heads, tokens, tokens], very negative towards padding."""
-        batch, tokens, _ = hidden.shape
-        query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias.to(query.dtype)
-        attention = (weights.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, tokens, WIDTH)
+        """hidden [batch, tokens, width]; bias [batch, heads or 1, tokens or 1, tokens], very negative towards padding."""
+        batch, tokens, width = hidden.shape
+        query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, width // HEADS).permute(2, 0, 3, 1, 4)
+        weights = query @ key.transpose(-1, -2) / math.sqrt(width // HEADS) + bias.to(query.dtype)
+        attention = (weights.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, tokens, width)
         hidden = self.out_norm(hidden + self.out(attention))
         output: Tensor = self.down_norm(hidden + self.down(functional.gelu(self.up(hidden))))
         return output
@@ -66,28 +93,30 @@ class ReaderEncoder(nn.Module):
     The layers below `frozen` keep the base's weights, and so do the word embeddings.
     """
 
-    def __init__(self, vocabulary: int, frozen: int = 0) -> None:
+    def __init__(self, vocabulary: int, frozen: int = 0, size: Size = LARGE) -> None:
         super().__init__()
-        self.frozen = frozen
-        self.words = nn.Embedding(vocabulary, WIDTH)
-        self.positions = nn.Embedding(POSITIONS, WIDTH)
-        self.kinds = nn.Parameter(torch.zeros(KINDS, WIDTH))
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-5)
-        self.distances = nn.Embedding(BUCKETS, HEADS)
-        self.layers = nn.ModuleList([MPNetLayer() for _ in range(LAYERS)])
-        self.hidden = nn.Linear(3 * WIDTH, WIDTH // 2)
-        self.document = nn.Linear(WIDTH // 2, len(LABELS))
-        self.sentence = nn.Linear(WIDTH, len(LABELS))
+        self.frozen, self.size = frozen, size
+        self.words = nn.Embedding(vocabulary, size.width)
+        self.positions = nn.Embedding(size.positions, size.width)
+        self.kinds = nn.Parameter(torch.zeros(KINDS, size.width))
+        self.norm = nn.LayerNorm(size.width, eps=size.epsilon)
+        if size.relative:
+            self.distances = nn.Embedding(BUCKETS, HEADS)
+        self.layers = nn.ModuleList([Layer(size) for _ in range(size.layers)])
+        self.hidden = nn.Linear(3 * size.width, size.width // 2)
+        self.document = nn.Linear(size.width // 2, len(LABELS))
+        self.sentence = nn.Linear(size.width, len(LABELS))
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """Inputs are [batch, tokens], int64; returns logits [batch, tokens, labels]."""
         tokens = input_ids.shape[1]
         present = attention_mask.to(torch.float32)
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
-            places = self.positions.weight[FIRST_POSITION : FIRST_POSITION + tokens]
+            places = self.positions.weight[self.size.first : self.size.first + tokens]
             hidden = self.norm(self.words(input_ids) + places)
-            distances = self.distances(compute_relative_buckets(tokens)).permute(2, 0, 1)[None]
-            bias = distances + ((1.0 - present) * -1e4)[:, None, None, :]
+            bias = ((1.0 - present) * -1e4)[:, None, None, :]
+            if self.size.relative:
+                bias = bias + self.distances(compute_relative_buckets(tokens)).permute(2, 0, 1)[None]
             for layer in list(self.layers)[: self.frozen]:
                 hidden = layer(hidden, bias)
         hidden = hidden + functional.embedding(token_type_ids, self.kinds)
@@ -105,20 +134,30 @@ def _average(hidden: Tensor, mask: Tensor) -> Tensor:
     return (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1.0)
 
 
+_MPNET = {"qkv": "attention.attn", "out": "attention.attn.o", "out_norm": "attention.LayerNorm"}
+_BERT = {"qkv": "attention.self", "out": "attention.output.dense", "out_norm": "attention.output.LayerNorm"}
+
+
 def load_base(model: ReaderEncoder, folder: Path, words: Sequence[int]) -> ReaderEncoder:
-    """Load the encoder from all-mpnet-base-v2's folder; `words` are the rows of its word table to keep, in order."""
+    """Load the encoder from the folder of its size's base; `words` are the rows of its word table to keep, in order."""
     weights = load_file(folder / "model.safetensors")
-    state = model.state_dict()
+    state, relative = model.state_dict(), model.size.relative
     state["words.weight"] = weights["embeddings.word_embeddings.weight"][list(words)]
     state["positions.weight"] = weights["embeddings.position_embeddings.weight"]
-    state["distances.weight"] = weights["encoder.relative_attention_bias.weight"]
+    if relative:
+        state["distances.weight"] = weights["encoder.relative_attention_bias.weight"]
+    else:
+        # BERT's type of a first text is the same for all tokens here: what kind they are is told by `kinds`.
+        state["positions.weight"] = state["positions.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    names, parts = (_MPNET, "qkv") if relative else (_BERT, ("query", "key", "value"))
     for part in ("weight", "bias"):
         state[f"norm.{part}"] = weights[f"embeddings.LayerNorm.{part}"]
-        for index in range(LAYERS):
+        for index in range(model.size.layers):
             source, target = f"encoder.layer.{index}.", f"layers.{index}."
-            state[f"{target}qkv.{part}"] = torch.cat([weights[f"{source}attention.attn.{name}.{part}"] for name in "qkv"])
-            state[f"{target}out.{part}"] = weights[f"{source}attention.attn.o.{part}"]
-            state[f"{target}out_norm.{part}"] = weights[f"{source}attention.LayerNorm.{part}"]
+            qkv = [weights[f"{source}{names['qkv']}.{one}.{part}"] for one in parts]
+            state[f"{target}qkv.{part}"] = torch.cat(qkv)
+            state[f"{target}out.{part}"] = weights[f"{source}{names['out']}.{part}"]
+            state[f"{target}out_norm.{part}"] = weights[f"{source}{names['out_norm']}.{part}"]
             state[f"{target}up.{part}"] = weights[f"{source}intermediate.dense.{part}"]
             state[f"{target}down.{part}"] = weights[f"{source}output.dense.{part}"]
             state[f"{target}down_norm.{part}"] = weights[f"{source}output.LayerNorm.{part}"]

@@ -30,7 +30,7 @@ from nli.training import calibrate
 from nli.training.pairs import LABELS, NEUTRAL
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
-from nli.training.reader.encoder import ReaderEncoder
+from nli.training.reader.encoder import ReaderEncoder, find_size
 from nli.training.reader.train import load_start, make_tokenizer
 from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, read_words
 from retrieval.core.disk_cache import DiskCache
@@ -181,15 +181,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def export_reader(out: Path, vocabulary: Path, mean: Sequence[Path]) -> None:
     """Write the model of a training run to OUT/reader, neither calibrated nor fitted."""
     words = read_words(vocabulary)
-    model = ReaderEncoder(len(SPECIAL) + len(words))
     states = [load_start(path, words) for path in (out / "checkpoint.pt", *mean)]
+    size = find_size(states[0])
+    model = ReaderEncoder(len(SPECIAL) + len(words), size=size)
     model.load_state_dict({name: torch.stack([state[name].float() for state in states]).mean(0) for name in states[0]})
     folder = out / "reader"
     folder.mkdir(parents=True, exist_ok=True)
     make_tokenizer(words).save(str(folder / "words.json"))
     card: dict[str, Any] = {
-        "name": "reader-mpnet", "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
-        "base": "all-mpnet-base-v2", "glosses": True,
+        "name": size.name, "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
+        "base": size.base, "glosses": True,
         "calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED,
     }  # fmt: skip
     export(model, "logits", folder, folder / "words.json", card)

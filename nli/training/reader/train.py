@@ -30,7 +30,7 @@ from nli.training.reader.contrast_sets import (
     read_contrasts,
     read_kinds,
 )
-from nli.training.reader.encoder import ReaderEncoder, load_base
+from nli.training.reader.encoder import SIZES, ReaderEncoder, load_base
 from nli.training.reader.examples import (
     CLAIMS,
     CONTRASTS,
@@ -80,7 +80,7 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
 
 def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncoder:
     """The model to train: the base's weights, or those of `--start`. Raises `BadInput` where neither is given."""
-    model = ReaderEncoder(len(SPECIAL) + len(words), options.frozen)
+    model = ReaderEncoder(len(SPECIAL) + len(words), options.frozen, SIZES[options.size])
     if options.start:
         model.load_state_dict(load_start(options.start, words))
     elif options.base:
@@ -123,7 +123,8 @@ def make_lessons(
 def make_parser() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = make_option_parser("python -m nli.training.reader.train", "reader")
-    parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2")
+    parser.add_argument("--size", choices=sorted(SIZES), default="large", help="the size of the reader (default: large)")
+    parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
     parser.add_argument("--vocabulary", type=Path, required=True, help=VOCABULARY_HELP)
     parser.add_argument("--frozen", type=int, default=4, help="the number of lower layers that are not trained")
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")

@@ -16,11 +16,14 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from nli.reader.encode import CLOSE, START
 from retrieval.training.command import return_exit_code
 from retrieval.training.data import read_rows
 
 SIZE = 15_000
-SPECIAL = ("<s>", "<pad>", "</s>", "[UNK]")
+SPECIAL = (START, "<pad>", CLOSE, "[UNK]")
+BERT_SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")
+"""What stands for these in BERT's word table, which has the same words otherwise."""
 CLAIMS_COUNT = 20
 """The weight of a piece in a claim or a question, relative to one in the literature."""
 PASSAGES = 0.2
@@ -78,7 +81,8 @@ def read_words(path: Path) -> list[str]:
 def find_base_rows(base: Path, words: Sequence[str]) -> list[int]:
     """The rows of the base's word table for the special tokens and these words, in order."""
     rows: dict[str, int] = Tokenizer.from_file(str(base / "tokenizer.json")).get_vocab()
-    return [rows[one] for one in (*SPECIAL, *words)]
+    special = SPECIAL if START in rows else BERT_SPECIAL
+    return [rows[one] for one in (*special, *words)]
 
 
 def read_tokens(model: Path) -> list[str]:
