@@ -22,7 +22,6 @@ from nli.reader.judge import READER_MODEL
 from nli.training.comparisons import turn_comparison
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
-from nli.training.reader.claim_only import fit_claim_only, measure_leans
 from nli.training.reader.contrast_sets import (
     KINDS,
     make_claim_lessons,
@@ -48,9 +47,10 @@ from nli.training.reader.examples import (
     turn_lessons,
 )
 from nli.training.reader.fit import fit_weights
-from nli.training.reader.lesson import Lesson
+from nli.training.reader.lesson import Lesson, fit_claim_only, measure_leans
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
+from nli.training.reader.teach import draw_pairs, read_taught
 from nli.training.reader.train import load_model, load_start, make_parser, make_tokenizer
 from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
@@ -388,6 +388,31 @@ def test_the_small_reader_begins_as_its_base() -> None:
     assert small(ids, ones, zeros).shape == (1, 4, len(LABELS))
     assert torch.allclose(found[0], states[:, 1:], atol=1e-4)
     assert find_size(small.state_dict()) is SMALL
+
+
+def test_what_a_teacher_thinks_is_learnt_as_it_is(tmp_path: Path) -> None:
+    record = {"pmid": "1", "title": "Zinc", "abstract": ["We gave zinc. Colds were shorter."]}
+    write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", [record])
+    write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
+    (tmp_path / "taught.jsonl").write_text('{"claim": "Zinc helps.", "pmid": "1", "shares": [0.2, 0.7, 0.1]}\n', "utf-8")
+    (lesson,) = read_taught(tmp_path / "taught.jsonl", tmp_path)
+    assert (lesson.label, lesson.evidence, lesson.sentences) == (1, None, ("We gave zinc.", "Colds were shorter."))
+    tokenize = DocumentTokenizer(make_tokenizer(["zinc", "helps"]), 64)
+    assert make_example(lesson, tokenize, 64).shares == (0.2, 0.7, 0.1)
+    sure = make_example(replace(lesson, shares=None, label=SUPPORT), tokenize, 64).shares
+    assert sum(sure) == pytest.approx(1) and sure[SUPPORT] == pytest.approx(0.98)
+
+
+def test_a_teacher_reads_papers_that_may_be_trained_on(tmp_path: Path) -> None:
+    records = [
+        {"pmid": str(pmid), "title": f"Zinc {pmid}", "abstract": ["We gave zinc. Colds were shorter."]} for pmid in range(1, 40)
+    ]
+    write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", records)
+    write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
+    (tmp_path / "pubmed/reserved_pmids.txt").write_text("3\n", "utf-8")
+    pairs = list(draw_pairs(tmp_path, ["Zinc shortens colds.", "Zinc helps."], 6, 1))
+    assert len(pairs) == 6 and pairs == list(draw_pairs(tmp_path, ["Zinc shortens colds.", "Zinc helps."], 6, 1))
+    assert all(pmid != "3" and not is_held_out(pmid) for _, pmid, _ in pairs)
 
 
 def test_claims_by_kind_of_mistake_are_lessons_with_their_papers(tmp_path: Path) -> None:

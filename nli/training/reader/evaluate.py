@@ -25,9 +25,9 @@ from nli.reader.paper import judge_paper, read_twice
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
-from nli.training.reader.claim_only import fit_claim_only
 from nli.training.reader.contrast_sets import read_kinds
 from nli.training.reader.examples import read_ordinary
+from nli.training.reader.lesson import fit_claim_only
 from retrieval.core.values import Verdict
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code

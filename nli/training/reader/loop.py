@@ -35,13 +35,15 @@ SMOOTHING = 0.03
 
 @dataclass(frozen=True, slots=True)
 class LessonExample:
-    """A lesson laid out as tokens: `labels` and `counts` [sentences], -1 where a sentence is not read or not labelled."""
+    """A lesson laid out as tokens: `labels` and `counts` [sentences], -1 where a sentence is not read or not labelled; `shares`
+    [labels], the probabilities to learn."""
 
     document: EncodedDocument
     label: int
     labels: np.ndarray
     counts: np.ndarray
     lean: float
+    shares: tuple[float, ...]
 
 
 def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided: bool = True) -> LessonExample:
@@ -52,13 +54,14 @@ def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided:
     must = lesson.evidence or () if guided else ()
     document = tokenize(lesson.claim, lesson.title, lesson.sentences, must, room)
     if lesson.evidence and (document.ends[list(lesson.evidence)] < 0).all():
-        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0)
+        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0, shares=None)
     labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
     counts = np.full(len(labels), NOTHING if lesson.label == NEUTRAL else UNMARKED)
     for place in lesson.evidence or ():
         labels[place], counts[place] = lesson.label, 1.0
     labels[document.ends < 0] = -1
-    return LessonExample(document, lesson.label, labels, counts, lesson.lean)
+    smooth = [SMOOTHING / len(LABELS) + (1 - SMOOTHING) * (place == lesson.label) for place in range(len(LABELS))]
+    return LessonExample(document, lesson.label, labels, counts, lesson.lean, lesson.shares or tuple(smooth))
 
 
 def make_batches(lessons: Sequence[Lesson], tokenize: DocumentTokenizer, rng: random.Random) -> list[list[LessonExample]]:
@@ -110,8 +113,7 @@ def compute_loss(model: ReaderEncoder, batch: Sequence[LessonExample], device: t
     logits = logits.float()
     lean = torch.tensor([one.lean for one in batch], device=device)
     scores = functional.log_softmax(logits[:, 0], -1) + torch.stack([lean / 2, torch.zeros_like(lean), -lean / 2], 1)
-    gold = torch.tensor([one.label for one in batch], device=device)
-    loss = functional.cross_entropy(scores, gold, label_smoothing=SMOOTHING)
+    loss = functional.cross_entropy(scores, torch.tensor([one.shares for one in batch], device=device))
     if rows:
         each = functional.cross_entropy(logits[rows, places], torch.tensor(labels, device=device), reduction="none")
         loss = loss + SENTENCES * (each * torch.tensor(counts, device=device)).sum() / len(batch)

@@ -20,7 +20,6 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.training.flips import Flips
 from nli.training.pairs import LABELS
-from nli.training.reader.claim_only import measure_leans
 from nli.training.reader.contrast_sets import (
     KINDS,
     make_claim_lessons,
@@ -46,8 +45,9 @@ from nli.training.reader.examples import (
     read_ordinary,
     read_written,
 )
-from nli.training.reader.lesson import Lesson
+from nli.training.reader.lesson import Lesson, measure_leans
 from nli.training.reader.loop import LONGEST, LessonExample, compute_loss, make_batches
+from nli.training.reader.teach import read_taught
 from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_tokens, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.training.command import make_option_parser, return_exit_code
@@ -139,6 +139,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
     )
+    parser.add_argument(
+        "--taught", type=Path, metavar="FILE", help="pairs with a teacher's probabilities (nli.training.reader.teach)"
+    )
     parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
     return parser
 
@@ -147,6 +150,7 @@ def make_curriculum(options: argparse.Namespace, words: Sequence[str]) -> list[l
     """The batches in the order in which they are read: short texts first, then abstracts mixed with the rest of these."""
     rng, flips = random.Random(options.seed), Flips()
     pairs, whole = make_lessons(options.data, options.claims, options.shares, flips, rng)
+    whole += read_taught(options.taught, options.data) if options.taught else []
     tokenize = DocumentTokenizer(make_tokenizer(words), LONGEST)
     first = int(EARLY * len(pairs))
     todo = [*make_batches(pairs[:first], tokenize, rng), *make_batches([*whole, *pairs[first:]], tokenize, rng)]
