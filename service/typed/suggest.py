@@ -21,7 +21,7 @@ from retrieval.words.spelling import list_british_forms
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST, _LONG = 5, 8
 """The fewest letters of a word that is checked, and of one in which two letters may be wrong."""
-_MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 3
+_MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 20
 _FEW_WORDS = 5
 """Of more words, a language is guessed well enough from its letters."""
 _RARE = 8.0

@@ -77,8 +77,8 @@ def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
     assert json.loads(corpus.read_text()) == ABSTRACTS[0]
     index = make_index(tmp_path / "index", ABSTRACTS)
     report = measure_cochrane(conclusions, path, make_reading_grounder(index), tmp_path / "work", "cochrane")
-    assert [one["given"] for one in report.judgements] == ["no difference", "declined"]
-    assert (report.agreement[0], report.declined[0], report.directed, report.right, report.opposite) == (50.0, 50.0, 1, 0, 0)
+    assert [one["given"] for one in report.judgements] == ["no difference", "no difference"]
+    assert (report.agreement[0], report.declined[0], report.directed, report.right, report.opposite) == (50.0, 0.0, 1, 0, 0)
     assert "agreement 50.0 %" in list_lines(report)[1]
     index.close()
 

@@ -62,15 +62,20 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
 
 
 class SureReader(WordReader):
-    """Reads as `WordReader` does, with a probability of 0.95, or what the title ends in: "… sure 0.85"."""
+    """Reads as `WordReader` does, with a probability of 0.95, or what the title ends in: "… sure 0.85".
+
+    A paper without the claim's first word says nothing.
+    """
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         for document in documents:
             (reading,) = super().read_abstracts(claim, [document])
             sure = float(document.title.partition(" sure ")[2] or 0.95)
             rest = (1 - sure) / 2
+            about = claim.split()[0].lower() in f"{document.title} {' '.join(document.sentences)}".lower()
+            label = reading.document.label if about else "neutral"
             shares = {"support": (sure, rest, rest), "neutral": (rest, sure, rest), "contradict": (rest, rest, sure)}
-            yield Reading(Verdict(*shares[reading.document.label]), reading.sentences)
+            yield Reading(Verdict(*shares[label]), reading.sentences)
 
 
 def find_in(index: Index) -> tuple[Example, ...]:
