@@ -207,10 +207,7 @@ class AnswerResponse(BaseModel):
             lead=LeadOut.of(answer.lead) if answer.lead else None,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
-            conflicts=[
-                ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence, answer.sentences[one.sentence].text))
-                for one in answer.conflicts
-            ],
+            conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

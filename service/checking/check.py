@@ -102,7 +102,7 @@ class Checker:
         """What is found for one claim, and what the papers that it cites say of it."""
         grounding = self._ground(Claim(sentence.claim))
         sides = split_sides(grounding)
-        against, in_favour, uncertain = ([EvidenceOut.of(one, sentence.claim) for one in papers] for papers in sides)
+        against, in_favour, uncertain = ([EvidenceOut.of(one) for one in papers] for papers in sides)
 
         return ClaimResult(
             verdict=find_verdict(grounding),

@@ -176,8 +176,8 @@ class EvidenceOut(BaseModel):
     why: str
 
     @classmethod
-    def of(cls, evidence: Evidence, claim: str, place: Place | None = None) -> EvidenceOut:
-        """From the value; `claim` is the text that it is evidence for or against, `place` the place that its list implies."""
+    def of(cls, evidence: Evidence, place: Place | None = None) -> EvidenceOut:
+        """From the value; `place` is the place that its list implies."""
         return cls(
             rank=evidence.rank,
             **facts_of(evidence.document),
@@ -244,11 +244,11 @@ class GroundResponse(BaseModel):
         return cls(
             claim=ClaimOut.model_validate(claim),
             balance=WeighedOut.model_validate(weigh(grounding)),
-            contradicting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.contradicting],
-            supporting=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.supporting],
-            uncertain=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.uncertain],
-            more=[EvidenceOut.of(evidence, claim.text) for evidence in grounding.more],
-            silent=[EvidenceOut.of(evidence, claim.text, "silent") for evidence in grounding.silent],
+            contradicting=[EvidenceOut.of(evidence) for evidence in grounding.contradicting],
+            supporting=[EvidenceOut.of(evidence) for evidence in grounding.supporting],
+            uncertain=[EvidenceOut.of(evidence) for evidence in grounding.uncertain],
+            more=[EvidenceOut.of(evidence) for evidence in grounding.more],
+            silent=[EvidenceOut.of(evidence, "silent") for evidence in grounding.silent],
             checked=CheckedOut.model_validate(grounding.checked),
             summary=summary(grounding),
             provenance=provenance,

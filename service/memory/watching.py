@@ -126,7 +126,7 @@ def _summarise(papers: Sequence[KeptPaper]) -> str:
 
 
 def _paper(evidence: Evidence, grounding: Grounding) -> KeptPaper:
-    return KeptPaper.of(EvidenceOut.of(evidence, grounding.claim.text))
+    return KeptPaper.of(EvidenceOut.of(evidence))
 
 
 def _turn(kind: Kind, paper: KeptPaper, entry: Saved, grounder: Grounder) -> Turn:
